@@ -100,7 +100,7 @@ function withStart(input: Uint8Array, bytes: Uint8Array, { start }: LinkResult, 
   if (start === undefined) return bytes;
   const touched = startPages(input, bytes);
   if (touched === undefined)
-    say("  nobody has recorded which pages a start of this Bun touches: bun build/start/record-start.ts");
+    say("  there is no record of which pages a start of this Bun touches: bun build/start/record-start.ts");
   return insertStartCode({ bytes, start, touched: touched ?? [], pageSize });
 }
 

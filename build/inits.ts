@@ -12,22 +12,22 @@ export interface InitFeature {
  */
 export const initFeatures = {
   "signals go to the child alone": { tini: [], "dumb-init": ["--single-child"], ebb: [] },
-  "signals go to the child's process group": { tini: ["-g"], "dumb-init": [], ebb: ["--group"] },
+  "signals go to the child's process group": { tini: ["-g"], "dumb-init": [], ebb: ["--signal-group"] },
   "a signal is rewritten": {
     tini: undefined,
     "dumb-init": ["--single-child", "--rewrite", "15:3"],
-    ebb: ["--signal", "TERM:QUIT"],
+    ebb: ["--rewrite-signal", "TERM:QUIT"],
   },
   "a signal is dropped": {
     tini: undefined,
     "dumb-init": ["--single-child", "--rewrite", "15:0"],
-    ebb: ["--signal", "TERM:0"],
+    ebb: ["--rewrite-signal", "TERM:0"],
   },
-  "processes left in the child's group get TERM": { tini: undefined, "dumb-init": [], ebb: ["--group"] },
+  "processes left in the child's group get TERM": { tini: undefined, "dumb-init": [], ebb: ["--signal-group"] },
   "processes left in the child's group get KILL after 1 s": {
     tini: undefined,
     "dumb-init": undefined,
-    ebb: ["--group", "--grace", "1s"],
+    ebb: ["--signal-group", "--grace", "1s"],
   },
   "an exit code becomes 0": { tini: ["-e", "143"], "dumb-init": undefined, ebb: ["--expect-exit", "143"] },
   "adopts orphans even if it is not PID 1": { tini: ["-s"], "dumb-init": undefined, ebb: [] },

@@ -51,7 +51,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
 /** The pages that have such tables, by their paths in the repository. */
 export const pagePaths: readonly string[] = Object.keys(pages);
 
-/** Returns the text of a page with its tables made anew. @throws Error if the page has no place for one of them */
+/** Returns the text of a page with its tables written again. @throws Error if the page has no place for one of them */
 export function withTables(page: string, text: string): string {
   let made = text;
   for (const [name, table] of Object.entries(pages[page] ?? {})) {
@@ -106,7 +106,7 @@ function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
     admin: code(kind.admin),
     ready: readyOf(kind),
     quit: quitOf(kind),
-    leaves: kind.leaves === undefined ? undefined : `it exits ${kind.leaves}`,
+    exitsWhen: kind.exitsWhen === undefined ? undefined : `it exits ${kind.exitsWhen}`,
     refusals: Object.entries(kind.refusals())
       .map(([status, meaning]) => `${status}: ${meaning}`)
       .join("; "),

@@ -93,7 +93,7 @@ function setUpPackages() {
 
 /**
  * Reports whether `find` finds something whole in the cache; if it is damaged, says so and returns false: it is fetched
- * anew.
+ * again.
  */
 function isUsable(find) {
   try {

@@ -59,7 +59,7 @@ const tasks = {
         ...manyFiles,
         "test/core",
         "test/kube",
-        "test/personalities",
+        "test/compat",
         "test/system",
         "test/house.test.ts",
         "test/readme.test.ts",

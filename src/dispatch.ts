@@ -39,13 +39,13 @@ async function perform(call: Resolution, signals: Signals): Promise<number> {
   throw new Error(`${call.kind}: main.ts performs that`);
 }
 
-async function run({ name, args, at, said }: NamedCommand, signals: Signals): Promise<number> {
+async function run({ name, args, at, compat }: NamedCommand, signals: Signals): Promise<number> {
   try {
-    const invocation = { args, argvIndex: argvIndexAt(at), env: process.env, said, signals, commands };
+    const invocation = { args, argvIndex: argvIndexAt(at), env: process.env, compat, signals, commands };
     return await invoke(commands[name] as Command, invocation);
   } catch (error) {
     if (error instanceof HelpAsked) return await showHelp(name);
-    if (error instanceof UnknownFlags) return fail(withOwners(error), name, { args, said, signals });
+    if (error instanceof UnknownFlags) return fail(withOwners(error), name, { args, compat, signals });
     throw error;
   }
 }
@@ -53,9 +53,9 @@ async function run({ name, args, at, said }: NamedCommand, signals: Signals): Pr
 function fail(
   failure: Failure,
   name: string,
-  { args, said, signals }: Pick<Invocation, "args" | "said" | "signals">,
+  { args, compat, signals }: Pick<Invocation, "args" | "compat" | "signals">,
 ): never {
-  explainFailure(failure, commands[name] as Command, { args, argvIndex: undefined, env: process.env, said, signals });
+  explainFailure(failure, commands[name] as Command, { args, argvIndex: undefined, env: process.env, compat, signals });
   throw failure;
 }
 

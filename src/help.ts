@@ -1,12 +1,12 @@
 import { manual } from "./about/manual.ts";
 import type { Command } from "./command.ts";
+import type { CompatTool } from "./compat/tool.ts";
 import { describeCommand, describeTool, listCommands, listPages, type Manual, type Synopsis } from "./core/cli/help.ts";
 import { introOf, type Look, renderMarkdown, titleOf } from "./core/cli/markdown.ts";
 import { commandNames, toolNames } from "./core/cli/names.ts";
 import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
 import { manuals } from "./manuals.ts";
-import type { Personality } from "./personalities/personality.ts";
 import { isTerminal } from "./system/output/live.ts";
 import { writeOutput, writeStreamed } from "./system/output/output.ts";
 
@@ -25,8 +25,8 @@ export async function showHelp(name: string | undefined, commands: Commands): Pr
   const width = process.stdout.columns || 80;
   if (name === undefined || name.startsWith("-")) return void (await writeOutput(listCommands(commands, width)));
   if (toolNames.includes(name)) {
-    const { personalities } = await import("./personalities/personalities.ts");
-    return void (await writeOutput(describeTool(name, personalities[name] as Personality, width)));
+    const { compatTools } = await import("./compat/tools.ts");
+    return void (await writeOutput(describeTool(name, compatTools[name] as CompatTool, width)));
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {

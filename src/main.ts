@@ -3,9 +3,9 @@ import { command as quit } from "./commands/quit.ts";
 import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
 import { command as wait } from "./commands/wait.ts";
+import type { CompatTool } from "./compat/tool.ts";
 import { type Resolution, resolveCommand, type Tool } from "./core/cli/resolve.ts";
 import { argvIndexAt, invoke, isAboutCall, report } from "./invoke.ts";
-import type { Personality } from "./personalities/personality.ts";
 import { isProgram as isProgramIn } from "./system/file.ts";
 import { exit } from "./system/native/exit.ts";
 import { native } from "./system/native/native.ts";
@@ -17,12 +17,12 @@ import { handleUncaught } from "./system/process/unexpected.ts";
  * start 0.1 ms. Nothing else is in it, because each 100 KB costs every pod 0.2 MB and 0.5 ms (measured). All else is in
  * dispatch.ts.
  */
-const starters: Readonly<Record<string, Command>> = { run, wait, sleep, quit };
+const podCommands: Readonly<Record<string, Command>> = { run, wait, sleep, quit };
 
 process.on("uncaughtException", onUncaught);
 process.on("unhandledRejection", onUncaught);
 
-// Before anything else: a signal that nobody listens to is lost for PID 1, and ends any other process.
+// Before anything else: a signal without a handler is lost for PID 1, and ends any other process.
 const signals = catchSignals();
 
 // Not awaited: a module that awaits costs each start 0.3 ms (measured).
@@ -39,15 +39,15 @@ function main(words: readonly string[]): Promise<number> {
 
 async function perform(call: Resolution): Promise<number> {
   if (call.kind === "licenses") return await (await import("./licenses.ts")).main(signals);
-  if (call.kind === "tool") return await runPersonality(call);
+  if (call.kind === "tool") return await runTool(call);
   if (call.kind !== "command") return await performAny(call);
-  const { name, args, at, said } = call;
-  const starter = starters[name];
-  if (starter === undefined) return await performAny(call);
+  const { name, args, at, compat } = call;
+  const command = podCommands[name];
+  if (command === undefined) return await performAny(call);
   try {
-    return await invoke(starter, { args, argvIndex: argvIndexAt(at), env: process.env, said, signals });
+    return await invoke(command, { args, argvIndex: argvIndexAt(at), env: process.env, compat, signals });
   } catch (error) {
-    if (isAboutCall(error) && said === undefined) return await performAny(call);
+    if (isAboutCall(error) && compat === undefined) return await performAny(call);
     throw error;
   }
 }
@@ -61,16 +61,16 @@ function isContainer(): boolean {
 }
 
 /** Translates a call in another tool's name to one of ebb's, and performs that. */
-async function runPersonality({ name: tool, args: words, at }: Tool): Promise<number> {
-  const { personalities } = await import("./personalities/personalities.ts");
-  const call = (personalities[tool] as Personality).translate(words, process.env);
+async function runTool({ name: tool, args: words, at }: Tool): Promise<number> {
+  const { compatTools } = await import("./compat/tools.ts");
+  const call = (compatTools[tool] as CompatTool).translate(words, process.env);
   if (call.isHelp === true) return await performAny({ kind: "help", name: tool });
-  const { command: name, args, argsAt, said } = call;
-  return await perform({ kind: "command", name, args, at: argsAt === undefined ? undefined : at + argsAt, said });
+  const { command: name, args, argsAt, compat } = call;
+  return await perform({ kind: "command", name, args, at: argsAt === undefined ? undefined : at + argsAt, compat });
 }
 
 async function performAny(call: Resolution): Promise<number> {
-  native.settle();
+  native.endReadAdvice();
   const dispatch = await import("./dispatch.ts");
   return await dispatch.main(call, signals);
 }

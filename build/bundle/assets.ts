@@ -13,7 +13,7 @@ export type Asset = Range & {
 export type Assets = {
   /** Assets of Bun's developer tools, listed in tool-assets.ts: a program that only runs never opens them. */
   readonly dead: readonly Asset[];
-  /** Assets that tool-assets.ts does not list: nobody has looked at them yet, so they stay. */
+  /** Assets that tool-assets.ts does not list yet, so they stay. */
   readonly unknown: readonly Asset[];
 };
 

@@ -30,7 +30,7 @@ export const lazyBundles: readonly string[] = [
   "dispatch.ts",
   ...desk,
   "core/sidecars/kinds/istio-status.ts",
-  "personalities/personalities.ts",
+  "compat/tools.ts",
   "system/envoy/drain.ts",
   "system/process/descendants.ts",
   "system/process/end-processes.ts",

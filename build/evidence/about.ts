@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Facts } from "../../src/about/facts.ts";
+import type { BuildInfo } from "../../src/about/facts.ts";
 import { manualPages } from "../manual.ts";
 import type { Target } from "../targets.ts";
 import { type Component, type ComponentsInput, componentsOf, ownLicense } from "./components.ts";
@@ -14,7 +14,7 @@ export type About = {
   readonly own: Component;
   /** What else is inside: npm packages, Bun and its parts, static libraries. */
   readonly components: readonly Component[];
-  readonly facts: Facts;
+  readonly facts: BuildInfo;
 };
 
 const project = resolve(import.meta.dirname, "../..");
@@ -47,7 +47,7 @@ function packed(text: string): string {
   return Bun.zstdCompressSync(text, { level: 19 }).toString("base64");
 }
 
-function factsOf({ commit, dirty }: Source, components: readonly Component[], target: Target): Facts {
+function factsOf({ commit, dirty }: Source, components: readonly Component[], target: Target): BuildInfo {
   const versionOf = (name: string): string => {
     const version = components.find((component) => component.name === name)?.version;
     if (version === undefined) throw new Error(`the version of ${name} is not known`);

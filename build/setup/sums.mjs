@@ -65,7 +65,7 @@ function digestOfFile(path) {
 }
 
 /**
- * Moves the folder `made` to the path `folder`. What was there goes as a whole, so that nobody finds a part of it. If
+ * Moves the folder `made` to the path `folder`. What was there goes as a whole, so that no reader finds a part of it. If
  * another process puts one there at the same time, that one stays.
  */
 export function moveIntoPlace(made, folder) {

@@ -16,7 +16,7 @@ export type ShrinkInput = {
 
 export type ShrinkResult = {
   readonly bytes: Uint8Array;
-  /** Lines that say what went, and what stayed because nobody knows it. */
+  /** Lines that say what went, and what stayed because it is unknown. */
   readonly report: readonly string[];
 };
 

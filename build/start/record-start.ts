@@ -33,7 +33,7 @@ type Scenario = (admin: string) => readonly string[];
 const scenarios: readonly Scenario[] = [
   () => ["run", "--sidecar", "none", "--", "true"],
   () => ["run", "--sidecar", "none", "--quiet", "--", "echo", "done"],
-  () => ["run", "--detect", "20ms", "--", "true"],
+  () => ["run", "--detect-timeout", "20ms", "--", "true"],
   (admin) => ["run", "--sidecar", "envoy", "--admin", admin, "--", "true"],
   (admin) => ["run", "--sidecar", "envoy", "--admin", admin, "--", "sleep", "0.3"],
   (admin) => ["run", "--sidecar", "envoy", "--admin", `${admin}/late`, "--", "true"],

@@ -1,5 +1,5 @@
 /** What an executable was built from, as `ebb --version --json` shows it: the other fields are versions. */
-export interface Facts {
+export interface BuildInfo {
   /** The commit of the source, 40 hexadecimal digits; null if the build could not find it out. */
   readonly commit: string | null;
   /** Whether the source differed from that commit. */
@@ -16,4 +16,4 @@ export interface Facts {
  * What this executable was built from; undefined in development. build/evidence/about.ts replaces this module in a
  * build.
  */
-export const facts: Facts | undefined = undefined;
+export const facts: BuildInfo | undefined = undefined;

@@ -5,7 +5,7 @@ import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 import { createLog } from "../system/output/log.ts";
 
-/** `ebb doctor` prints what of ebb in a cluster is not as somebody wanted it. */
+/** `ebb doctor` prints what of ebb in a cluster is not as it was asked for. */
 export const command: Command = {
   summary: "find pods that lack ebb though they ask for it, and leftovers",
   usage: "doctor [flags]",

@@ -1,14 +1,14 @@
 import type { Command, Invocation } from "../command.ts";
 import { readOperandCall } from "../core/cli/call.ts";
-import { logging, pickOptions } from "../core/cli/options.ts";
+import { logOptionNames, pickOptions } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { installSelf } from "../system/install.ts";
 import { createLog } from "../system/output/log.ts";
 import { onStop } from "../system/process/stop.ts";
 
-const options = pickOptions(...logging, "terminationLog");
+const options = pickOptions(...logOptionNames, "terminationLog");
 
-/** `ebb install DEST` copies ebb into a volume, for a container whose image nobody wants to change. */
+/** `ebb install DEST` copies ebb into a volume, for a container whose image stays as it is. */
 export const command: Command = {
   summary: "copy ebb itself into a shared volume",
   usage: "install [flags] DEST",

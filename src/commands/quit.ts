@@ -1,13 +1,13 @@
 import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
-import { finding, logging, pickOptions } from "../core/cli/options.ts";
+import { logOptionNames, pickOptions, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { createLog } from "../system/output/log.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { logQuit, quitAll } from "../system/sidecars/quit.ts";
 import { abortedAfter, leftUntil } from "../system/timer.ts";
 
-const pick = () => pickOptions(...finding, ...logging, "header", "quitTimeout");
+const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, "header", "quitTimeout");
 
 /**
  * `ebb quit` tells this pod's sidecars to quit. Exits with 0 if each took that and is gone, or leaves by itself; with
@@ -22,10 +22,10 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, env, said }: Invocation): Promise<number> {
-  const call = readFlagCall(pick(), { args, env, said }, command.usage);
+async function main({ args, env, compat }: Invocation): Promise<number> {
+  const call = readFlagCall(pick(), { args, env, compat }, command.usage);
   const settings = call.values;
-  const log = createLog(settings, { env, said });
+  const log = createLog(settings, { env, compat });
   const end = performance.now() + settings.quitTimeout;
   const actMs = settings.quitTimeout;
   const look = { env, forMs: 0, actMs, signal: abortedAfter(actMs), log };

@@ -39,11 +39,11 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, env, said }: Invocation): Promise<number> {
-  const call = readOperandCall(options, { args, env, said });
+async function main({ args, env, compat }: Invocation): Promise<number> {
+  const call = readOperandCall(options, { args, env, compat });
   const operands = [...call.operands, ...call.command];
   // another tool, which is pilot-agent, has its own syntax
-  const { method, where, body, isExact } = said
+  const { method, where, body, isExact } = compat
     ? parsePilotAgentCall(operands)
     : parseRequestCall(operands, call.values.body);
   const target = where.kind === "url" ? where.target : withPath(await findAdmin(call, env), where.path);
@@ -110,12 +110,12 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
  * followed. `asked` names the request.
  */
 function judge({ status, statusText, headers }: StreamedAnswer, asked: `request: ${string} ${string}`): number {
-  const said = `${asked}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
-  if (status >= 400) writeError(`ebb: ${said}\n`);
+  const answered = `${asked}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
+  if (status >= 400) writeError(`ebb: ${answered}\n`);
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== undefined) {
     const to = excerpt(redactUrl(location), 200);
-    writeError(`ebb: ${said}: a redirect to ${to}, which ebb does not follow\n` satisfies `ebb: ${PlainWarning}\n`);
+    writeError(`ebb: ${answered}: a redirect to ${to}, which ebb does not follow\n` satisfies `ebb: ${PlainWarning}\n`);
   }
   return status >= 400 ? EXIT.refused : EXIT.ok;
 }

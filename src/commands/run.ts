@@ -1,6 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { argvIndexOf, readCommandCall } from "../core/cli/call.ts";
-import { finding, logging, pickOptions } from "../core/cli/options.ts";
+import { logOptionNames, pickOptions, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT, exitCodeOf, Failure } from "../core/run/exit.ts";
 import { reasonToStay } from "../core/run/quit-policy.ts";
 import { planShutdown } from "../core/run/shutdown-budget.ts";
@@ -17,10 +17,10 @@ import { createDropper, type Signals } from "../system/process/signals.ts";
 import { logBug } from "../system/process/unexpected.ts";
 import { createQueue } from "../system/queue.ts";
 import { performAction } from "../system/run/perform.ts";
-import { ofRun, type Run } from "../system/run/run.ts";
+import { type Run, runOptionNames } from "../system/run/run.ts";
 import { keepAlive } from "../system/timer.ts";
 
-const pick = () => pickOptions(...finding, ...logging, ...ofRun);
+const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, ...runOptionNames);
 
 /**
  * `ebb run` waits for the sidecars, starts the command, forwards signals and reaps, drains and quits the sidecars, and
@@ -106,11 +106,11 @@ function stepAfterBug({ exit }: Run, state: State, event: Event, policy: RunPoli
   return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
 }
 
-function prepare({ args, argvIndex, env, said }: Invocation): Run {
-  const call = readCommandCall(pick(), { args, env, said });
+function prepare({ args, argvIndex, env, compat }: Invocation): Run {
+  const call = readCommandCall(pick(), { args, env, compat });
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
   const { drain, grace, podGrace, parentDeath } = call.values;
-  const log = createLog(call.values, { env, said });
+  const log = createLog(call.values, { env, compat });
   if (parentDeath !== undefined) native.parentDeath(parentDeath);
   const queue = createQueue<Event>();
   return {
@@ -137,10 +137,10 @@ function policyOf({ settings, shutdown }: Run): RunPolicy {
     onWaitTimeout: settings.onWaitTimeout,
     waitFailureCode: EXIT.unavailable,
     stopSignals: settings.stopSignal,
-    endsGroup: settings.group,
+    endsGroup: settings.signalGroup,
     drains: shutdown.drainMs > 0,
     graceMs: shutdown.graceMs,
-    rewrite: new Map(settings.signal),
+    rewrite: new Map(settings.rewriteSignal),
     expectedCodes: settings.expectExit,
   };
 }

@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { argvIndexOf, readOperandCall } from "../core/cli/call.ts";
-import { finding, logging, pickOptions, type Settings } from "../core/cli/options.ts";
+import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsWait, type SignalNumber } from "../core/run/signal.ts";
 import { type Probe, parseProbe } from "../core/sidecars/probe.ts";
@@ -14,7 +14,15 @@ import { startWait, type Wait } from "../system/sidecars/waiting.ts";
 import { deadline } from "../system/timer.ts";
 
 const pick = () =>
-  pickOptions(...finding, ...logging, "any", "waitTimeout", "onWaitTimeout", "detect", "terminationLog");
+  pickOptions(
+    ...sidecarOptionNames,
+    ...logOptionNames,
+    "any",
+    "waitTimeout",
+    "onWaitTimeout",
+    "detectTimeout",
+    "terminationLog",
+  );
 
 /** `ebb wait` waits until sidecars and targets are ready, and then becomes the command, if there is one. */
 export const command: Command = {
@@ -26,15 +34,15 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, argvIndex, env, said, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(pick(), { args, env, said });
-  const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, said?.readyStatus)) };
+async function main({ args, argvIndex, env, compat, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(pick(), { args, env, compat });
+  const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, compat?.readyStatus)) };
   const targets = call.operands.map(parseTarget);
   if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
-  const log = createLog(settings, { env, said });
+  const log = createLog(settings, { env, compat });
   const stop = new AbortController();
   // if targets are named, a sidecar that is not there yet is not waited for
-  const lookMs = targets.length > 0 ? 0 : settings.detect;
+  const lookMs = targets.length > 0 ? 0 : settings.detectTimeout;
   const wait = startWait({
     settings,
     targets,

@@ -88,7 +88,7 @@ export const inPod: Readonly<Record<string, Manual>> = {
       },
     ],
     exits: [
-      ["0", "at most --idle were left in flight"],
+      ["0", "at most --max-in-flight were left in flight"],
       bad,
       ["69", "out of time, or could not drain; the log says which"],
       ["128+n", "signal n ended it"],

@@ -15,4 +15,4 @@ __attribute__((constructor)) static void note(void) {
   ebb_inherited.parent = getppid();
 }
 
-void ebb_settle(void) {}
+void ebb_end_read_advice(void) {}

@@ -1,4 +1,4 @@
-/* Reads small files whole, also those of /proc, whose size nobody knows before. node:fs costs a start 0.9 ms. */
+/* Reads small files whole, also those of /proc, whose size is not known before. node:fs costs a start 0.9 ms. */
 #include "native.h"
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -39,7 +39,7 @@ struct answer {
 };
 
 /*
- * Writes a line as /proc/net/tcp and tcp6 have it, with the fields that say where somebody listens. Returns its length.
+ * Writes a line as /proc/net/tcp and tcp6 have it, with the fields of a listening socket. Returns its length.
  */
 static int write_line(char *to, const struct answer *answer) {
   const uint32_t *address = answer->id.address;

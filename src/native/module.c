@@ -111,9 +111,9 @@ static long do_is_terminal(const struct call *call) { return isatty(integer(call
 
 static long do_kill(const struct call *call) { return or_errno(kill(integer(call, 0), integer(call, 1))); }
 
-static long do_settle(const struct call *call) {
+static long do_end_read_advice(const struct call *call) {
   (void)call;
-  ebb_settle();
+  ebb_end_read_advice();
   return 0;
 }
 
@@ -248,7 +248,7 @@ static const struct {
     {"parentDeath", do_parent_death},
     {"reap", do_reap},
     {"setForegroundGroup", do_set_foreground_group},
-    {"settle", do_settle},
+    {"endReadAdvice", do_end_read_advice},
     {"spawn", do_spawn},
     {"stop", do_stop},
     {"suspend", do_suspend},

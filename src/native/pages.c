@@ -13,7 +13,7 @@ extern char ebb_image_start[], ebb_image_end[], ebb_runtime_end[];
 /*
  * The table of the pages that a start touches, of 4 KiB, from ebb_image_start on: two bytes for each run, the number of
  * pages before it that are left out, and the number of pages that it has; 0, 0 is the end. build/start/start.ts writes
- * it. If nobody has recorded this Bun it is empty, and nothing is done.
+ * it. Without a record for this Bun it is empty, and nothing is done.
  */
 __asm__(".pushsection .start.table,\"a\",%progbits\n"
         ".globl ebb_start_table\n"
@@ -79,11 +79,11 @@ START static void divide_code(void) {
   }
 }
 
-static int is_unsettled;
+static int is_advised;
 
 /*
  * If the executable is not in memory, asks the kernel for all pages that a start touches, at once, and has it read
- * nothing around them until ebb_settle. Otherwise changes nothing.
+ * nothing around them until ebb_end_read_advice. Otherwise changes nothing.
  */
 START void ebb_read_pages(void) {
   if ((ebb_start_table[0] | ebb_start_table[1]) == 0) return;
@@ -96,13 +96,13 @@ START void ebb_read_pages(void) {
     if (next[1] != 0) read_soon(at, next[1] * PAGE);
     at += next[1] * PAGE;
   }
-  is_unsettled = 1;
+  is_advised = 1;
 }
 
 /* MADV_RANDOM would also have the kernel take these pages first when memory runs short (Linux 6.3). */
-void ebb_settle(void) {
-  if (is_unsettled) advise_all(MADV_NORMAL);
-  is_unsettled = 0;
+void ebb_end_read_advice(void) {
+  if (is_advised) advise_all(MADV_NORMAL);
+  is_advised = 0;
 }
 
 /*

@@ -74,7 +74,7 @@ static void note(int number) {
 }
 
 /*
- * Takes a signal while another program takes ebb's place: nobody reads the ring any more, and execve forgets it. A
+ * Handles signals during exec: JavaScript no longer reads the ring, and execve discards it. A
  * signal in `ending` ends ebb here. A signal that the program starts with blocked is sent to the thread that
  * becomes the program, and waits there. Any other is dropped, since the program could only die of it.
  */
@@ -134,7 +134,7 @@ static int has_terminal(void) {
 }
 
 /*
- * Catches all signals but those that nobody can catch and SIGCHLD, and unblocks what entry.c has blocked. At a terminal
+ * Catches all signals that can be caught, but SIGCHLD, and unblocks what entry.c has blocked. At a terminal
  * it ignores SIGTTIN and SIGTTOU, so that they stop ebb neither when it logs from the background (stty tostop) nor when
  * it gives the terminal away.
  */
@@ -187,7 +187,7 @@ int ebb_next_signal(void) {
 /*
  * Stops ebb's process group as the terminal would, the other commands of a pipeline too, so that the shell sees a
  * stopped job. Returns 1 once it is continued, or 0 at once if there is no shell to continue it (the kernel then stops
- * nobody).
+ * no process).
  */
 int ebb_stop(void) {
   struct kernel_action caught, stop = {.handler = SIG_DFL};

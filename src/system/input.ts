@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 
-// What a person or a cluster names as a file may be anything: a pipe that nobody writes to, a device without an end, a
+// What a person or a cluster names as a file may be anything: a pipe without a writer, a device without an end, a
 // folder, a file of gigabytes. None of them holds ebb up, or costs more memory than the limits that callers give.
 
 /** Bytes. */
@@ -28,7 +28,7 @@ export function readFileWithin(path: string, mostBytes: number): string {
 
 /**
  * Reads a file or pipe (`<(command)`) to its end without blocking, so that signals are seen meanwhile. Waits until
- * somebody writes to a named pipe. Rejects if it cannot be opened, is longer than `mostBytes`, or is a pipe that has
+ * a writer opens a named pipe. Rejects if it cannot be opened, is longer than `mostBytes`, or is a pipe that has
  * not ended within `limitMs` (by default there is no limit).
  */
 export async function readPathWithin(

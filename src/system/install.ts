@@ -1,6 +1,6 @@
 import { withoutSlashes } from "../core/base/address.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-import { explainObstacle } from "../core/run/install.ts";
+import { explainInstallError } from "../core/run/install.ts";
 
 type Files = typeof import("node:fs/promises");
 type File = Awaited<ReturnType<Files["open"]>>;
@@ -168,7 +168,7 @@ async function refusal(files: Files, { error, dest, neededBytes }: Refused): Pro
   const folder = folderOf(dest);
   const disk = await files.statfs(folder).catch(() => undefined);
   const freeBytes = disk === undefined ? undefined : disk.bavail * disk.bsize;
-  const reason = explainObstacle({ code, message, dest, folder, neededBytes, freeBytes, uid: process.getuid?.() });
+  const reason = explainInstallError({ code, message, dest, folder, neededBytes, freeBytes, uid: process.getuid?.() });
   return new Failure(EXIT.system, `install: cannot write ${reason}`, { cause: error });
 }
 

@@ -24,7 +24,7 @@ test.each<[string, (folder: string) => Cache]>([
   ["sidecars", () => ({ use: sidecar })],
   ["Kubernetes", () => ({ use: kubernetes })],
 ])(
-  "a byte that has changed in the cache of %s is told, and all is fetched or made anew",
+  "a byte that has changed in the cache of %s is told, and all is fetched or made again",
   (_, prepare) => {
     using place = temporaryFolder();
     const { use } = prepare(place.path);

@@ -64,7 +64,7 @@ export const inbound = { name: "inbound", host: "0.0.0.0", port: envoyPort, dire
 export const patience = { timeoutSeconds: 10, failureThreshold: 30 };
 
 /** Flags of `ebb run`: as much patience for a sidecar that is found by its port. */
-export const patientLook = ["--detect", "2m"];
+export const patientLook = ["--detect-timeout", "2m"];
 
 const health: ListenerPlan = {
   name: "health",

@@ -1,6 +1,6 @@
 import type { Answer } from "./answers.ts";
 import type { DifferenceId } from "./differences.ts";
-import type { Personality, Rival } from "./rivals.ts";
+import type { Rival, ToolName } from "./rivals.ts";
 
 /** A server in the pod. */
 export interface Server {
@@ -53,7 +53,7 @@ export interface Seen {
 export interface Case {
   readonly name: string;
   /** The tool whose place ebb takes. */
-  readonly as: Personality;
+  readonly as: ToolName;
   readonly env?: Readonly<Record<string, string>>;
   /** The words between the tool's name and the command. */
   readonly flags?: readonly string[];

@@ -105,7 +105,7 @@ function notShown(shown: ReadonlySet<DifferenceId>): readonly DifferenceId[] {
     .map(({ id }) => id);
 }
 
-/** Cases of a personality are for the tools of this name. */
+/** Cases of a tool's name are for the tools of this name. */
 function isFor({ as, isOwn }: Case, rival: Rival): boolean {
   if (isOwn) return false;
   return as === rival || (as === "scuttle" && rival === "scuttle-redbox");

@@ -133,7 +133,7 @@ export const differences = [
     id: "quit-again",
     rivals: [...go, "linkerd-await"],
     theirs: "sends a quit once, whatever the answer",
-    ours: "tries again: until `QUIT_REQUEST_TIMEOUT` (5 s) if nobody listens; twice after a 5xx or a broken connection",
+    ours: "tries again: until `QUIT_REQUEST_TIMEOUT` (5 s) if the connection is refused; twice after a 5xx or a broken connection",
     why: "a sidecar that missed its quit would run for ever",
   },
   {
@@ -146,7 +146,7 @@ export const differences = [
   {
     id: "nobody-listens",
     rivals: [...go, "linkerd-await"],
-    theirs: "gives up at once if nobody listens",
+    theirs: "gives up at once if the connection is refused",
     ours: "if the sidecar was never ready, tries until `QUIT_REQUEST_TIMEOUT`: the run ends up to 5 s later",
     why: "the sidecar may start only after a short command has ended",
     isOfTime: true,
@@ -253,7 +253,7 @@ export const differences = [
     id: "empty-variable",
     rivals: ["envoy-preflight", "linkerd-await"],
     theirs:
-      "takes an empty `ENVOY_ADMIN_API` or `ENVOY_KILL_API` as a URL that nobody answers, and refuses an empty `LINKERD_AWAIT_VERBOSE`",
+      "takes an empty `ENVOY_ADMIN_API` or `ENVOY_KILL_API` as a URL that does not answer, and refuses an empty `LINKERD_AWAIT_VERBOSE`",
     ours: "takes an empty variable as unset",
     why: "charts set empty values",
   },

@@ -4,7 +4,7 @@ import { ebbPath, temporaryFolder } from "../harness.ts";
 import type { Case } from "./case.ts";
 import { judge } from "./judge.ts";
 import type { Pool } from "./pool.ts";
-import { type Personality, personalities } from "./rivals.ts";
+import { type ToolName, toolNames } from "./rivals.ts";
 
 /** The time for ebb: much more than any case takes. */
 const LIMIT_MS = 30_000;
@@ -12,10 +12,10 @@ const LIMIT_MS = 30_000;
 const folder = temporaryFolder();
 process.on("exit", () => folder[Symbol.dispose]());
 mkdirSync(join(folder.path, "bin"));
-for (const name of personalities) symlinkSync(ebbPath, join(folder.path, "bin", name));
+for (const name of toolNames) symlinkSync(ebbPath, join(folder.path, "bin", name));
 
 /** Returns the words that start ebb in another tool's place: by a link of that name (0), or as `ebb NAME` (1). */
-export function wordsOf(as: Personality, way: 0 | 1): readonly string[] {
+export function wordsOf(as: ToolName, way: 0 | 1): readonly string[] {
   return way === 0 ? [join(folder.path, "bin", as)] : [ebbPath, as];
 }
 

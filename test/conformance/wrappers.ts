@@ -1,10 +1,10 @@
 import { type Answer, live, initializing as notLive, notReady, quits, ready } from "./answers.ts";
 import type { Case, Seen, Server } from "./case.ts";
-import type { Personality, Rival } from "./rivals.ts";
+import type { Rival, ToolName } from "./rivals.ts";
 
 /** A tool that waits for a sidecar and runs a command, by what makes its cases different from those of the others. */
 export interface Wrapper {
-  readonly as: Personality;
+  readonly as: ToolName;
   /** The beginning of its cases' names, which tells them from those of the same tool in another mode. */
   readonly title: string;
   readonly rivals: readonly Rival[];

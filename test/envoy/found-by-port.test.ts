@@ -36,7 +36,7 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
 
     test("is left alone on any other port, unless it is named", async () => {
       const envoys = [{ admin: on(12345) }];
-      const auto = await ebbBesideEnvoys(envoys, ["run", "--detect", "100ms", ...app], { hosts: "own" });
+      const auto = await ebbBesideEnvoys(envoys, ["run", "--detect-timeout", "100ms", ...app], { hosts: "own" });
       expect(auto).toMatchObject({ code: 42, run: [true] });
       const flags = ["--admin", "http://localhost:12345"];
       const named = await ebbBesideEnvoys(envoys, ["run", ...flags, ...app], { hosts: "own" });

@@ -64,7 +64,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
   });
 
   test("run looks for a sidecar, and ends what has a name", async () => {
-    const detect = ["run", "--detect", "20ms", "--signal-process", "ebb-no-such", "--", ...sleeper, "1ms"];
+    const detect = ["run", "--detect-timeout", "20ms", "--signal-process", "ebb-no-such", "--", ...sleeper, "1ms"];
     expect((await confined(detect)).code).toBe(0);
   });
 

@@ -22,7 +22,7 @@ export function lifeTests(subject: Subject): void {
 
     test("an app that starts first waits, and starts once it is ready", async () => {
       await using pod = await startPod();
-      await using started = pod.startEbb(["run", "--detect", "20s", "--", ...ask(ready.at)], { env });
+      await using started = pod.startEbb(["run", "--detect-timeout", "20s", "--", ...ask(ready.at)], { env });
       await subject.start(pod);
       const ended = await endOf(started);
       const found = ended.log.filter(({ msg }) => msg === "ebb: found");

@@ -4,7 +4,7 @@ import type { FailureText } from "../messages/failure-text.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Options } from "./option.ts";
-import { type ForeignSettings, type Resolved, resolve } from "./values.ts";
+import { type CompatSettings, type Resolved, resolve } from "./values.ts";
 
 /** A command's call: the values of its options, its operands, and the child's command line. */
 export interface Call<O extends Options> extends Resolved<O> {
@@ -24,7 +24,7 @@ export interface CallContext {
   readonly args: readonly string[];
   readonly env: Environment;
   /** The settings of another tool in whose name ebb was started. Then other tools' variables are not read. */
-  readonly said?: ForeignSettings | undefined;
+  readonly compat?: CompatSettings | undefined;
 }
 
 /**
@@ -54,11 +54,11 @@ export function readFlagCall<O extends Options>(options: O, given: CallContext, 
   throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; usage: ebb ${usage}`);
 }
 
-function readCall<O extends Options>(options: O, { args, env, said }: CallContext, mayMix: boolean): Call<O> {
+function readCall<O extends Options>(options: O, { args, env, compat }: CallContext, mayMix: boolean): Call<O> {
   const { flags, operands, length, problems, unknown } = parseArguments(args, options, mayMix);
   const rest = { operands, command: args.slice(length), commandAt: length };
   try {
-    return Object.assign(resolve(options, { flags, env, said, problems }), rest);
+    return Object.assign(resolve(options, { flags, env, compat, problems }), rest);
   } catch (error) {
     throw unknown.length > 0 && error instanceof Failure ? new UnknownFlags(error.message, unknown) : error;
   }

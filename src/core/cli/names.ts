@@ -20,5 +20,5 @@ export const commandNames: readonly string[] = [
   "help",
 ];
 
-/** The names of other tools by which ebb can be started (src/personalities). */
+/** The names of other tools by which ebb can be started (src/compat). */
 export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "linkerd-await", "valet", "pilot-agent"];

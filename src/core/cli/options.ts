@@ -23,16 +23,16 @@ export const options = {
   quitTimeout: shutdown.quitTimeout,
   drain: shutdown.drain,
   minDrain: shutdown.minDrain,
-  idle: shutdown.idle,
+  maxInFlight: shutdown.maxInFlight,
   grace: child.grace,
   podGrace: shutdown.podGrace,
   podAnnotations: sidecars.podAnnotations,
   hostNetwork: sidecars.hostNetwork,
   appPort: sidecars.appPort,
-  detect: sidecars.detect,
+  detectTimeout: sidecars.detectTimeout,
   stopSignal: child.stopSignal,
-  signal: child.signal,
-  group: child.group,
+  rewriteSignal: child.rewriteSignal,
+  signalGroup: child.signalGroup,
   parentDeath: child.parentDeath,
   expectExit: child.expectExit,
   logLevel: output.logLevel,
@@ -52,12 +52,12 @@ export type OptionName = keyof typeof options;
 export type Settings<K extends OptionName = OptionName> = Pick<Values<typeof options>, K>;
 
 /** The options that decide which sidecars are here, and what ebb requests from them. */
-export const finding = [
+export const sidecarOptionNames = [
   ...["sidecar", "admin", "ready", "readyPath", "quit", "signalProcess"],
   ...["podAnnotations", "hostNetwork", "appPort"],
 ] as const;
 /** The options that decide how ebb logs. */
-export const logging = ["logLevel", "logFormat", "quiet"] as const;
+export const logOptionNames = ["logLevel", "logFormat", "quiet"] as const;
 
 /** Returns the options with these names, in the order of `options`. */
 export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<typeof options, K> {

@@ -1,6 +1,6 @@
 import { commandNames, toolNames } from "./names.ts";
 import { nearest } from "./suggestion.ts";
-import type { ForeignSettings } from "./values.ts";
+import type { CompatSettings } from "./values.ts";
 
 /** What a command line asks for. */
 export type Resolution =
@@ -25,7 +25,7 @@ export interface NamedCommand {
    */
   readonly at?: number | undefined;
   /** The settings that come from another tool's call, if it was that. */
-  readonly said?: ForeignSettings | undefined;
+  readonly compat?: CompatSettings | undefined;
 }
 
 /** A call in the name of another tool. */

@@ -28,7 +28,7 @@ export interface Found {
 }
 
 /** The settings that the flags and variables of another tool mean, if ebb was started in its name. */
-export interface ForeignSettings {
+export interface CompatSettings {
   /** Values by the flag of ebb's option, without dashes. */
   readonly values: ReadonlyMap<string, readonly Found[]>;
   /** What is wrong with the tool's flags and variables. */
@@ -52,7 +52,7 @@ export interface Sources {
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly env: Environment;
   /** The settings of another tool in whose name ebb was started. Other tools' variables in `env` are then not read. */
-  readonly said?: ForeignSettings | undefined;
+  readonly compat?: CompatSettings | undefined;
   /** Problems found while the flags were read, which `resolve` reports with its own. */
   readonly problems?: readonly FailureText[];
 }
@@ -64,7 +64,7 @@ export interface Sources {
 export function resolve<O extends Options>(options: O, sources: Sources): Resolved<O> {
   const values: Record<string, unknown> = {};
   const given = new Map<string, readonly Found[]>();
-  const bad = [...(sources.problems ?? nothing), ...(sources.said?.problems ?? nothing)];
+  const bad = [...(sources.problems ?? nothing), ...(sources.compat?.problems ?? nothing)];
   const mayBeOwn = Object.keys(sources.env).join().includes(OWN);
   for (const [key, option] of Object.entries(options)) {
     try {
@@ -124,18 +124,22 @@ export class BadValue extends Error {
  * Kubernetes' service links are ignored. If `mayBeOwn` is false, the option's own `EBB_` variable is not looked up.
  * @throws BadValue if a variable's own reader cannot read it
  */
-export function findTexts(option: Option<unknown>, { flags, env, said }: Sources, mayBeOwn: boolean): readonly Found[] {
+export function findTexts(
+  option: Option<unknown>,
+  { flags, env, compat }: Sources,
+  mayBeOwn: boolean,
+): readonly Found[] {
   const given = flags.get(option.flag);
   if (given !== undefined) return foundBy(`--${option.flag}`, given);
   let found: readonly Found[] = nothing;
   for (const variable of mayBeOwn ? option.variables : option.also) {
     const value = env[variable.name];
-    if (value === undefined || value === "" || (said !== undefined && !isOwn(variable))) continue;
+    if (value === undefined || value === "" || (compat !== undefined && !isOwn(variable))) continue;
     if (isServiceLink(variable.name, value)) continue;
     found = [...found, ...foundBy(variable.name, textsOf(option, variable, { value, env }))];
     if (found.length > 0 && !option.repeatable) return found;
   }
-  const more = said?.values.get(option.flag);
+  const more = compat?.values.get(option.flag);
   return more === undefined ? found : [...found, ...more];
 }
 

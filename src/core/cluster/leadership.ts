@@ -40,7 +40,7 @@ export type Move =
 
 /**
  * Returns the candidate after it has read the Lease at `nowMs`. If the Lease was written since the last read, its
- * duration begins anew; otherwise the candidate is unchanged.
+ * duration begins again; otherwise the candidate is unchanged.
  */
 export function observeLease(candidate: Candidate, lease: LeaseState, nowMs: number): Candidate {
   if (candidate.seen?.lease.version === lease.version) return candidate;

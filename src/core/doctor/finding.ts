@@ -1,4 +1,4 @@
-/** Something in a cluster that is not as somebody wanted it. */
+/** Something in a cluster that is not as it was asked for. */
 export interface Finding {
   /** Kind, namespace and name of the object, such as `Pod shop/web-0`. */
   readonly object: string;

@@ -51,7 +51,7 @@ export const drainMessages = {
     by: "run, drain",
     fields: drainFields,
     cause: "Work was still in flight when the time was over, or could not be counted. It is cut off.",
-    cure: "Raise --drain, and terminationGracePeriodSeconds with it; or bound the requests. Idle connections count if Envoy publishes no requests: --idle N allows for them.",
+    cure: "Raise --drain, and terminationGracePeriodSeconds with it; or bound the requests. Idle connections count if Envoy publishes no requests: --max-in-flight N allows for them.",
   },
   "no time to drain: --drain and --pod-grace leave none": {
     level: "warn",

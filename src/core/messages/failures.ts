@@ -114,7 +114,7 @@ export const otherFailures = {
 export const plainWarnings = {
   "cannot write the termination log {path}: {reason}": {
     exit: [],
-    cause: "--termination-log names a file that cannot be written, or a pipe that nobody reads.",
+    cause: "--termination-log names a file that cannot be written, or a pipe without a reader.",
     cure: "Name another file: the container's terminationMessagePath, by default /dev/termination-log.",
   },
   "warning: ignored {variable}: ebb has no such option{hint}": {

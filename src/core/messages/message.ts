@@ -14,7 +14,7 @@ interface Quiet extends Always {
   readonly level: "debug" | "info" | readonly ["debug", "info"];
 }
 
-/** One that somebody has to understand: why it is written, and what to do. */
+/** One that a user has to understand: why it is written, and what to do. */
 interface Loud extends Always {
   readonly level: "warn" | "error" | readonly ["debug" | "info", "warn"] | readonly ["info" | "warn", "error"] | Levels;
   readonly cause: string;

@@ -128,7 +128,7 @@ export const podMessages = {
     level: "warn",
     by: "all",
     fields: { lines: "how many" },
-    cause: "Nobody read stderr for a while: ebb keeps 64 KiB and drops later lines, so that no log holds up the app.",
+    cause: "stderr was not read for a while: ebb keeps 64 KiB and drops later lines, so that no log holds up the app.",
     cure: "Look at the node's container runtime and disk, or at what reads the pipe.",
   },
   "a bug in ebb: please report it": {

@@ -40,7 +40,7 @@ export const reaperMessages = {
       result: "taken, refused or unavailable",
       tookMs: "milliseconds",
     },
-    cause: "As a warning: the method did not work, or nobody answered. The next one is tried.",
+    cause: "As a warning: the method did not work, or there was no answer. The next one is tried.",
     cure: "Read the reason. 403: grant the permission (ebb manifests reaper). No such command in the sidecar: the reaper tries the next method.",
   },
   "gave up: a sidecar still runs after all methods": {

@@ -28,7 +28,7 @@ export interface ReaperMemory {
 }
 
 /** What the rules look at. */
-export interface Facts extends Parts {
+export interface RuleInput extends Parts {
   readonly pod: PodView;
   readonly policy: ReapPolicy;
   readonly known: ReaperMemory;
@@ -38,7 +38,7 @@ export interface Facts extends Parts {
  * The rules in their order. Each returns why a pod is left alone, or undefined if it has nothing against reaping it.
  * The first reason counts.
  */
-export const rules: readonly (readonly [Rule, (facts: Facts) => string | undefined])[] = [
+export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | undefined])[] = [
   ["opted-out", chosen("out")],
   ["unreadable-choice", chosen("unreadable")],
   ["not-selected", chosen("not in")],
@@ -79,7 +79,7 @@ export const ruleNames: readonly Rule[] = [
   "stuck",
 ];
 
-function chosen(kind: string): (facts: Facts) => string | undefined {
+function chosen(kind: string): (facts: RuleInput) => string | undefined {
   return ({ pod, policy }) => {
     const choice = selectionOf(pod, policy);
     return choice.kind === kind ? choice.reason : undefined;
@@ -90,7 +90,7 @@ function chosen(kind: string): (facts: Facts) => string | undefined {
  * Reports a pod whose node is lost (kubernetes pkg/util/node: NodeUnreachablePodReason). The kubelet there may go on,
  * unseen.
  */
-function nodeLost({ pod }: Facts): string | undefined {
+function nodeLost({ pod }: RuleInput): string | undefined {
   const isLost = pod.phase === "Unknown" || pod.statusReason === "NodeLost";
   return isLost ? "its node is lost: its status may be out of date" : undefined;
 }
@@ -99,7 +99,7 @@ function nodeLost({ pod }: Facts): string | undefined {
  * Says which annotations contradict each other or the pod. A container that ebb starts (ebb.dev/containers) is the app,
  * not a sidecar.
  */
-function contradiction(facts: Facts): string | undefined {
+function contradiction(facts: RuleInput): string | undefined {
   const { pod } = facts;
   const wrapped = splitBy(pod.annotations.get("ebb.dev/containers") ?? "", ",");
   const given = splitBy(pod.annotations.get("ebb.dev/sidecars") ?? "", ",");
@@ -128,7 +128,7 @@ function noContainer(name: string, names: readonly string[]): string {
  * Names an unknown container in ebb.dev/sidecars, if a sidecar whose name is mistyped there could count as an app that
  * still runs.
  */
-function slip({ pod, apps }: Facts, given: readonly string[]): string | undefined {
+function slip({ pod, apps }: RuleInput, given: readonly string[]): string | undefined {
   const isLeft = apps.some(isIn("running")) && apps.some(isIn("terminated"));
   const names = [...pod.containers, ...pod.initContainers].map(({ name }) => name);
   const strange = given.find((name) => !names.includes(name) && !isSidecar(name, undefined));
@@ -140,7 +140,7 @@ function isIn(kind: ContainerState["kind"]): (container: ContainerView) => boole
   return ({ state }) => state.kind === kind;
 }
 
-function noSidecar({ sidecars, pod }: Facts): string | undefined {
+function noSidecar({ sidecars, pod }: RuleInput): string | undefined {
   if (sidecars.length > 0) return undefined;
   const native = pod.initContainers.filter(isNative).map(({ name }) => name);
   if (native.length > 0) return `the kubelet ends its native sidecars (${native.join(", ")}) after the app`;
@@ -151,7 +151,7 @@ function noSidecar({ sidecars, pod }: Facts): string | undefined {
  * Reports a pod whose containers are restarted after any exit: a server. Comes early, because it is the plainest
  * reason.
  */
-function restartsAlways({ pod }: Facts): string | undefined {
+function restartsAlways({ pod }: RuleInput): string | undefined {
   const isAlways = pod.containers.every((each) => restartAfter(0, each, pod) !== undefined);
   return isAlways ? "the kubelet starts its containers again after any exit (restartPolicy Always)" : undefined;
 }
@@ -160,13 +160,13 @@ function restartsAlways({ pod }: Facts): string | undefined {
  * Names an init container that is not done. After a new sandbox they run again, while the app's containers still show
  * their last end.
  */
-function initializing({ pod }: Facts): string | undefined {
+function initializing({ pod }: RuleInput): string | undefined {
   const isDone = ({ state }: ContainerView) => state.kind === "terminated" && state.exitCode === 0;
   const next = pod.initContainers.find((each) => !isNative(each) && !isDone(each));
   return next === undefined ? undefined : `init container ${next.name} is not done`;
 }
 
-function beingEnded({ pod }: Facts): string | undefined {
+function beingEnded({ pod }: RuleInput): string | undefined {
   const first = ownEphemerals(pod).find(isAtWork);
   return first === undefined ? undefined : `${first.name} is ending its sidecars`;
 }
@@ -205,12 +205,12 @@ function restart(containers: readonly ContainerView[], pod: PodView): string | u
 }
 
 /** Names a sidecar that the kubelet would start again: ending it would not complete the pod. */
-function sidecarRestarts({ sidecars, pod }: Facts): string | undefined {
+function sidecarRestarts({ sidecars, pod }: RuleInput): string | undefined {
   const back = sidecars.find((each) => restartAfter(0, each, pod) !== undefined);
   if (back === undefined) return restart(sidecars, pod);
   return `the kubelet would start ${back.name} again after it was ended (${restartAfter(0, back, pod)})`;
 }
 
-function sidecarsEnded({ sidecars }: Facts): string | undefined {
+function sidecarsEnded({ sidecars }: RuleInput): string | undefined {
   return sidecars.every(({ state }) => state.kind === "terminated") ? "its sidecars have ended already" : undefined;
 }

@@ -3,7 +3,7 @@ import { sidecarIn } from "../sidecars/containers.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-parts.ts";
-import { type Facts, type ReaperMemory, type Rule, rules } from "./pod-rules.ts";
+import { type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { describeMissing, missingFor } from "./rights.ts";
@@ -23,7 +23,7 @@ export type Verdict =
 export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): Verdict {
   const view = viewOf(pod);
   const { apps, sidecars } = partsOf(view);
-  const facts: Facts = { pod: view, apps, sidecars, policy, known };
+  const facts: RuleInput = { pod: view, apps, sidecars, policy, known };
   for (const [rule, reasonToLeave] of rules) {
     const reason = reasonToLeave(facts);
     if (reason !== undefined) return { kind: "leave", rule, reason };
@@ -37,7 +37,7 @@ export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory)
  * Lists the running sidecars with the methods to end each; returns a text if one cannot be ended, and why. The mesh's
  * proxy comes last: the others may still send through it.
  */
-function endingsOf({ pod, sidecars, policy }: Facts): readonly Ending[] | string {
+function endingsOf({ pod, sidecars, policy }: RuleInput): readonly Ending[] | string {
   const running = sidecars.filter(({ state }) => state.kind === "running");
   const ranked = running.map((container) => ({ container, sidecar: sidecarIn(container.name, container.image) }));
   ranked.sort((one, other) => rank(one.sidecar) - rank(other.sidecar));
@@ -51,14 +51,14 @@ function endingsOf({ pod, sidecars, policy }: Facts): readonly Ending[] | string
 }
 
 function rank(sidecar: SidecarName | undefined): number {
-  return sidecar === undefined || kindOf(sidecar).isCompanion ? 0 : 1;
+  return sidecar === undefined || kindOf(sidecar).role === "helper" ? 0 : 1;
 }
 
 /**
  * Leaves out the methods for which the reaper lacks permissions. If none is left for a sidecar, the pod is left alone,
  * for that reason.
  */
-function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
+function withRights(verdict: Verdict, { pod, policy }: RuleInput): Verdict {
   const { missing = [] } = policy;
   if (verdict.kind !== "end" || missing.length === 0) return verdict;
   const containers: Ending[] = [];
@@ -78,7 +78,7 @@ function withRights(verdict: Verdict, { pod, policy }: Facts): Verdict {
  * Decides whether the app ended at least --after ago. Until then a sidecar may flush what the app left, or end by
  * itself.
  */
-function inTime({ pod, apps, policy, known }: Facts, containers: readonly Ending[]): Verdict {
+function inTime({ pod, apps, policy, known }: RuleInput, containers: readonly Ending[]): Verdict {
   const { now, seen } = known;
   const ended = apps.flatMap(({ state }) => (state.kind === "terminated" ? [state.finishedAt] : []));
   const endedAt = Math.max(...ended);

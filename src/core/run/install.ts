@@ -1,5 +1,5 @@
 /** The reason why `ebb install` could not copy itself: an error of node:fs, and what is known about the destination. */
-export interface Obstacle {
+export interface InstallError {
   /** The name of the system's error, such as `ENOSPC`; undefined for any other error. */
   readonly code: string | undefined;
   readonly message: string;
@@ -15,7 +15,7 @@ export interface Obstacle {
 /**
  * Returns one sentence that says why there is no copy and what to do about it, for the person who mounted the volume.
  */
-export function explainObstacle({ code, message, dest, folder, ...place }: Obstacle): `${string}: ${string}` {
+export function explainInstallError({ code, message, dest, folder, ...place }: InstallError): `${string}: ${string}` {
   switch (code) {
     case "ENOENT":
       return `${dest}: there is no folder ${folder}; mount the volume there, or name a folder that exists`;
@@ -37,7 +37,7 @@ export function explainObstacle({ code, message, dest, folder, ...place }: Obsta
 /**
  * Returns how much is free. If that is enough, the number of files or a quota must be used up, and the text says so.
  */
-function freeText({ freeBytes, neededBytes }: Pick<Obstacle, "freeBytes" | "neededBytes">): string {
+function freeText({ freeBytes, neededBytes }: Pick<InstallError, "freeBytes" | "neededBytes">): string {
   if (freeBytes === undefined) return "";
   const free = `, ${Math.floor(freeBytes / 1e6)} MB are free`;
   return freeBytes < neededBytes ? free : `${free}, but no more files, or no more for this user`;

@@ -3,8 +3,8 @@ import type { QuitPolicy } from "./quit-policy.ts";
 import type { SignalNumber } from "./signal.ts";
 
 /**
- * The state of a run, which is the life of one child: waiting -> starting -> running -> clearing -> quitting -> over.
- * `clearing` is skipped unless the processes that the child leaves in its group get the grace to end.
+ * The state of a run, which is the life of one child: waiting -> starting -> running -> ending-group -> quitting -> over.
+ * `ending-group` is skipped unless the processes that the child leaves in its group get the grace to end.
  */
 export type State =
   /** `held` has the signals that the child gets once it runs. */
@@ -18,7 +18,7 @@ export type State =
       /** The stop signals that the child gets after the drain under way; or there is no drain yet, or no longer. */
       readonly draining: "not yet" | "over" | readonly SignalNumber[];
     }
-  | { readonly phase: "clearing"; readonly exitCode: number }
+  | { readonly phase: "ending-group"; readonly exitCode: number }
   | { readonly phase: "quitting"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
 

@@ -26,8 +26,8 @@ export function step(state: State, event: Event, policy: RunPolicy): Step {
       return starting(state, event, policy);
     case "running":
       return running(state, event, policy);
-    case "clearing":
-      return clearing(state, event, policy);
+    case "ending-group":
+      return endingGroup(state, event, policy);
     case "quitting":
       return event.kind === "quit-done" ? over(state.exitCode) : [state, []];
     case "over":
@@ -44,11 +44,11 @@ function waiting(state: In<"waiting">, event: Event, policy: RunPolicy): Step {
     case "ready":
       return [{ phase: "starting", held: state.held }, [disarm, { kind: "start" }]];
     case "wait-failed":
-      return leave(event.exitCode, policy, [disarm, stopWaiting]);
+      return toQuitting(event.exitCode, policy, [disarm, stopWaiting]);
     case "deadline":
       return event.of === "wait" ? outOfTime(state, policy) : [state, []];
     case "signal":
-      if (endsTheWait(event, policy)) return leave(128 + event.signal, policy, [disarm, stopWaiting]);
+      if (endsTheWait(event, policy)) return toQuitting(128 + event.signal, policy, [disarm, stopWaiting]);
       return holdOrDrop(state, event, policy);
     default:
       return [state, []];
@@ -59,7 +59,7 @@ function outOfTime(state: In<"waiting">, policy: RunPolicy): Step {
   const start = policy.onWaitTimeout === "start";
   const giveUp: readonly Action[] = [{ kind: "stop-waiting" }, { kind: "give-up-waiting", start }];
   if (start) return [{ phase: "starting", held: state.held }, [...giveUp, { kind: "start" }]];
-  return leave(policy.waitFailureCode, policy, giveUp);
+  return toQuitting(policy.waitFailureCode, policy, giveUp);
 }
 
 function starting(state: In<"starting">, event: Event, policy: RunPolicy): Step {
@@ -67,7 +67,7 @@ function starting(state: In<"starting">, event: Event, policy: RunPolicy): Step 
     case "started":
       return forwardHeld(state.held, event.pid, policy);
     case "start-failed":
-      return leave(event.exitCode, policy, []);
+      return toQuitting(event.exitCode, policy, []);
     case "signal":
       return holdOrDrop(state, event, policy);
     default:
@@ -134,19 +134,19 @@ function childEnded(state: In<"running">, exitCode: number, policy: RunPolicy): 
   const endsGroup = policy.endsGroup && grace !== "spent";
   if (endsGroup && ms !== undefined) {
     const arm: readonly Action[] = grace === "unset" ? [{ kind: "arm", deadline: "grace", ms }] : [];
-    return [{ phase: "clearing", exitCode }, [...cut, ...arm, { kind: "end-group", watch: true }]];
+    return [{ phase: "ending-group", exitCode }, [...cut, ...arm, { kind: "end-group", watch: true }]];
   }
   const disarm: readonly Action[] = grace === "armed" ? [{ kind: "disarm", deadline: "grace" }] : [];
   const end: readonly Action[] = endsGroup ? [{ kind: "end-group", watch: false }] : [];
-  return leave(exitCode, policy, [...disarm, ...cut, ...end]);
+  return toQuitting(exitCode, policy, [...disarm, ...cut, ...end]);
 }
 
-function clearing(state: In<"clearing">, event: Event, policy: RunPolicy): Step {
+function endingGroup(state: In<"ending-group">, event: Event, policy: RunPolicy): Step {
   switch (event.kind) {
     case "group-gone":
-      return leave(state.exitCode, policy, [{ kind: "disarm", deadline: "grace" }]);
+      return toQuitting(state.exitCode, policy, [{ kind: "disarm", deadline: "grace" }]);
     case "deadline":
-      return event.of === "grace" ? leave(state.exitCode, policy, [{ kind: "kill-all" }]) : [state, []];
+      return event.of === "grace" ? toQuitting(state.exitCode, policy, [{ kind: "kill-all" }]) : [state, []];
     case "signal": {
       const sent = policy.rewrite.get(event.signal) ?? event.signal;
       return [state, sent === 0 ? [] : [{ kind: "forward", signal: sent }]];
@@ -184,7 +184,7 @@ function stopChild(state: In<"running">, signals: readonly SignalNumber[], { gra
   return [{ ...state, grace: "armed" }, [...forward, { kind: "arm", deadline: "grace", ms: graceMs }]];
 }
 
-function leave(exitCode: number, policy: RunPolicy, before: readonly Action[]): Step {
+function toQuitting(exitCode: number, policy: RunPolicy, before: readonly Action[]): Step {
   const reason = reasonToStay(exitCode, policy);
   if (reason === undefined) return [{ phase: "quitting", exitCode }, [...before, { kind: "quit" }]];
   const [state, exit] = over(exitCode);

@@ -104,7 +104,7 @@ export function hasUserVariable(env: Environment): boolean {
 /** Returns whose admin interface this is: a mesh's whose admin port is also among its `ports`, else a plain Envoy's. */
 function ownerOf({ address }: HttpTarget): SidecarName {
   if (address.kind === "unix") return PLAIN;
-  for (const name of sidecarNames) if (!kindOf(name).isCompanion && isAdminPort(name, address.port)) return name;
+  for (const name of sidecarNames) if (kindOf(name).role === "proxy" && isAdminPort(name, address.port)) return name;
   return PLAIN;
 }
 
@@ -115,7 +115,7 @@ function isAdminPort(name: SidecarName, port: number): boolean {
 
 function proxiesByAnnotation({ annotations }: Evidence, { names, by }: Naming): void {
   for (const name of sidecarNames) {
-    const annotation = kindOf(name).isCompanion ? undefined : annotationOf(name, annotations);
+    const annotation = kindOf(name).role === "helper" ? undefined : annotationOf(name, annotations);
     if (annotation === undefined) continue;
     names.push(name);
     by.push(`annotation ${annotation}`);
@@ -143,8 +143,8 @@ function proxiesByPort({ byPort }: Evidence, { names, by }: Naming): void {
 
 function companions({ env, annotations }: Evidence, { names, by }: Naming): void {
   for (const name of sidecarNames) {
-    const { isCompanion, variable } = kindOf(name);
-    if (!isCompanion) continue;
+    const { role, variable } = kindOf(name);
+    if (role === "proxy") continue;
     const value = variable === undefined ? "" : (env[variable] ?? "");
     const isNamed = variable !== undefined && value !== "" && !isServiceLink(variable, value);
     const annotation = isNamed ? undefined : annotationOf(name, annotations);

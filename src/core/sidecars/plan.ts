@@ -51,20 +51,20 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   const more: QuitRequest[] = [];
   let isGiven = false;
   for (const quit of urls.quit) {
-    if (quit !== "none") (quit.isMore === true ? more : instead).push(quit);
-    isGiven ||= quit === "none" || quit.isMore !== true;
+    if (quit !== "none") (quit.isAdditional === true ? more : instead).push(quit);
+    isGiven ||= quit === "none" || quit.isAdditional !== true;
   }
   const processes: string[] = [];
   const lastResort: string[] = [];
   for (const { name, isLastResort } of urls.signalProcess ?? []) (isLastResort ? lastResort : processes).push(name);
   isGiven ||= processes.length > 0;
   let proxies = 0;
-  for (const { name } of found) if (!kindOf(name).isCompanion) proxies += 1;
+  for (const { name } of found) if (kindOf(name).role === "proxy") proxies += 1;
   const isAlone = (proxies > 0 ? proxies : found.length) === 1;
   const known: Sidecar[] = [];
   let areAllNative = found.length > 0;
   for (const one of found) {
-    const isMeant = proxies === 0 || !kindOf(one.name).isCompanion;
+    const isMeant = proxies === 0 || kindOf(one.name).role === "proxy";
     const own = ownSidecar(one, isMeant ? urls : noUrls);
     const given = isMeant && isGiven ? withQuits(own, isAlone ? { quits: instead, processes } : none) : own;
     known.push(isMeant && !own.isNative && lastResort.length > 0 ? { ...given, lastResort } : given);
@@ -91,30 +91,30 @@ const none: Ends = { quits: [], processes: [] };
  */
 function withQuits(own: Sidecar, ends: Ends): Sidecar {
   if (own.isNative) return own;
-  const { leaves: _, socket, ...sidecar } = own;
-  const leaves = leavesAfter(own, ends.quits);
+  const { exitsWhen: _, socket, ...sidecar } = own;
+  const exitsWhen = exitsWhenOf(own, ends.quits);
   return {
     ...sidecar,
     ...ends,
-    ...(leaves === undefined ? {} : { leaves }),
+    ...(exitsWhen === undefined ? {} : { exitsWhen }),
     ...(socket === undefined ? {} : { socket: { ...socket, quitPath: undefined } }),
   };
 }
 
-/** Returns when the sidecar leaves after these quits, or undefined if they are not its own or if it leaves at once. */
-function leavesAfter(own: Sidecar, quits: readonly QuitRequest[]): string | undefined {
-  if (notYet(quits, [own]).length === 0) return own.leaves;
-  for (const { method, otherwise } of own.quits) {
-    if (otherwise === undefined) continue;
-    const other = serializeQuit({ method, target: otherwise.target });
-    if (quits.every((quit) => serializeQuit(quit) === other)) return otherwise.leaves;
+/** Returns when the sidecar exits after these quits, or undefined if they are not its own or if it exits at once. */
+function exitsWhenOf(own: Sidecar, quits: readonly QuitRequest[]): string | undefined {
+  if (notYet(quits, [own]).length === 0) return own.exitsWhen;
+  for (const { method, fallback } of own.quits) {
+    if (fallback === undefined) continue;
+    const other = serializeQuit({ method, target: fallback.target });
+    if (quits.every((quit) => serializeQuit(quit) === other)) return fallback.exitsWhen;
   }
   return undefined;
 }
 
 function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, readyPath }: AdminUrls): Sidecar {
   const kind = kindOf(name);
-  const leaves = adjustment.leaves ?? kind.leaves;
+  const exitsWhen = adjustment.exitsWhen ?? kind.exitsWhen;
   return {
     name,
     isNative,
@@ -123,7 +123,7 @@ function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, 
       readyPath === undefined ? ownProbes(kind, adjustment, admin) : [probeAt(kind, adjustment, { admin, readyPath })],
     quits: isNative ? [] : ownQuits(kind, adjustment, admin),
     processes: [],
-    ...(leaves === undefined ? {} : { leaves }),
+    ...(exitsWhen === undefined ? {} : { exitsWhen }),
     ...(kind.closesFirst === undefined ? {} : { closesFirst: kind.closesFirst }),
     ...(kind.adminSocket === undefined || admin !== undefined ? {} : { socket: socketOf(kind, isNative) }),
   };
@@ -177,7 +177,7 @@ function ownQuits(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget |
   const quits: QuitRequest[] = [];
   const more = {
     ...(headers === undefined ? {} : { headers }),
-    ...(kind.quitsOnce === undefined ? {} : { isOnce: kind.quitsOnce }),
+    ...(kind.quitMustNotRepeat === undefined ? {} : { mustNotRepeat: kind.quitMustNotRepeat }),
   };
   for (const where of quitTargets(kind, adjustment, given)) quits.push({ method: "POST", ...where, ...more });
   return quits;

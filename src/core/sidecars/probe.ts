@@ -151,8 +151,8 @@ export function pollPeriodMs(waitedMs: number): number {
 
 /**
  * Returns the index of the readiness attempt to end, to make room for a new one. The attempts are in the order in which
- * they began. The first stays: it hears the first answer of a server that is slow. Of the second and the third it is
- * the second, if that has taken longer than the wait before it. So a server that takes `ms` to answer is heard within
+ * they began. The first stays: it gets the first answer of a slow server. Of the second and the third it is
+ * the second, if that has taken longer than the wait before it. So a server that takes `ms` to answer is seen within
  * four times that, even if it never answers its first connections.
  */
 export function attemptToEnd(secondAgeMs: number, waitedMs: number): 1 | 2 {

@@ -3,12 +3,12 @@ import type { Header, HttpAnswer } from "../base/http-framing.ts";
 import { kindOf } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
 
-/** Parses `URL` (by POST) or `METHOD URL`; a `+` before it sets `isMore`. Returns undefined for anything else. */
+/** Parses `URL` (by POST) or `METHOD URL`; a `+` before it sets `isAdditional`. Returns undefined for anything else. */
 export function parseQuit(text: string): QuitRequest | undefined {
   const [, more, method = "POST", url = ""] = /^(\+)?(?:([A-Za-z]+)\s+)?(\S+)$/.exec(text) ?? [];
   const target = parseHttpTarget(url);
   if (target === undefined) return undefined;
-  return { method: method.toUpperCase(), target, ...(more === undefined ? {} : { isMore: true }) };
+  return { method: method.toUpperCase(), target, ...(more === undefined ? {} : { isAdditional: true }) };
 }
 
 /** Parses a value of `--quit`: what `parseQuit` takes, or `none`. Returns undefined for anything else. */
@@ -45,9 +45,9 @@ export function quitRefusal(name: Sidecar["name"], { status }: Pick<HttpAnswer, 
 }
 
 /**
- * Explains why nobody listens at the address of a sidecar's quit, and what to change. Returns undefined for `custom`.
+ * Explains why the address of a sidecar's quit refuses connections, and what to change. Returns undefined for `custom`.
  */
 export function quitUnreachable(name: Sidecar["name"]): string | undefined {
   if (name === "custom") return undefined;
-  return kindOf(name).unreachable?.() ?? "nobody listens there; --admin says where its admin interface is";
+  return kindOf(name).unreachable?.() ?? "connection refused; --admin says where its admin interface is";
 }

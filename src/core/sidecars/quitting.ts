@@ -3,7 +3,7 @@ import type { Sidecar } from "./sidecar.ts";
 
 /**
  * The state of one quit, a pure state machine: asking -> resting -> asking ... -> watching -> over. A failed quit is
- * repeated: twice at most if it was heard, else until time is up. After one that was taken, the sidecar is watched.
+ * repeated: twice at most if it arrived, else until time is up. After one that was taken, the sidecar is watched.
  */
 export type State =
   | (Asked & { readonly phase: "asking" | "resting" | "looking" })
@@ -11,13 +11,13 @@ export type State =
   | { readonly phase: "over"; readonly result: Result };
 
 interface Asked {
-  /** Whether the last attempt went to the second place (`QuitRequest.otherwise`). */
+  /** Whether the last attempt went to the second place (`QuitRequest.fallback`). */
   readonly isElsewhere: boolean;
-  /** How many attempts were heard but failed: answered with 5xx, or cut off before their answer. */
-  readonly heard: number;
-  /** In how many attempts in a row nobody listened. */
+  /** How many attempts arrived but failed: answered with 5xx, or cut off before their answer. */
+  readonly arrived: number;
+  /** How many attempts in a row were refused. */
   readonly refusals: number;
-  /** How many attempts nobody heard, which decides the rest before the next. */
+  /** How many attempts did not arrive, which decides the rest before the next. */
   readonly misses: number;
   /** Whether an attempt was cut off: the sidecar may have ended because of it. */
   readonly wasCut: boolean;
@@ -32,7 +32,7 @@ interface Taken {
   readonly isElsewhere: boolean;
   /** The status of its answer. */
   readonly status?: number;
-  /** Why there was no answer: only the sidecar's end shows that the quit was heard. */
+  /** Why there was no answer: only the sidecar's end shows that the quit arrived. */
   readonly why?: string;
 }
 
@@ -50,12 +50,12 @@ export interface Result {
 /** What happened to a quit: the result of an action, or a deadline. */
 export type Event =
   | { readonly kind: "answered"; readonly status: number }
-  /** `refused`: nobody listens there; `unreachable`, `late`: nobody heard it; `broken`: it was heard, not answered. */
+  /** `refused`: connection refused; `unreachable`, `late`: it did not arrive; `broken`: it arrived and was not answered. */
   | { readonly kind: "failed"; readonly why: "refused" | "unreachable" | "late" | "broken"; readonly message: string }
   | { readonly kind: "rested" }
   /** The result of `look`: what the sidecar's readiness endpoint tells. */
   | { readonly kind: "looked"; readonly life: Life }
-  /** The result of `watch`: nobody listens any more at the address of the quit. */
+  /** The result of `watch`: the quit's address refuses connections. */
   | { readonly kind: "gone" }
   /** Half of the time is over. */
   | { readonly kind: "half" }
@@ -64,7 +64,7 @@ export type Event =
   /** Time is up. `askedMs`: for how many milliseconds the last attempt has been under way. */
   | { readonly kind: "bound"; readonly askedMs: number };
 
-/** What the readiness endpoint tells of a sidecar at whose quit nobody listens. */
+/** What the readiness endpoint tells of a sidecar whose quit is refused (no listener). */
 export type Life = "gone" | "leaving" | "ready" | "unknown";
 
 /** What the caller of `begin` and `step` is to do. */
@@ -79,14 +79,14 @@ export type Action =
 export interface QuitMachinePolicy {
   readonly name: Sidecar["name"];
   /** When the sidecar leaves after its answer at its first and at its second place, for the log. Undefined: at once. */
-  readonly leaves?: string | undefined;
-  readonly leavesElsewhere?: string | undefined;
-  /** The quit's port closes when the sidecar begins to leave, not when it is gone. */
+  readonly exitsWhen?: string | undefined;
+  readonly fallbackExitsWhen?: string | undefined;
+  /** The quit's port closes when the sidecar begins to exit, not when it has exited. */
   readonly closesFirst: boolean;
-  readonly hasOtherwise: boolean;
-  /** The quit must not be repeated once it may have been heard. */
-  readonly isOnce: boolean;
-  /** The sidecar was up before: if nobody listens any more, it is gone, and not late to start. */
+  readonly hasFallback: boolean;
+  /** The quit must not be repeated once it may have arrived. */
+  readonly mustNotRepeat: boolean;
+  /** The sidecar was up before: if it refuses connections, it has exited, and is not late to start. */
   readonly wasReady: boolean;
   /** Processes are signalled if the sidecar does not take the quit. */
   readonly hasLastResort: boolean;
@@ -94,10 +94,10 @@ export interface QuitMachinePolicy {
 
 export type Step = readonly [State, readonly Action[]];
 
-/** The rests before a quit that was heard is repeated. */
-const HEARD_REST_MS = [200, 1000];
+/** The rests before a quit that arrived is repeated. */
+const REPEAT_REST_MS = [200, 1000];
 const LONGEST_REST_MS = 250;
-/** After so many refusals in a row it is certain that nobody listens any more where somebody did. */
+/** After so many refusals in a row it is certain that the listener is closed. */
 const SURE = 3;
 /** An attempt that is younger than this when time is up would have ended as the one before. */
 const SHORT_MS = 100;
@@ -106,7 +106,7 @@ const EXITED = "exited";
 
 /** Returns the quit's first state, and its first action: to send the request. */
 export function begin(): Step {
-  const nothing = { isElsewhere: false, heard: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
+  const nothing = { isElsewhere: false, arrived: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
   return ask(nothing, false);
 }
 
@@ -143,7 +143,7 @@ function answered(state: Asked, status: number, policy: QuitMachinePolicy): Step
     if (policy.name === "custom") return over({ ok: true, isTaken: true, outcome: "answered", status });
     return watch({ isElsewhere, status });
   }
-  const mayRepeat = status >= 500 && !policy.isOnce;
+  const mayRepeat = status >= 500 && !policy.mustNotRepeat;
   if (!mayRepeat) return over({ ok: false, isTaken: false, outcome, status });
   return again({ ...state, refusals: 0, last: { kind: "answered", status } }, policy);
 }
@@ -152,20 +152,20 @@ function failed(state: Asked, event: Extract<Event, { kind: "failed" }>, policy:
   const { why, message } = event;
   if (why === "refused") return refused({ ...state, last: event }, policy);
   const seen: Asked = { ...state, refusals: 0, last: event };
-  // it may have been heard, and must not be sent again: only the sidecar's end tells
-  if (policy.isOnce) return watch({ isElsewhere: state.isElsewhere, why: message });
+  // it may have arrived, and must not be sent again: only the sidecar's end tells
+  if (policy.mustNotRepeat) return watch({ isElsewhere: state.isElsewhere, why: message });
   return why === "broken" ? again({ ...seen, wasCut: true }, policy) : miss(seen);
 }
 
 function refused(state: Asked, policy: QuitMachinePolicy): Step {
-  if (policy.hasOtherwise && !state.isElsewhere) return ask(state, true);
+  if (policy.hasFallback && !state.isElsewhere) return ask(state, true);
   const seen = { ...state, refusals: state.refusals + 1 };
   const isSure = seen.refusals >= SURE && (policy.wasReady || seen.wasCut);
-  return isSure ? nobody(seen, policy) : miss(seen);
+  return isSure ? closed(seen, policy) : miss(seen);
 }
 
-/** Decides what it means that nobody listens any more. */
-function nobody(state: Asked, policy: QuitMachinePolicy): Step {
+/** Decides what it means that the listener is closed. */
+function closed(state: Asked, policy: QuitMachinePolicy): Step {
   // the attempt that was cut off ended the sidecar (pilot-agent exits before its answer is sent)
   if (state.wasCut) return over({ ok: true, isTaken: true, outcome: EXITED });
   const looks = policy.wasReady && quitUnreachable(policy.name) !== undefined;
@@ -173,7 +173,7 @@ function nobody(state: Asked, policy: QuitMachinePolicy): Step {
 }
 
 /**
- * Ends the quit of a sidecar whose quit port nobody listens on. If it was ready before, its readiness endpoint tells
+ * Ends the quit of a sidecar whose quit port is closed. If it was ready before, its readiness endpoint tells
  * why: closed too, it is gone; not ready, it is leaving (pilot-agent closes its quit port first: istio,
  * status/server.go); ready, its quit is off or elsewhere.
  */
@@ -186,8 +186,8 @@ function unreachable(life: Life, { name, wasReady }: QuitMachinePolicy): Step {
 }
 
 function again(state: Asked, policy: QuitMachinePolicy): Step {
-  const ms = HEARD_REST_MS[state.heard];
-  const next = { ...state, heard: state.heard + 1 };
+  const ms = REPEAT_REST_MS[state.arrived];
+  const next = { ...state, arrived: state.arrived + 1 };
   return ms === undefined ? unanswered(next, 0, policy) : [{ ...next, phase: "resting" }, [{ kind: "rest", ms }]];
 }
 
@@ -219,7 +219,7 @@ function unanswered(state: Asked, askedMs: number, policy: QuitMachinePolicy): S
     return over({ ok: false, isTaken: false, outcome: "no answer in time" });
   }
   if (last.why !== "refused") return over({ ok: false, isTaken: false, outcome: last.message });
-  return state.wasCut ? nobody(state, policy) : unreachable("unknown", policy);
+  return state.wasCut ? closed(state, policy) : unreachable("unknown", policy);
 }
 
 function watch(taken: Taken): Step {
@@ -232,15 +232,15 @@ function watch(taken: Taken): Step {
 function watching(state: Extract<State, { phase: "watching" }>, event: Event, policy: QuitMachinePolicy): Step {
   const { isElsewhere, status, why } = state.taken;
   const told = status === undefined ? {} : { status };
-  const leaves = isElsewhere ? (policy.leavesElsewhere ?? policy.leaves) : policy.leaves;
-  const later = `it exits by itself ${leaves}`;
+  const exitsWhen = isElsewhere ? (policy.fallbackExitsWhen ?? policy.exitsWhen) : policy.exitsWhen;
+  const later = `it exits by itself ${exitsWhen}`;
   if (event.kind === "gone") {
     const outcome = policy.closesFirst && why === undefined ? `its port is closed: ${later}` : EXITED;
     return over({ ok: true, isTaken: true, outcome, ...told });
   }
   if (event.kind !== "bound") return [state, []];
   if (why !== undefined) return over({ ok: false, isTaken: false, outcome: why });
-  const isLeaving = leaves !== undefined;
+  const isLeaving = exitsWhen !== undefined;
   const outcome = isLeaving ? `answered, still draining: ${later}` : "answered, but still runs";
   return over({ ok: isLeaving, isTaken: true, outcome, ...told });
 }

@@ -1,6 +1,6 @@
 import type { HttpTarget } from "../base/address.ts";
 import type { Header } from "../base/http-framing.ts";
-import type { Otherwise } from "./kinds/kind.ts";
+import type { Fallback } from "./kinds/kind.ts";
 import type { Probe } from "./probe.ts";
 import type { SidecarName } from "./registry.ts";
 
@@ -9,12 +9,12 @@ export interface QuitRequest {
   readonly method: string;
   readonly target: HttpTarget;
   /** It is sent before the sidecars' own quits, and not instead of one. */
-  readonly isMore?: true;
+  readonly isAdditional?: true;
   /** Headers to send besides those that the user gives; a header of the user's with the same name wins. */
   readonly headers?: readonly Header[];
-  readonly otherwise?: Otherwise;
-  /** It must not be repeated once it may have been heard. */
-  readonly isOnce?: true;
+  readonly fallback?: Fallback;
+  /** It must not be repeated once it may have arrived. */
+  readonly mustNotRepeat?: true;
 }
 
 /** A sidecar of this pod, with the requests that are sent to it; `custom` if the user describes it by URLs alone. */
@@ -33,8 +33,8 @@ export interface Sidecar {
   /** Names of executables whose processes are ended by signals only if the sidecar takes no quit. */
   readonly lastResort?: readonly string[];
   /** When it exits after it has answered a quit, to end a sentence in the log. Undefined: at once. */
-  readonly leaves?: string;
-  /** The port of its quit closes when it begins to leave, not when it is gone. */
+  readonly exitsWhen?: string;
+  /** The port of its quit closes when it begins to exit, not when it has exited. */
   readonly closesFirst?: true;
   /**
    * The unix socket on which its admin interface is instead, once that exists: a path in which `*` stands for any part

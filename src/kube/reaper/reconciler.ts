@@ -19,7 +19,7 @@ export interface Memory {
   readonly handled: Map<string, string>;
   /** When a pod was first found to be stuck but for --after, in milliseconds since the epoch. */
   readonly seen: Map<string, number>;
-  /** How often an attempt found no reason to act although the watch had one, or nobody answered it. */
+  /** How often an attempt found no reason to act although the watch had one, or there was no answer it. */
   readonly disagreements: Map<string, number>;
 }
 

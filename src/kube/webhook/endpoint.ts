@@ -17,7 +17,7 @@ export interface EndpointSettings {
   /** The largest body. A larger one is answered 413. */
   readonly maxRequestBytes: number;
   /** The most requests under way. Others are answered 429. */
-  readonly maxInFlight: number;
+  readonly maxRequestsInFlight: number;
   /** The limit that the log names for requests that did not arrive in time (`--request-timeout`). */
   readonly requestMs: number;
 }
@@ -66,7 +66,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const start = performance.now();
     const policy = policyFor(request, settings.policy);
-    if (inFlight > settings.maxInFlight) throw busy(`${settings.maxInFlight} requests are under way`);
+    if (inFlight > settings.maxRequestsInFlight) throw busy(`${settings.maxRequestsInFlight} requests are under way`);
     const received = await receiveBody(request, settings.maxRequestBytes, room);
     if (received === "gone") return;
     if (received === "no room") throw busy("the requests under way take all memory that is meant for them");

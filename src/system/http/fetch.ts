@@ -183,7 +183,7 @@ function failureOf(error: unknown, signal: AbortSignal): RequestFailed {
   return new RequestFailed("broken", reasons[code] ?? excerpt(redactUrls(reason), 200));
 }
 
-/** Codes with which nothing was sent: nobody listens there, or there is no such way. */
+/** Codes with which nothing was sent: the connection was refused, or there is no route. */
 const notThere = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"];
 
 /** What Bun's codes mean. */
@@ -194,7 +194,7 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNRESET: "the connection was closed before the answer was complete",
   Malformed_HTTP_Response: "the answer is not HTTP",
   InvalidHTTPResponse: "the answer is not HTTP",
-  UnrequestedUpgrade: "the answer changes the protocol, which nobody asked for",
+  UnrequestedUpgrade: "the answer changes the protocol, which was not asked for",
 };
 
 function codeOf(error: unknown): string {

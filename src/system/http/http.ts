@@ -53,7 +53,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   const park = (connection: Connection): void => {
     idle = connection;
     connection.receive = () => {
-      // the server has ended it, or says something that nobody asked for
+      // the server has ended it, or sends something that was not asked for
       if (idle === connection) idle = undefined;
       connection.socket.end();
     };
@@ -90,7 +90,7 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   };
 }
 
-/** Opens and closes a connection. Calls `done` with undefined once somebody accepts it, or with the reason why not. */
+/** Opens and closes a connection. Calls `done` with undefined once it is accepted, or with the reason why not. */
 export function connectAndClose(address: Address, done: Done<undefined>, pending?: Pending): Cancel {
   const end = (outcome: Connection | RequestFailed): void => {
     if (outcome instanceof RequestFailed) return done(outcome);
@@ -101,7 +101,7 @@ export function connectAndClose(address: Address, done: Done<undefined>, pending
 }
 
 /**
- * Resolves once somebody accepts a connection. Rejects with RequestFailed if nobody does, or with the signal's reason.
+ * Resolves once a connection is accepted. Rejects with RequestFailed if it is not, or with the signal's reason.
  */
 export function tryConnect(address: Address, signal: AbortSignal): Promise<undefined> {
   return promised(signal, (done) => connectAndClose(address, done));
@@ -156,19 +156,19 @@ function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
   let isOver = false;
   let isPending = true;
   pending.count += 1;
-  const settle = (): void => {
+  const endPending = (): void => {
     if (isPending) pending.count -= 1;
     isPending = false;
   };
   const fail = (error: unknown): void => {
-    settle();
+    endPending();
     if (!isOver) done(connectFailure(error));
     isOver = true;
   };
   const onEnd = () => connection?.receive("", true);
   const socket: SocketHandler<undefined> = {
     open(socket) {
-      settle();
+      endPending();
       if (isOver) return void socket.terminate();
       isOver = true;
       connection = { socket, receive: () => undefined };

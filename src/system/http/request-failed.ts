@@ -1,9 +1,9 @@
 /**
  * Why a request brought no answer:
- * - `refused`: nobody listens there
+ * - `refused`: connection refused
  * - `unreachable`: there is no connection, for another reason
  * - `late`: time was up
- * - `broken`: somebody accepted the connection and gave no valid answer
+ * - `broken`: the connection was accepted and the answer was not valid
  */
 export type FailureKind = "refused" | "unreachable" | "late" | "broken";
 

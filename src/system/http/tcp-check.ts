@@ -3,7 +3,7 @@ import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 
 /**
- * What a connection attempt meets: `refused`, nobody listens there; `silent`, somebody listens but accepts nothing,
+ * What a connection attempt meets: `refused`, no listener; `silent`, a listener that accepts nothing,
  * with a full queue; `open`, anything else.
  */
 export type TcpState = "open" | "refused" | "silent";
@@ -21,9 +21,9 @@ export function tcpCheckAt(address: Address): (() => TcpState) | undefined {
   return () => {
     let state: TcpState = "refused";
     for (const host of hosts) {
-      const heard = tcpCheck(host, address.port);
-      if (heard === "open") return heard;
-      if (heard === "silent") state = heard;
+      const checked = tcpCheck(host, address.port);
+      if (checked === "open") return checked;
+      if (checked === "silent") state = checked;
     }
     return state;
   };
@@ -35,7 +35,7 @@ function tcpCheck(host: string, port: number): TcpState {
   return result === -ERRNO.EINPROGRESS ? "silent" : "open"; // a real attempt says why anything else happens
 }
 
-/** Reports whether somebody listens on a Unix socket and lets this user connect, by a connect(2) that does not wait. */
+/** Reports whether a Unix socket has a listener and lets this user connect, by a connect(2) that does not wait. */
 export function acceptsConnections(path: string): boolean {
   return isUnixOpen.includes(-native.checkConnect(path, 0));
 }

@@ -9,8 +9,8 @@ export interface Native {
   access(path: string, mode: number): number;
   /**
    * Tries connect(2), without waiting, at a loopback address (`127.0.0.1`, `::1`) or at the path of a Unix socket, and
-   * closes the connection. Returns 0 if somebody accepts; -ECONNREFUSED if nobody listens; -EINPROGRESS, or -EAGAIN for
-   * a Unix socket, if somebody listens but accepts nothing, with a full queue; -EADDRNOTAVAIL for any other place,
+   * closes the connection. Returns 0 if it is accepted; -ECONNREFUSED without a listener; -EINPROGRESS, or -EAGAIN for
+   * a Unix socket, if the listener's queue is full; -EADDRNOTAVAIL for any other place,
    * which would not answer at once.
    */
   checkConnect(place: string, port: number): number;
@@ -62,7 +62,7 @@ export interface Native {
   /**
    * Ends the advice that the kernel was given for a cold start (pages.c): from now on it reads the executable as usual.
    */
-  settle(): void;
+  endReadAdvice(): void;
   /**
    * Starts a program with what ebb was started with, and returns its PID. Its command line is as in `exec`. ebb adopts
    * its orphans. If `leads` is 1 it has a process group of its own even in a pipeline. Fills `place`, of four elements

@@ -3,7 +3,7 @@ import { isTerminal } from "./live.ts";
 import { writeStreamed } from "./output.ts";
 
 /**
- * Writes a piece of content to stdout. Resolves with false if nobody reads any more. Rejects with Failure(71) if it
+ * Writes a piece of content to stdout. Resolves with false if stdout is closed. Rejects with Failure(71) if it
  * cannot be written.
  */
 export type WriteContent = (bytes: Uint8Array) => Promise<boolean>;

@@ -35,19 +35,19 @@ export function logAt<L extends Level, M extends MessageAt<L>, F extends FieldsO
   say(fields, message);
 }
 
-type LogSources = Pick<Sources, "env" | "said">;
+type LogSources = Pick<Sources, "env" | "compat">;
 type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
 /**
  * Creates a log that writes each entry as one line to stderr, and to `other` if that is given. First it warns about
  * `EBB_` variables that no option has, and writes the notes of `said`.
  */
-export function createLog(settings: LogSettings, { env, said }: LogSources, other?: (text: string) => void): Log {
+export function createLog(settings: LogSettings, { env, compat }: LogSources, other?: (text: string) => void): Log {
   const level = settings.quiet ? "error" : settings.logLevel;
   const logger = createLogger(level, writer(settings, env, other));
   const log = (at: Level) => (fields: Fields, message: string) => logger[at](fields, message);
   const unknown = unknownVariables(options, env).map((fields) => ({ fields, message: UNKNOWN_VARIABLE }));
-  for (const { fields, message } of [...(said?.notes ?? []), ...unknown]) logger.warn(fields, message);
+  for (const { fields, message } of [...(compat?.notes ?? []), ...unknown]) logger.warn(fields, message);
   return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 }
 

@@ -104,7 +104,7 @@ export function writeOutput(text: string): Promise<boolean> {
 
 /**
  * Writes bytes to stdout or stderr as they are, without blocking, so that signals are seen while the reader is slow.
- * Resolves with true once all is written, with false if nobody reads any more. Rejects with Failure(71) if they cannot
+ * Resolves with true once all is written, with false if the reader has closed it. Rejects with Failure(71) if they cannot
  * be written.
  */
 export async function writeStreamed(bytes: Uint8Array, descriptor: 1 | 2 = 1): Promise<boolean> {

@@ -8,7 +8,7 @@ import { writerTo } from "./output.ts";
 const ROOM = 64 * 1024;
 
 /**
- * Opens the pod's log, the stderr of the container's first process, because nobody sees what an exec hook prints.
+ * Opens the pod's log, the stderr of the container's first process, because what an exec hook prints is not kept.
  * Returns a writer that never blocks: it escapes control characters, keeps up to 64 Ki characters (`ROOM`) for later,
  * and drops them if there are more. Returns undefined if the log cannot be opened, or if this is no exec hook, which
  * has no parent in the container.

@@ -27,10 +27,10 @@ export function writeTerminationLog(path: string | undefined, reason: string): v
 }
 
 function reasonOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code === "ENXIO" ? "nobody reads this pipe" : describeSystemError(error);
+  return (error as NodeJS.ErrnoException).code === "ENXIO" ? "the pipe has no reader" : describeSystemError(error);
 }
 
-/** Writes without blocking: a pipe that nobody reads must not delay the end. */
+/** Writes without blocking: a pipe without a reader must not delay the end. */
 function writeAtOnce(
   { constants, openSync, writeSync, closeSync }: typeof import("node:fs"),
   path: string,

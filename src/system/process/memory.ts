@@ -4,7 +4,7 @@ const REST_MS = 100;
 
 /**
  * Collects garbage `rounds` times, the first time after 100 ms (`REST_MS`), and ends the advice of a cold start
- * (`native.settle`). Returns at once. After the child's start it takes 3.1 MB down to 2.6 (measured). The second
+ * (`native.endReadAdvice`). Returns at once. After the child's start it takes 3.1 MB down to 2.6 (measured). The second
  * collection frees what the first has finalised. What signals and children leave later, Bun collects itself.
  */
 export function giveMemoryBack(rounds = 2): void {
@@ -12,7 +12,7 @@ export function giveMemoryBack(rounds = 2): void {
   setTimeout(() => {
     Bun.gc(true);
     Bun.shrink();
-    native.settle(); // by now everything that a run needs has run once
+    native.endReadAdvice(); // by now everything that a run needs has run once
     giveMemoryBack(rounds - 1);
   }, REST_MS);
 }

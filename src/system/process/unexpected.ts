@@ -4,7 +4,7 @@ import { deadline } from "../timer.ts";
 
 let onUncaught: ((error: unknown) => void) | undefined;
 
-/** Sets the function that gets errors that nobody has caught. From then on they do not end ebb. */
+/** Sets the function that gets uncaught errors. From then on they do not end ebb. */
 export function setUncaughtHandler(call: (error: unknown) => void): void {
   onUncaught = call;
 }
@@ -37,7 +37,7 @@ export async function runOrLogBug<T>(work: () => Promise<T>, log: Log, what: str
   }
 }
 
-/** Such work ends by itself before: only an error that nobody expects can hold it up for longer. */
+/** Such work ends by itself before: only a bug can hold it up for longer. */
 const SPARE_MS = 1000;
 
 /** Settles as `work` does, or resolves with undefined after `ms` and 1 s more (`SPARE_MS`). `work` itself goes on. */

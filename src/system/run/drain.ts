@@ -9,7 +9,7 @@ import { knownSidecars, type SidecarContext } from "./sidecars.ts";
 
 /** The part of a run that draining needs. */
 export interface Draining extends SidecarContext {
-  readonly settings: SidecarContext["settings"] & Settings<"restartPolicy" | "minDrain" | "idle">;
+  readonly settings: SidecarContext["settings"] & Settings<"restartPolicy" | "minDrain" | "maxInFlight">;
   readonly shutdown: ShutdownPlan;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
@@ -33,7 +33,7 @@ async function drainKnown(run: Draining): Promise<void> {
   await drainAll(sidecars, {
     boundMs: leftUntil(end),
     minMs: settings.minDrain,
-    maxInFlight: settings.idle,
+    maxInFlight: settings.maxInFlight,
     wereReady: run.isReady,
     log,
     signal: cutDrain.signal,

@@ -64,7 +64,7 @@ function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
   const onNotReady = (sidecar: Sidecar, reason: string) => undoDrain(run, sidecar, reason);
-  run.wait = startWait({ settings, targets: [], lookMs: settings.detect, env, log, signal, onNotReady });
+  run.wait = startWait({ settings, targets: [], lookMs: settings.detectTimeout, env, log, signal, onNotReady });
   const endLive = keepLive((waitedMs) => run.wait?.line(waitedMs) ?? "", A_SECOND);
   signal.addEventListener("abort", endLive, { once: true });
   run.wait.done.then(
@@ -98,7 +98,7 @@ function start(run: Run): void {
     leaveFolder(run);
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
-    setUncaughtHandler((error) => logBug(run.log, error, "an error that nobody has caught"));
+    setUncaughtHandler((error) => logBug(run.log, error, "an uncaught error"));
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
     undoUnseenDrains(run);
@@ -126,7 +126,7 @@ function leaveFolder({ settings, env }: Run): void {
 /** The delay of the rehearsal, so that the child's first instructions have the processor to themselves. */
 const REHEARSAL_AFTER_MS = 5;
 
-/** Rehearses the quit of the first sidecar that will get one. While the child runs nobody waits for ebb. */
+/** Rehearses the quit of the first sidecar that will get one. While the child runs nothing waits for ebb. */
 function rehearse(run: Run): void {
   const sidecar = waitedFor(run)?.find(({ quits }) => quits.length > 0);
   if (sidecar === undefined || run.exit !== undefined || run.settings.quitOn === "never") return;
@@ -138,7 +138,9 @@ function rehearse(run: Run): void {
  * ebb's options.
  */
 function mustLeadGroup({ settings, shutdown }: Run): boolean {
-  return settings.group || settings.signal.length > 0 || shutdown.drainMs > 0 || shutdown.graceMs !== undefined;
+  return (
+    settings.signalGroup || settings.rewriteSignal.length > 0 || shutdown.drainMs > 0 || shutdown.graceMs !== undefined
+  );
 }
 
 /** Does `work`, logs a bug if it fails, and then queues `event`. Never rejects. */
@@ -164,7 +166,7 @@ function forward(run: Run, signal: SignalNumber): void {
 }
 
 function receiverOf({ settings }: Run, { pid }: Child): number {
-  return settings.group ? -pid : pid;
+  return settings.signalGroup ? -pid : pid;
 }
 
 function end(run: Run, child: Child, watch: boolean): void {

@@ -1,5 +1,5 @@
 import type { Environment } from "../../core/base/environment.ts";
-import type { finding, logging, Settings } from "../../core/cli/options.ts";
+import type { logOptionNames, Settings, sidecarOptionNames } from "../../core/cli/options.ts";
 import type { ChildExit } from "../../core/run/exit.ts";
 import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
 import type { SignalNumber } from "../../core/run/signal.ts";
@@ -11,10 +11,12 @@ import type { Queue } from "../queue.ts";
 import type { Wait } from "../sidecars/waiting.ts";
 
 /** The values of all options of `ebb run`. */
-export type RunSettings = Settings<(typeof finding | typeof logging)[number] | (typeof ofRun)[number]>;
+export type RunSettings = Settings<
+  (typeof sidecarOptionNames | typeof logOptionNames)[number] | (typeof runOptionNames)[number]
+>;
 
 /** The options of `ebb run`, without those that are for finding sidecars and for the log. */
-export const ofRun = [
+export const runOptionNames = [
   "header",
   "waitTimeout",
   "onWaitTimeout",
@@ -24,13 +26,13 @@ export const ofRun = [
   "quitTimeout",
   "drain",
   "minDrain",
-  "idle",
+  "maxInFlight",
   "grace",
   "podGrace",
-  "detect",
+  "detectTimeout",
   "stopSignal",
-  "signal",
-  "group",
+  "rewriteSignal",
+  "signalGroup",
   "parentDeath",
   "expectExit",
   "terminationLog",

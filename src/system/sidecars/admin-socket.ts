@@ -3,7 +3,7 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { acceptsConnections } from "../http/tcp-check.ts";
 
 /**
- * Returns the sidecar with its admin interface on the Unix socket that its kind may use, if somebody listens there;
+ * Returns the sidecar with its admin interface on the Unix socket that its kind may use, if it has a listener;
  * else unchanged.
  */
 export function locateAdmin(sidecar: Sidecar): Sidecar {
@@ -12,7 +12,7 @@ export function locateAdmin(sidecar: Sidecar): Sidecar {
 }
 
 /**
- * Finds the path of the newest socket on which somebody listens. The `*` of the pattern stands for the rest of a name.
+ * Finds the path of the newest socket with a listener. The `*` of the pattern stands for the rest of a name.
  * A shared volume may have older sockets, of a container before a restart, or of an Envoy that has ended.
  */
 function newestOpen(pattern: string): string | undefined {

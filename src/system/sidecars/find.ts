@@ -108,7 +108,7 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
   return (
     !isNamed &&
     ready.length > 0 &&
-    (signalProcess.length > 0 || quit.some((one) => one === "none" || one.isMore !== true))
+    (signalProcess.length > 0 || quit.some((one) => one === "none" || one.isAdditional !== true))
   );
 }
 

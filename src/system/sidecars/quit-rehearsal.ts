@@ -7,12 +7,12 @@ import { type Ask, askServer } from "./quit-request.ts";
 
 const TIMEOUT_MS = 100;
 
-/** An address at which nobody can listen: /proc takes no new file. */
-const nobody = {
+/** An address that can have no listener: /proc takes no new file. */
+const nowhere = {
   path: "/",
-  authority: "nobody",
+  authority: "nowhere",
   isSecure: false,
-  address: { kind: "unix", path: "/proc/nobody" },
+  address: { kind: "unix", path: "/proc/nowhere" },
 } as const;
 
 const answer: HttpAnswer = { status: 200, headers: new Map(), body: "", isReusable: false };
@@ -25,7 +25,7 @@ const answer: HttpAnswer = { status: 200, headers: new Map(), body: "", isReusab
  */
 export async function rehearseQuit(name: Sidecar["name"]): Promise<void> {
   kill(process.pid, SIG.CHLD);
-  const quits = [{ method: "POST", target: nobody }];
+  const quits = [{ method: "POST", target: nowhere }];
   const sidecar = { name, isNative: false, envoy: undefined, ready: [], quits, processes: [] };
   await quitAll([sidecar], { timeoutMs: TIMEOUT_MS, headers: [], wereReady: true, ask: askAndPretend });
 }

@@ -16,7 +16,7 @@ export interface Quit {
   readonly sidecar: Sidecar;
   readonly quit: QuitRequest;
   /** Called with each event of the quit, first when it is answered or has failed for the first time. */
-  readonly onHeard?: () => void;
+  readonly onArrived?: () => void;
 }
 
 /** A quit that is under way, as its actions see it. */
@@ -33,7 +33,7 @@ export interface Quitting extends Quit {
 
 /**
  * Asks the readiness endpoint of a sidecar, whose quit was refused, whether the sidecar still lives: `ready`; `leaving`
- * if it answers that it is not ready; `gone` if nobody listens there either, or it is on the port that has refused the
+ * if it answers that it is not ready; `gone` if it refuses connections too, or it is on the port that has refused the
  * quit; else `unknown`.
  */
 export async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> {
@@ -75,7 +75,7 @@ export function isAt(probe: OneProbe, address: Address): boolean {
 }
 
 /**
- * Resolves with true once nobody accepts connections at the quit's address any more, with false if the quit is over
+ * Resolves with true once the quit's address refuses connections, with false if the quit is over
  * first.
  */
 export async function watchItGo({ asked: { target }, over }: Quitting): Promise<boolean> {
@@ -87,7 +87,7 @@ export async function watchItGo({ asked: { target }, over }: Quitting): Promise<
 }
 
 /**
- * Resolves with whether nobody accepts connections at an address; with false if the signal is aborted first. On
+ * Resolves with whether an address refuses connections; with false if the signal is aborted first. On
  * loopback it takes one system call, which leaves nothing behind.
  */
 export async function isGone(address: Address, signal: AbortSignal): Promise<boolean> {
@@ -101,7 +101,7 @@ export async function isGone(address: Address, signal: AbortSignal): Promise<boo
 }
 
 /**
- * Reports whether somebody accepts connections on a loopback address or Unix socket. Returns true for any other host.
+ * Reports whether connections are accepted on a loopback address or Unix socket. Returns true for any other host.
  */
 export function isOpen(address: Address): boolean {
   return address.kind === "unix" ? acceptsConnections(address.path) : tcpCheckAt(address)?.() !== "refused";
@@ -114,7 +114,7 @@ export interface QuitOptions {
   readonly withinMs?: number;
   /** The user's headers, for each request. */
   readonly headers: readonly Header[];
-  /** Whether the sidecars have been up: if nobody listens any more, they are gone then, not late. */
+  /** Whether the sidecars have been up: if they refuse connections, they have exited, and are not late. */
   readonly wereReady: boolean;
   /** Sends a request, in the place of `askServer`. */
   readonly ask?: Ask;

@@ -29,18 +29,18 @@ export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions
   const { timeoutMs, withinMs = 2 * timeoutMs } = options;
   const until = performance.now() + withinMs;
   const ends: Promise<readonly QuitReport[]>[] = [];
-  const heard: Promise<void>[] = [];
+  const first: Promise<void>[] = [];
   for (const sidecar of sidecars) {
     for (const quit of sidecar.quits) {
-      if (quit.isMore !== true) continue;
+      if (quit.isAdditional !== true) continue;
       const { promise, resolve } = Promise.withResolvers<void>();
-      heard.push(promise);
+      first.push(promise);
       const limits = { ...options, timeoutMs: Math.min(timeoutMs, withinMs) };
-      const end = async () => [(await quitOne({ sidecar, quit, onHeard: resolve }, limits)).report];
+      const end = async () => [(await quitOne({ sidecar, quit, onArrived: resolve }, limits)).report];
       ends.push(guarded(sidecar, end).finally(resolve));
     }
   }
-  if (heard.length > 0) await within(withinMs / 2, Promise.all(heard));
+  if (first.length > 0) await within(withinMs / 2, Promise.all(first));
   const limits = { ...options, timeoutMs: Math.min(timeoutMs, leftUntil(until)) };
   for (const sidecar of sidecars) ends.push(guarded(sidecar, () => endOne(sidecar, limits)));
   return gather(await Promise.all(ends));
@@ -84,7 +84,7 @@ async function endOne(found: Sidecar, options: QuitOptions): Promise<readonly Qu
   const until = performance.now() + options.timeoutMs;
   const quits: Promise<QuitOutcome>[] = [];
   const signals: Promise<readonly QuitReport[]>[] = [];
-  for (const quit of sidecar.quits) if (quit.isMore !== true) quits.push(quitOne({ sidecar, quit }, options));
+  for (const quit of sidecar.quits) if (quit.isAdditional !== true) quits.push(quitOne({ sidecar, quit }, options));
   for (const name of sidecar.processes) signals.push(signalAll(sidecar, name, options.timeoutMs));
   const reports: QuitReport[] = [];
   let isTaken = false;
@@ -135,7 +135,7 @@ async function quitOne(one: Quit, options: QuitOptions): Promise<QuitOutcome> {
     const machine = {
       begin,
       step(state: State, event: Event) {
-        one.onHeard?.();
+        one.onArrived?.();
         return step(state, event, policy);
       },
       perform: (action: Action) => perform(action, quitting),
@@ -160,11 +160,11 @@ function toldOf(
 function policyOf({ sidecar, quit }: Quit, { wereReady }: QuitOptions): QuitMachinePolicy {
   return {
     name: sidecar.name,
-    leaves: sidecar.leaves,
-    leavesElsewhere: quit.otherwise?.leaves,
+    exitsWhen: sidecar.exitsWhen,
+    fallbackExitsWhen: quit.fallback?.exitsWhen,
     closesFirst: sidecar.closesFirst === true,
-    hasOtherwise: quit.otherwise !== undefined,
-    isOnce: quit.isOnce === true,
+    hasFallback: quit.fallback !== undefined,
+    mustNotRepeat: quit.mustNotRepeat === true,
     wasReady: wereReady,
     hasLastResort: sidecar.lastResort !== undefined,
   };
@@ -196,7 +196,7 @@ function follow({ queue, over }: Quitting, act: () => Promise<Event | undefined>
 
 function ask(quitting: Quitting, isElsewhere: boolean): void {
   const { sidecar, quit, options, over } = quitting;
-  const place = isElsewhere && quit.otherwise !== undefined ? { ...quit, target: quit.otherwise.target } : quit;
+  const place = isElsewhere && quit.fallback !== undefined ? { ...quit, target: quit.fallback.target } : quit;
   // each attempt looks for the socket, which may come later than the quit
   const asked = sidecar.socket?.quitPath === undefined ? place : (locateAdmin(sidecar).quits[0] ?? place);
   quitting.asked = asked;

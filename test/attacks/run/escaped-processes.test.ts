@@ -99,37 +99,37 @@ describe("what is left of the group when the child has ended,", () => {
   /** Starts it beside, and ends with 3 once it has made the file. */
   const leave = (what: string, file: string) => `${what} & until [ -e ${file} ]; do :; done; exit 3`;
 
-  test("with --group: gets TERM, and CONT where it is stopped", async () => {
+  test("with --signal-group: gets TERM, and CONT where it is stopped", async () => {
     const stopped = `sh -c 'trap "" HUP; echo "pid $$"; kill -STOP $$; exec sleep 60'`;
     const script = `${stopped} & until grep -q "^State:.T" /proc/$!/status; do :; done; echo ready; exit 3`;
-    await using started = start(script, ["--group"]);
+    await using started = start(script, ["--signal-group"]);
     const pids = await ready(started, 1);
     await until("it ends", () => pids.every(isGone));
     expect((await started.ended).code).toBe(3);
   });
 
-  test("with --group and --grace: is waited for, and gets signals meanwhile", async () => {
+  test("with --signal-group and --grace: is waited for, and gets signals meanwhile", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "ready");
     const traps = `trap "echo got TERM" TERM; trap "echo got USR1; exit" USR1`;
     const script = leave(`sh -c '${traps}; touch ${file}; while :; do sleep 0.01; done'`, file);
-    await using started = start(script, ["--group", "--grace", "1h"]);
+    await using started = start(script, ["--signal-group", "--grace", "1h"]);
     await until("it has TERM", () => started.stdout().includes("got TERM\n"));
     started.kill(SIG.USR1);
     const { code, stdout } = await started.ended;
     expect({ code, stdout }).toEqual({ code: 3, stdout: "got TERM\ngot USR1\n" });
   });
 
-  test("with --group and --grace: is killed when that is over", async () => {
+  test("with --signal-group and --grace: is killed when that is over", async () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "ready");
     const script = leave(`sh -c '${deaf}; echo "pid $$"; touch ${file}; exec sleep 60'`, file);
-    await using started = start(script, ["--group", "--grace", "30ms"]);
+    await using started = start(script, ["--signal-group", "--grace", "30ms"]);
     expect((await started.ended).code).toBe(3);
     expect(pidsOf(started).map(isGone)).toEqual([true]);
   });
 
-  test("without --group: lives on", async () => {
+  test("without --signal-group: lives on", async () => {
     await using started = start(`sleep 60 >/dev/null 2>&1 & echo "pid $!"; exit 3`, ["--grace", "1h"]);
     expect((await started.ended).code).toBe(3);
     const [pid = 0] = pidsOf(started);

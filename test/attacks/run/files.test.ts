@@ -4,7 +4,7 @@ import { readdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, temporaryFolder } from "../../harness.ts";
 
-/** What may stand where a file is meant; a pipe that nobody writes to or reads. */
+/** What may stand where a file is meant; a pipe without a writer or reads. */
 const strange: readonly (readonly [string, (path: string) => void])[] = [
   ["a pipe", (path) => void spawnSync("mkfifo", [path])],
   ["a device without an end", (path) => symlinkSync("/dev/zero", path)],
@@ -24,7 +24,7 @@ describe.each(strange)("%s", (name, make) => {
     using folder = temporaryFolder();
     const path = join(folder.path, "file");
     make(path);
-    const args = ["run", "--detect", "10ms", "--pod-annotations", path, "--", "sh", "-c", "exit 7"];
+    const args = ["run", "--detect-timeout", "10ms", "--pod-annotations", path, "--", "sh", "-c", "exit 7"];
     const { code, log } = await ebb(args);
     const reason = log.find(({ msg }) => msg.includes("annotations"))?.reason;
     expect([code, reason === undefined]).toEqual([7, name === "a link to nothing"]);

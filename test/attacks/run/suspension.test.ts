@@ -64,7 +64,7 @@ test("SIGCONT that comes together with the child's stop continues both", async (
 });
 
 test("a stop that is rewritten to STOP stops both, as with dumb-init", async () => {
-  const { started, child } = await startChild(["record"], ["--group", "--signal", "TTIN:STOP"]);
+  const { started, child } = await startChild(["record"], ["--signal-group", "--rewrite-signal", "TTIN:STOP"]);
   await using _started = started;
   process.kill(started.pid, SIG.TTIN);
   await areBoth("T", started, child);

@@ -12,8 +12,8 @@ const quick = ["--quit-timeout", "3s"];
 
 /** Everything that would end or drain a proxy. */
 const acts: readonly (readonly string[])[] = [
-  ["run", "--detect", "100ms", "--wait-timeout", "300ms", "--on-wait-timeout", "start", ...quick],
-  ["run", "--detect", "100ms", "--wait-timeout", "300ms", "--on-wait-timeout", "start", ...fast, ...quick],
+  ["run", "--detect-timeout", "100ms", "--wait-timeout", "300ms", "--on-wait-timeout", "start", ...quick],
+  ["run", "--detect-timeout", "100ms", "--wait-timeout", "300ms", "--on-wait-timeout", "start", ...fast, ...quick],
   ["quit", ...quick],
   ["drain", ...fast],
   ["drain", ...fast, "--quit", ...quick],

@@ -21,7 +21,7 @@ const names = ["ebb", "ebb-admin", "ebb-app", "ebb-drain", "ebb-webhook-health",
 const env = Object.assign({}, ...names.map(linksOf));
 
 test("Services with ebb's name in theirs set no option, and no warning is said of them", async () => {
-  const ended = await ebb(["run", "--no-wait", "--detect", "0", "--", "true"], { env });
+  const ended = await ebb(["run", "--no-wait", "--detect-timeout", "0", "--", "true"], { env });
   expect([ended.code, ended.log.filter(({ level }) => level !== "info")]).toEqual([0, []]);
 });
 

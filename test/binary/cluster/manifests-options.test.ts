@@ -52,9 +52,9 @@ describe("an option of ebb manifests", () => {
       ["Ingress", "Egress"],
     ],
     [
-      ["--certificate-validity", "10d", "--log-level", "debug", "--max-in-flight", "7"],
+      ["--certificate-validity", "10d", "--log-level", "debug", "--max-requests-in-flight", "7"],
       (all) => containerOf(all).args.slice(-4),
-      ["--certificate-validity=10d", `--image=${image}`, "--max-in-flight=7", "--log-level=debug"],
+      ["--certificate-validity=10d", `--image=${image}`, "--max-requests-in-flight=7", "--log-level=debug"],
     ],
     [
       ["--cert-manager", "--certificate-validity", "10d", "--ca-validity", "100d"],

@@ -57,7 +57,7 @@ describe.each(Object.entries(shells))("completion in %s", (shell, ask) => {
     ["run --quit-on=al", ["always"]],
     ["run --grace 5s --quit-on n", ["never"]],
     ["run --grace=5s --quit-on=n", ["never"]],
-    ["run --group --log-format ", ["auto", "json", "text"]],
+    ["run --signal-group --log-format ", ["auto", "json", "text"]],
     ["wait tcp://db:5432 --on-wait-timeout ", ["fail", "start"]],
     ["quit --sidecar ", ["auto", "none", ...sidecarNames]],
     ["quit --sidecar istio,v", ["istio,vault-agent"]],

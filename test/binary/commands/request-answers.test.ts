@@ -106,7 +106,7 @@ describe("the answer", () => {
       pour(socket, "0123456789");
     });
     using folder = temporaryFolder();
-    const fifo = join(folder.path, "fifo"); // a pipe that nobody reads
+    const fifo = join(folder.path, "fifo"); // a pipe without a reader
     const through = ["sh", "-c", `mkfifo ${fifo} && exec "$0" "$@" 0<>${fifo} 1>${fifo}`];
     await using started = startEbb(["request", "--port", `${server.port}`, "/"], { through });
     const written = () => Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${started.pid}/io`, "latin1"))?.[1]);

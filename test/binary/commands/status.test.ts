@@ -128,7 +128,7 @@ describe.skipIf(!canHaveNetwork)("in a network of its own", () => {
     ["Istio", [{ port: 15021 }, { port: 15000 }], ["istio"], "port 15021"],
     ["Linkerd", [{ port: 4191 }], ["linkerd"], "port 4191"],
   ])("it finds %s by what listens", async (_, sidecars, names, foundBy) => {
-    const wait = ["wait", "--detect", names.length === 0 ? "0s" : "5s", "--quiet", "--"];
+    const wait = ["wait", "--detect-timeout", names.length === 0 ? "0s" : "5s", "--quiet", "--"];
     const seen = JSON.parse((await ebbBeside(sidecars, [...wait, ebbPath, "status", "--json"])).stdout) as Snapshot;
     expect(seen).toMatchObject({ foundBy, sidecars: names.map((name) => ({ name, ready: true })) });
     expect(seen.sockets?.listening.map(({ port }) => port)).toEqual(sidecars.map(({ port }) => port).toSorted());

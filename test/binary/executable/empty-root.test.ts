@@ -56,7 +56,7 @@ describe.skipIf(!isRoot)("in an empty, read-only root folder (which needs root)"
 
   test("auto finds nothing, says so, and starts the command", async () => {
     using root = temporaryFolder();
-    const call = ["run", "--detect", "20ms", "--", "/child", "exit", "3"];
+    const call = ["run", "--detect-timeout", "20ms", "--", "/child", "exit", "3"];
     const { code, log } = await ebb(call, { through: emptyRoot(root.path), cwd: "/" });
     expect([code, log[0]?.msg]).toEqual([3, "ebb: no sidecar found"]);
   });

@@ -31,25 +31,25 @@ describe.skipIf(!canHaveNetwork)("auto, in a network of its own (which needs roo
     expect(found(ended)).toEqual([name]);
   });
 
-  test("starts the command when --detect is over and nothing was found, and says so", async () => {
-    const ended = await ebbBeside([], ["run", "--detect", "100ms", ...app]);
+  test("starts the command when --detect-timeout is over and nothing was found, and says so", async () => {
+    const ended = await ebbBeside([], ["run", "--detect-timeout", "100ms", ...app]);
     expect(ended.code).toBe(5);
     const messages = ended.log.map(({ msg }) => msg);
     expect(messages.indexOf("ebb: started the command")).toBeGreaterThan(messages.indexOf("ebb: no sidecar found"));
     expect(ended.log[0]?.lookedMs).toBeGreaterThanOrEqual(100);
   });
 
-  test("quits a sidecar that came after --detect was over, too", async () => {
+  test("quits a sidecar that came after --detect-timeout was over, too", async () => {
     const untilThere = [ebbPath, "wait", "--quiet", "--sidecar", "none", "tcp://localhost:9901"];
     const late = [{ port: 9901, afterMs: 500 }];
-    const ended = await ebbBeside(late, ["run", "--detect", "50ms", "--", ...untilThere]);
+    const ended = await ebbBeside(late, ["run", "--detect-timeout", "50ms", "--", ...untilThere]);
     expect(ended).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
     const messages = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
     expect(messages).toEqual(["no sidecar found", "started the command", "found", "told the sidecar to quit", "done"]);
   });
 
   test("says once that there is none", async () => {
-    const { log } = await ebbBeside([], ["run", "--detect", "50ms", ...app]);
+    const { log } = await ebbBeside([], ["run", "--detect-timeout", "50ms", ...app]);
     expect(log.map(({ msg }) => msg)).toEqual(["ebb: no sidecar found", "ebb: started the command", "ebb: done"]);
   });
 

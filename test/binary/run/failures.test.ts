@@ -8,7 +8,16 @@ import { fakeSidecar } from "../../stand-in/sidecar.ts";
 const nobody = "http://127.0.0.1:1";
 
 test("a bad call is exit code 64 and names every bad flag and variable, its value, and what is expected", async () => {
-  const flags = ["--grace", "soon", "--wait-timeout=-1", "--signal", "FOO:TERM", "--quit", "nowhere", "--nosuch"];
+  const flags = [
+    "--grace",
+    "soon",
+    "--wait-timeout=-1",
+    "--rewrite-signal",
+    "FOO:TERM",
+    "--quit",
+    "nowhere",
+    "--nosuch",
+  ];
   const env = {
     EBB_QUIT_ON: "sometimes",
     EBB_SIDECAR: "istio,squid",
@@ -20,7 +29,7 @@ test("a bad call is exit code 64 and names every bad flag and variable, its valu
   };
   const { code, stdout, stderr } = await ebb(["run", ...flags, "--", "true"], { env });
   expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
-  const bad = [...Object.entries(env), ["--grace", "soon"], ["--wait-timeout", "-1"], ["--signal", "FOO:TERM"]];
+  const bad = [...Object.entries(env), ["--grace", "soon"], ["--wait-timeout", "-1"], ["--rewrite-signal", "FOO:TERM"]];
   for (const [name = "", value = ""] of [...bad, ["--quit", "nowhere"]]) {
     const shown = name === "EBB_HEADER" ? "***" : value; // it may be a secret
     expect(stderr).toMatch(new RegExp(`^ebb: ${name}: expected .+, got "${RegExp.escape(shown)}"$`, "m"));
@@ -35,7 +44,7 @@ test.each([
   ["a flag without its value", ["run", "--grace"]],
   ["a bad target", ["wait", "nowhere"]],
   ["an operand where none is taken", ["quit", "now"]],
-  ["a switch with a value that is neither true nor false", ["run", "--group=maybe", "--", "true"]],
+  ["a switch with a value that is neither true nor false", ["run", "--signal-group=maybe", "--", "true"]],
   ["an empty value", ["run", "--grace=", "--", "true"]],
 ])("%s is exit code 64, in a sentence that starts with ebb:", async (_, args) => {
   const { code, stderr } = await ebb(args);
@@ -93,7 +102,7 @@ test.each<[string, number, string[], string]>([
   ["run: still looking for sidecars", 69, [...waiting, "--", "true"], "not ready within 20ms: "],
   ["wait: not ready", 69, ["wait", "--sidecar", "none", "--wait-timeout", "20ms", nobody], nobody],
   ["wait: no such command", 127, ["wait", "--sidecar", "none", "--", "/no/such/command"], "/no/such/command"],
-  ["bad values", 64, ["run", "--grace", bad, "--signal", bad, "--", "true"], "--signal"],
+  ["bad values", 64, ["run", "--grace", bad, "--rewrite-signal", bad, "--", "true"], "--rewrite-signal"],
   ["a bad target", 64, ["wait", bad], "expected a target"],
   ["no command", 64, ["run", "--sidecar", "none"], "expected a command"],
 ])("the termination log says in one line why ebb failed: %s", async (_, code, [name = "", ...rest], reason) => {

@@ -160,7 +160,11 @@ describe("in a pipeline", () => {
   test.each([
     ["after ebb, whose child goes on", `${call} sh -c 'echo text; exec sleep 100' | ${pager}`, "\x03"],
     ["under ebb", `echo text | ${call} ${pager}`, ""],
-    ["under ebb with --group", `echo text | ${ebbPath} run --sidecar none --quiet --group -- ${pager}`, ""],
+    [
+      "under ebb with --signal-group",
+      `echo text | ${ebbPath} run --sidecar none --quiet --signal-group -- ${pager}`,
+      "",
+    ],
   ])("a pager %s reads keys from the terminal", async (_, pipeline, key) => {
     await using at = await startShell();
     at.type(`${pipeline}\n`);

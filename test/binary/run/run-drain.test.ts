@@ -101,7 +101,7 @@ test.concurrent("a third stop signal is forwarded as each", async () => {
 
 test.concurrent("the child gets a rewritten stop signal after the drain", async () => {
   await using envoy = await startEnvoy();
-  await using started = await startRun(envoy, [...quick, "--signal", "TERM:USR2"], {}, ["record", "12"]);
+  await using started = await startRun(envoy, [...quick, "--rewrite-signal", "TERM:USR2"], {}, ["record", "12"]);
   started.kill("SIGTERM");
   const ended = await started.ended;
   expect(ended.stdout).toBe("ready\n12\n");
@@ -110,7 +110,7 @@ test.concurrent("the child gets a rewritten stop signal after the drain", async 
 
 test.concurrent("a stop signal that is not forwarded drains nothing", async () => {
   await using envoy = await startEnvoy();
-  await using started = await startRun(envoy, [...quick, "--signal", "TERM:0"], {}, ["record", "12"]);
+  await using started = await startRun(envoy, [...quick, "--rewrite-signal", "TERM:0"], {}, ["record", "12"]);
   started.kill("SIGTERM");
   started.kill("SIGUSR2");
   const ended = await started.ended;
@@ -120,7 +120,7 @@ test.concurrent("a stop signal that is not forwarded drains nothing", async () =
 
 test.concurrent("any other signal that is rewritten to a stop signal drains", async () => {
   await using envoy = await startEnvoy();
-  await using started = await startRun(envoy, [...quick, "--signal", "USR1:TERM"]);
+  await using started = await startRun(envoy, [...quick, "--rewrite-signal", "USR1:TERM"]);
   started.kill("SIGUSR1");
   const ended = await started.ended;
   expect(ended.stdout).toBe("ready\n15\n");

@@ -72,11 +72,16 @@ test("a child that a signal stops is continued by SIGCONT, and its code is kept"
 });
 
 test.each([
-  ["to another", ["--signal", "TERM:QUIT"], [SIG.TERM], [SIG.QUIT]],
-  ["by number and without SIG", ["--signal", "1:sigusr2"], [SIG.HUP], [SIG.USR2]],
-  ["to none", ["--signal", "INT:0", "--signal", "USR1:0"], [SIG.INT, SIG.USR1, SIG.USR2], [SIG.USR2]],
-  ["once, not twice", ["--signal", "USR1:USR2", "--signal", "USR2:HUP"], [SIG.USR1, SIG.USR2], [SIG.USR2, SIG.HUP]],
-])("--signal rewrites a signal %s", async (_, flags, sent, expected) => {
+  ["to another", ["--rewrite-signal", "TERM:QUIT"], [SIG.TERM], [SIG.QUIT]],
+  ["by number and without SIG", ["--rewrite-signal", "1:sigusr2"], [SIG.HUP], [SIG.USR2]],
+  ["to none", ["--rewrite-signal", "INT:0", "--rewrite-signal", "USR1:0"], [SIG.INT, SIG.USR1, SIG.USR2], [SIG.USR2]],
+  [
+    "once, not twice",
+    ["--rewrite-signal", "USR1:USR2", "--rewrite-signal", "USR2:HUP"],
+    [SIG.USR1, SIG.USR2],
+    [SIG.USR2, SIG.HUP],
+  ],
+])("--rewrite-signal rewrites a signal %s", async (_, flags, sent, expected) => {
   await using started = await startChild(["record", "9"], flags);
   for (const signal of sent) {
     const before = received(started).length;
@@ -87,15 +92,15 @@ test.each([
   expect(received(started)).toEqual(expected);
 });
 
-test("--group: signals reach the child's whole process group", async () => {
-  await using started = await startChild(["child"], ["--group"]);
+test("--signal-group: signals reach the child's whole process group", async () => {
+  await using started = await startChild(["child"], ["--signal-group"]);
   const grandchild = await grandchildOf(started);
   started.kill(SIG.TERM);
   expect((await started.ended).code).toBe(143);
   await until("the grandchild is gone", () => processState(grandchild) === undefined);
 });
 
-test("without --group a signal reaches the child alone", async () => {
+test("without --signal-group a signal reaches the child alone", async () => {
   await using started = await startChild(["child"]);
   const grandchild = await grandchildOf(started);
   started.kill(SIG.TERM);

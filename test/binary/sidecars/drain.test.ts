@@ -54,13 +54,13 @@ describe("ebb drain", () => {
     expect(ended.code).toBe(0);
   });
 
-  test.concurrent("--idle says how many may be left", async () => {
+  test.concurrent("--max-in-flight says how many may be left", async () => {
     await using envoy = await startEnvoy();
     envoy.stats = busy(3);
-    const three = await ebb(["drain", "--admin", envoy.url, ...quick, "--idle", "3"]);
+    const three = await ebb(["drain", "--admin", envoy.url, ...quick, "--max-in-flight", "3"]);
     expect(drainLineOf(three)).toMatchObject({ outcome: "drained" });
     expect(three.code).toBe(0);
-    const two = await ebb(["drain", "--admin", envoy.url, "--drain", "1s", "--min-drain", "0", "--idle", "2"]);
+    const two = await ebb(["drain", "--admin", envoy.url, "--drain", "1s", "--min-drain", "0", "--max-in-flight", "2"]);
     expect(drainLineOf(two)).toMatchObject({ outcome: "out of time with 3 left (3 connections)" });
     expect(two.code).toBe(69);
   });
@@ -178,7 +178,7 @@ describe("ebb drain", () => {
   test.concurrent.each([
     [["drain", "now"], "now: unexpected argument"],
     [["drain", "--drain", "soon"], "--drain: expected a duration"],
-    [["drain", "--idle", "-1"], "--idle: expected a whole number"],
+    [["drain", "--max-in-flight", "-1"], "--max-in-flight: expected a whole number"],
   ])("%j is a usage error", async (args, text) => {
     const ended = await ebb(args);
     expect(ended.stderr).toContain(text);

@@ -60,7 +60,7 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
 
   test("on no such port is not looked for, and what is refused names --admin", async () => {
     const ports = [{ port: 9911, node: {} }];
-    const auto = await ebbBeside(ports, ["run", "--detect", "200ms", ...app]);
+    const auto = await ebbBeside(ports, ["run", "--detect-timeout", "200ms", ...app]);
     expect(auto).toMatchObject({ code: 5, requests: [] });
     const named = await ebbBeside(ports, ["run", "--sidecar", "envoy", "--wait-timeout", "300ms", ...app], {
       env: { EBB_QUIT_TIMEOUT: "200ms" },
@@ -89,7 +89,7 @@ test.skipIf(!canHaveNetwork)(
 describe.skipIf(!canHaveNetwork)("a mesh whose agent listens before its Envoy", () => {
   test("is waited for, and quit once its Envoy has shown what it is", async () => {
     const ports = [{ port: 15021, readyForMs: 60_000 }, { port: 15020 }, { port: 15000, afterMs: 400 }];
-    const ended = await ebbBeside(ports, ["run", "--detect", "100ms", "--", "sleep", "1"]);
+    const ended = await ebbBeside(ports, ["run", "--detect-timeout", "100ms", "--", "sleep", "1"]);
     expect(ended).toMatchObject({ code: 0, requests: ["15020 POST /quitquitquit"] });
   });
 });
@@ -97,7 +97,7 @@ describe.skipIf(!canHaveNetwork)("a mesh whose agent listens before its Envoy", 
 describe.skipIf(!canHaveNetwork)("an app that listens where an Envoy might", () => {
   test.each([200, 302, 404, 503])("is neither waited for nor quit: it answers %d", async (status) => {
     for (const port of [9901, 15000]) {
-      const ended = await ebbBeside([{ port, app: status }], ["run", "--detect", "200ms", ...app]);
+      const ended = await ebbBeside([{ port, app: status }], ["run", "--detect-timeout", "200ms", ...app]);
       expect(ended).toMatchObject({ code: 5, requests: [`${port} GET /server_info`] });
       expect(ended.log.map(({ msg }) => msg)).toEqual([
         "ebb: no sidecar found",
@@ -120,12 +120,15 @@ describe.skipIf(!canHaveNetwork)("an app that listens where an Envoy might", () 
       { port: 9901, app: 200 },
     ];
     const env = { EBB_APP_PORT: "8001,9901" };
-    const ended = await ebbBeside(ports, ["run", "--detect", "500ms", ...app], { env });
+    const ended = await ebbBeside(ports, ["run", "--detect-timeout", "500ms", ...app], { env });
     expect(ended).toMatchObject({ code: 5, requests: [] });
   });
 
   test("that never answers holds nothing up", async () => {
-    const ended = await ebbBeside([{ port: 9901, hangs: true, app: 200 }], ["run", "--detect", "200ms", ...app]);
+    const ended = await ebbBeside(
+      [{ port: 9901, hangs: true, app: 200 }],
+      ["run", "--detect-timeout", "200ms", ...app],
+    );
     expect(ended.code).toBe(5);
     expect(posts(ended)).toEqual([]);
   });

@@ -129,7 +129,12 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     ["EBB_QUIT", (url) => ({ EBB_QUIT: `POST ${url}${quitPath}, ${url}${quitPath}` }), 2],
   ])("%s says what to quit", async (_, variables, times) => {
     await using sidecar = await fakeSidecar({ onQuit: (_, response) => response.end() });
-    const env = { ...variables(sidecar.url), START_WITHOUT_ENVOY: "true", EBB_DETECT: "0s", EBB_QUIT_TIMEOUT: "300ms" };
+    const env = {
+      ...variables(sidecar.url),
+      START_WITHOUT_ENVOY: "true",
+      EBB_DETECT_TIMEOUT: "0s",
+      EBB_QUIT_TIMEOUT: "300ms",
+    };
     await ebb([name, ...command], { env });
     expect(sidecar.requests).toEqual(Array(times).fill(request[0]));
   });

@@ -66,9 +66,9 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     expect(ended.requests.toSorted()).toEqual(["15020 POST /quitquitquit", "3500 POST /v1.0/shutdown"]);
   });
 
-  test("a companion that is ready ends the look for a proxy before --detect does", async () => {
+  test("a companion that is ready ends the look for a proxy before --detect-timeout does", async () => {
     const env = { DAPR_HTTP_PORT: "3500" };
-    const ended = await ebbBeside([{ port: 3500 }], ["run", "--detect", "10m", ...app], { env });
+    const ended = await ebbBeside([{ port: 3500 }], ["run", "--detect-timeout", "10m", ...app], { env });
     expect(ended).toMatchObject({ code: 5, requests: ["3500 POST /v1.0/shutdown"] });
   });
 
@@ -217,7 +217,7 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     const text = `${annotated}vault.hashicorp.com/agent-cache-listener-port="8300"\n`;
     const flags = await annotations(folder.path, text);
     const untilThere = [ebbPath, "wait", "--quiet", "--sidecar", "none", "tcp://localhost:8300"];
-    const ended = await ebbBeside([{ port: 8300 }], ["run", ...flags, "--detect", "0s", "--", ...untilThere]);
+    const ended = await ebbBeside([{ port: 8300 }], ["run", ...flags, "--detect-timeout", "0s", "--", ...untilThere]);
     expect(ended).toMatchObject({ code: 0, requests: ["8300 POST /agent/v1/quit"] });
     expect(ended.log.map(({ msg }) => msg)).not.toContain("ebb: ready");
   });

@@ -9,7 +9,7 @@ const policy: InjectPolicy = {
   image: images.ebb,
   all: true,
   volume: "emptyDir",
-  options: new Map([["detect", "2m"]]), // on a busy machine Envoy needs more than 3 s to listen
+  options: new Map([["detect-timeout", "2m"]]), // on a busy machine Envoy needs more than 3 s to listen
   entrypoints: new Map(),
 };
 

@@ -83,7 +83,11 @@ describe("a Job whose image has ebb as its entrypoint, which nothing but ports t
     ["a native one", true],
   ] as const)("fails with its app's code beside %s", async (_, isNative) => {
     await using here = await namespace(injected);
-    const app = { name: "app", image: images.appInEbb, args: ["run", "--detect", "2m", "--", "/child", "exit", "3"] };
+    const app = {
+      name: "app",
+      image: images.appInEbb,
+      args: ["run", "--detect-timeout", "2m", "--", "/child", "exit", "3"],
+    };
     await here.apply([jobWith(app, sidecarKind(isNative))]);
     await here.until("the Job has failed", async () => hasCondition(await here.job("work"), "Failed"));
     const pod = await here.podOf("work");

@@ -24,7 +24,10 @@ function reportJob(): Manifest {
 /** As an injector adds a sidecar. All else stays as it is, but for ebb's patience: this machine may be slow to start one. */
 function injected(job: Manifest, { container, volume }: ReturnType<typeof envoySidecar>): Manifest {
   const { template } = job.spec;
-  const containers = template.spec.containers.map((each) => ({ ...each, env: [{ name: "EBB_DETECT", value: "2m" }] }));
+  const containers = template.spec.containers.map((each) => ({
+    ...each,
+    env: [{ name: "EBB_DETECT_TIMEOUT", value: "2m" }],
+  }));
   const isNative = container.restartPolicy === "Always";
   const more: Partial<PodSpec> = {
     containers: isNative ? containers : [...containers, container],

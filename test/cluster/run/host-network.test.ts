@@ -130,7 +130,7 @@ test("a DaemonSet on its node's network leaves without draining another pod's En
 test("a Job in a network of its own ends its Envoy, found by port: the kubelet's /etc/hosts tells", async () => {
   await using here = await namespace();
   const { configMap, container, volume } = envoyOn(8001);
-  const containers = [container, inEbb("--detect", "2m")];
+  const containers = [container, inEbb("--detect-timeout", "2m")];
   await here.apply([configMap, jobOf("work", { containers, volumes: [volume] })]);
   await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
 });

@@ -44,10 +44,10 @@ describe("a Job beside an ordinary sidecar, a real Envoy", () => {
   });
 });
 
-/** It looks for the sidecar longer than it does without --detect: on a busy machine Envoy needs more than 3 s to start. */
+/** It looks for the sidecar longer than it does without --detect-timeout: on a busy machine Envoy needs more than 3 s to start. */
 function inEbb(...words: readonly string[]): Container {
   const command = words[0]?.startsWith("/") ? words : ["/child", ...words];
-  return { name: "app", image: images.appInEbb, args: ["run", "--detect", "2m", "--", ...command] };
+  return { name: "app", image: images.appInEbb, args: ["run", "--detect-timeout", "2m", "--", ...command] };
 }
 
 /** The name of the Job's pod. */

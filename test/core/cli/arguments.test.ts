@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { HelpAsked, parseArguments } from "../../../src/core/cli/arguments.ts";
 import { pickOptions } from "../../../src/core/cli/options.ts";
 
-const options = pickOptions("quit", "quitOn", "grace", "group", "quiet");
+const options = pickOptions("quit", "quitOn", "grace", "signalGroup", "quiet");
 
 /** Without what is not there. */
 function read(args: readonly string[], mayMix = false): object {
@@ -26,15 +26,20 @@ describe("flags are read up to the command", () => {
     ["a value with =", ["--quit=http://h/?a=b", "x"], { quit: ["http://h/?a=b"] }, 1],
     ["an empty value", ["--grace=", "--grace", "", "--"], { grace: ["", ""] }, 4],
     ["a value of several lines", ["--quit=a\nb=c"], { quit: ["a\nb=c"] }, 1],
-    ["a value that looks like a flag", ["--grace", "--group", "app"], { grace: ["--group"] }, 2],
+    ["a value that looks like a flag", ["--grace", "--signal-group", "app"], { grace: ["--signal-group"] }, 2],
     ["a negative value", ["--grace", "-1s"], { grace: ["-1s"] }, 2],
-    ["a switch, which takes no value", ["--group", "true", "app"], { group: ["true"] }, 1],
-    ["a switch that is turned off", ["--group=false", "app"], { group: ["false"] }, 1],
+    ["a switch, which takes no value", ["--signal-group", "true", "app"], { "signal-group": ["true"] }, 1],
+    ["a switch that is turned off", ["--signal-group=false", "app"], { "signal-group": ["false"] }, 1],
     ["the same flag again", ["--quit", "a", "--quit=b"], { quit: ["a", "b"] }, 3],
-    ["several flags", ["--group", "--quit-on", "never", "--", "--grace"], { group: ["true"], "quit-on": ["never"] }, 4],
+    [
+      "several flags",
+      ["--signal-group", "--quit-on", "never", "--", "--grace"],
+      { "signal-group": ["true"], "quit-on": ["never"] },
+      4,
+    ],
     ["only the first --", ["--", "--", "app"], {}, 1],
-    ["a lone -, which is a command", ["--group", "-", "x"], { group: ["true"] }, 1],
-    ["an empty command", ["--group", "", "--quiet"], { group: ["true"] }, 1],
+    ["a lone -, which is a command", ["--signal-group", "-", "x"], { "signal-group": ["true"] }, 1],
+    ["an empty command", ["--signal-group", "", "--quiet"], { "signal-group": ["true"] }, 1],
   ])("%s", (_, args, flags, length) => {
     expect(read(args)).toEqual({ flags, length });
   });
@@ -42,8 +47,13 @@ describe("flags are read up to the command", () => {
 
 describe("where they may mix, operands stand before, between and after flags, up to --", () => {
   test.each<[readonly string[], readonly string[], object, number]>([
-    [["a", "--grace", "5s", "b", "--group", "c"], ["a", "b", "c"], { grace: ["5s"], group: ["true"] }, 6],
-    [["a", "--", "b", "--group"], ["a"], {}, 2],
+    [
+      ["a", "--grace", "5s", "b", "--signal-group", "c"],
+      ["a", "b", "c"],
+      { grace: ["5s"], "signal-group": ["true"] },
+      6,
+    ],
+    [["a", "--", "b", "--signal-group"], ["a"], {}, 2],
     [["-", "--quiet"], ["-"], { quiet: ["true"] }, 2],
     [["", "x"], ["", "x"], {}, 2],
   ])("%j", (args, operands, flags, length) => {
@@ -80,8 +90,8 @@ describe("what is wrong is said:", () => {
   });
 
   test("and the flags around it are read all the same", () => {
-    expect(read(["--group", "--nonsense", "--grace", "5s"])).toEqual({
-      flags: { group: ["true"], grace: ["5s"] },
+    expect(read(["--signal-group", "--nonsense", "--grace", "5s"])).toEqual({
+      flags: { "signal-group": ["true"], grace: ["5s"] },
       length: 4,
       problems: ["unknown flag --nonsense"],
     });
@@ -91,7 +101,7 @@ describe("what is wrong is said:", () => {
 describe("help is asked for", () => {
   test.each([
     ["first", ["-h"]],
-    ["among flags", ["--group", "--help", "--grace"]],
+    ["among flags", ["--signal-group", "--help", "--grace"]],
     ["after what is wrong", ["--nonsense", "5s", "--help"]],
   ])("%s", (_, args) => {
     expect(() => read(args, true)).toThrow(HelpAsked);
@@ -111,11 +121,11 @@ describe("help is asked for", () => {
 });
 
 test("whatever stands after -- belongs to the child", () => {
-  const word = fc.oneof(fc.string(), fc.constantFrom("--", "-", "--group", "--grace", "--nonsense", "5s"));
+  const word = fc.oneof(fc.string(), fc.constantFrom("--", "-", "--signal-group", "--grace", "--nonsense", "5s"));
   fc.assert(
     fc.property(fc.array(word), fc.boolean(), (command, mayMix) => {
-      const args = ["--group", "--grace=5s", "--", ...command];
-      expect(read(args, mayMix)).toEqual({ flags: { group: ["true"], grace: ["5s"] }, length: 3 });
+      const args = ["--signal-group", "--grace=5s", "--", ...command];
+      expect(read(args, mayMix)).toEqual({ flags: { "signal-group": ["true"], grace: ["5s"] }, length: 3 });
     }),
   );
 });

@@ -71,9 +71,9 @@ describe("a flag comes before the environment, and the environment before the de
 });
 
 test("what was written is kept, and a default is as help says it", () => {
-  const { texts } = run(["--detect=00.5s"], { EBB_LOG_LEVEL: "debug" });
-  const { detect, logLevel, quitTimeout, grace, ready, group } = texts;
-  expect([detect, logLevel, quitTimeout, grace, ready, group]).toStrictEqual([
+  const { texts } = run(["--detect-timeout=00.5s"], { EBB_LOG_LEVEL: "debug" });
+  const { detectTimeout, logLevel, quitTimeout, grace, ready, signalGroup } = texts;
+  expect([detectTimeout, logLevel, quitTimeout, grace, ready, signalGroup]).toStrictEqual([
     ["00.5s"],
     ["debug"],
     ["5s"],
@@ -128,17 +128,17 @@ describe("every bad option is named at once, with its value and what is expected
     [[], { EBB_GRACE: "-1s" }, [`EBB_GRACE: ${duration}, got "-1s"`]],
     [["--grace=x", "--grace=1s"], {}, [`--grace: ${duration}, got "x"`]],
     [["--quit-on", "maybe"], {}, ['--quit-on: expected always, success or never, got "maybe"']],
-    [["--group=perhaps"], {}, ['--group: expected true or false, got "perhaps"']],
+    [["--signal-group=perhaps"], {}, ['--signal-group: expected true or false, got "perhaps"']],
     [[], { NEVER_KILL_ISTIO: "yes" }, ['NEVER_KILL_ISTIO: expected true or false, got "yes"']],
-    [["--group=1", "--json=F"], {}, []],
+    [["--signal-group=1", "--json=F"], {}, []],
     [
-      ["--nonsense", "--detect", "x", "-q", "--quit-timeout=0"],
+      ["--nonsense", "--detect-timeout", "x", "-q", "--quit-timeout=0"],
       { EBB_LOG_LEVEL: "loud" },
       [
         "unknown flag --nonsense",
         "unknown flag -q",
         '--quit-timeout: expected a duration above 0, such as 5s, got "0"',
-        `--detect: ${duration}, got "x"`,
+        `--detect-timeout: ${duration}, got "x"`,
         'EBB_LOG_LEVEL: expected debug, info, warn or error, got "loud"',
       ],
     ],

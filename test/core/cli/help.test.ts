@@ -10,7 +10,7 @@ import { manuals } from "../../../src/manuals.ts";
 const pages = manualPages();
 
 test("a command's help has its text, examples, flags by group with variables and defaults, and exit codes", () => {
-  const command = { usage: "run [flags]", options: pickOptions("waitTimeout", "quit", "group") };
+  const command = { usage: "run [flags]", options: pickOptions("waitTimeout", "quit", "signalGroup") };
   const manual = {
     about: "Waits, and then runs the command.",
     examples: [{ call: "ebb run -- /app", why: "As ENTRYPOINT of an image." }],
@@ -38,11 +38,11 @@ waiting:
       WAIT_FOR_ENVOY_TIMEOUT]
 
 the command:
-  --group
+  --signal-group
       forward signals to the command's whole
       process group; when the command has ended,
       send SIGTERM to the rest of the group
-      [EBB_GROUP]
+      [EBB_SIGNAL_GROUP]
 
 shutdown:
   --quit [+][METHOD ]URL
@@ -122,7 +122,7 @@ test.each([
   ["sidecar", "--sidecar NAME[,NAME]", "auto"],
   ["waitTimeout", "--wait-timeout D", "5m"],
   ["quitTimeout", "--quit-timeout D", "5s"],
-  ["detect", "--detect D", "3s"],
+  ["detectTimeout", "--detect-timeout D", "3s"],
   ["quitOn", "--quit-on always|success|never", "always"],
   ["grace", "--grace D", ""],
   ["noWait", "--no-wait", ""],

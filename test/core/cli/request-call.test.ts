@@ -43,9 +43,9 @@ test.each([
   [["ftp://host/"], undefined, "ftp://host/"],
   [["http:///x"], undefined, "http:///x"],
   [["http://me:secret@/x"], undefined, '"http://***@/x"'],
-])("%j with body %j is a usage error that says why", (operands, body, said) => {
+])("%j with body %j is a usage error that says why", (operands, body, compat) => {
   expect(() => parseRequestCall(operands, body)).toThrow(Failure);
-  expect(() => parseRequestCall(operands, body)).toThrow(said);
+  expect(() => parseRequestCall(operands, body)).toThrow(compat);
 });
 
 test.each([
@@ -59,6 +59,6 @@ test.each([
 test.each([
   [["G T", "/x"], "G T"],
   [["GET", "/%zz"], "/%zz"],
-])("in pilot-agent's name, %j is a usage error", (operands, said) => {
-  expect(() => parsePilotAgentCall(operands)).toThrow(said);
+])("in pilot-agent's name, %j is a usage error", (operands, compat) => {
+  expect(() => parsePilotAgentCall(operands)).toThrow(compat);
 });

@@ -45,13 +45,13 @@ test("two neighbours that are exchanged never hide what was meant", () => {
 test("a flag of other commands is said to be theirs, and one of nobody is not spoken of", () => {
   const commands = {
     run: { options: pickOptions("grace") },
-    wait: { options: pickOptions("quiet", "detect") },
+    wait: { options: pickOptions("quiet", "detectTimeout") },
     quit: { options: pickOptions("quiet") },
     config: { options },
   };
-  expect(describeFlagOwners(["grace", "nonsense", "detect", "json"], commands)).toEqual([
+  expect(describeFlagOwners(["grace", "nonsense", "detect-timeout", "json"], commands)).toEqual([
     "--grace belongs to ebb run and ebb config: call that, or leave the flag out",
-    "--detect belongs to ebb wait and ebb config: call that, or leave the flag out",
+    "--detect-timeout belongs to ebb wait and ebb config: call that, or leave the flag out",
     "--json belongs to ebb config: call that, or leave the flag out",
   ]);
   expect(describeFlagOwners(["quiet"], commands)).toEqual([

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { commands } from "../../../src/commands.ts";
+import { compatTools } from "../../../src/compat/tools.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
 import { injectPod } from "../../../src/core/inject/patch.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import { readStatus, removeInjection, type Status } from "../../../src/core/inject/status.ts";
-import { personalities } from "../../../src/personalities/personalities.ts";
 import type { Loose } from "./injection.ts";
 import { anyPod, anyPolicy } from "./pods.ts";
 
@@ -135,7 +135,7 @@ test("what a container starts is what it started: ebb's command line ends with i
       if (word === "run") expect(readCommandCall(runOptions, { args, env: {} }).command).toEqual(original);
       else {
         expect(original[0].split("/").at(-1)).toBe(word);
-        expect(Object.keys(personalities)).toContain(word);
+        expect(Object.keys(compatTools)).toContain(word);
         expect(args).toEqual(original.slice(1));
       }
     }

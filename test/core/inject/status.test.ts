@@ -43,9 +43,9 @@ test("what an earlier policy said is kept by one that says nothing of it: option
 
 test("a proxy's hook keeps what an earlier policy said, too", () => {
   const containers = [app(), { name: "envoy" }];
-  const pod = changed({ containers }, { options: new Map([["idle", "3"]]) });
+  const pod = changed({ containers }, { options: new Map([["max-in-flight", "3"]]) });
   const later = podIn(injectPod(pod, { ...policy, image: "ebb:2" }));
-  expect(later.spec.containers[1].lifecycle.preStop.exec.command).toContain("--idle=3");
+  expect(later.spec.containers[1].lifecycle.preStop.exec.command).toContain("--max-in-flight=3");
 });
 
 test("a mount of ebb's volume that somebody else made stays", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { explainObstacle } from "../../../src/core/run/install.ts";
+import { explainInstallError } from "../../../src/core/run/install.ts";
 
 const obstacle = {
   message: "EIO: i/o error, write",
@@ -21,15 +21,15 @@ test.each([
   ["EIO", "EIO: i/o error, write"],
   [undefined, "EIO: i/o error, write"],
 ])("%p is explained in one sentence", (code, sentence) => {
-  expect(explainObstacle({ ...obstacle, code })).toBe(`/shared/ebb: ${sentence}`);
+  expect(explainInstallError({ ...obstacle, code })).toBe(`/shared/ebb: ${sentence}`);
 });
 
 test("a volume that has room, but not for one more file, is told apart", () => {
-  expect(explainObstacle({ ...obstacle, code: "ENOSPC", freeBytes: 200_000_000 })).toEndWith(
+  expect(explainInstallError({ ...obstacle, code: "ENOSPC", freeBytes: 200_000_000 })).toEndWith(
     "200 MB are free, but no more files, or no more for this user",
   );
 });
 
 test("where nobody knows what is free, nothing is said of it", () => {
-  expect(explainObstacle({ ...obstacle, code: "ENOSPC", freeBytes: undefined })).toEndWith("a copy takes 106 MB");
+  expect(explainInstallError({ ...obstacle, code: "ENOSPC", freeBytes: undefined })).toEndWith("a copy takes 106 MB");
 });

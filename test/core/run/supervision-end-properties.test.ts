@@ -10,7 +10,7 @@ test("there is one drain at most: the first stop signal that is for the child be
   always((world) => {
     const { trace, policy } = world;
     const hasStarted = trace.some(({ event }) => event?.kind === "started");
-    const lived = trace.filter(({ after }) => !["clearing", "quitting", "over"].includes(after.phase));
+    const lived = trace.filter(({ after }) => !["ending-group", "quitting", "over"].includes(after.phase));
     const came = lived.flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
     const begins = hasStarted && policy.drains && came.some((signal) => stops(signal, policy));
     expect(actionsOf(world, "drain")).toHaveLength(begins ? 1 : 0);
@@ -53,7 +53,7 @@ test("no deadline outlives its phase", () => {
     waiting: ["wait"],
     starting: [],
     running: ["grace"],
-    clearing: ["grace"],
+    "ending-group": ["grace"],
     quitting: [],
     over: [],
   } as const;
@@ -67,8 +67,8 @@ test("the grace begins once, with a stop signal that is forwarded or what the ch
     const { trace, policy } = world;
     const stopping = new Set([...forwarded].filter((from) => stops(from, policy)));
     const asStop = new Set([...stopping].map((from) => policy.rewrite.get(from) ?? from));
-    const toChild = trace.filter(({ before }) => before?.phase !== "clearing").flatMap(forwards);
-    const leaves = trace.some(({ after }) => after.phase === "clearing");
+    const toChild = trace.filter(({ before }) => before?.phase !== "ending-group").flatMap(forwards);
+    const leaves = trace.some(({ after }) => after.phase === "ending-group");
     const arms = actionsOf(world, "arm").filter(({ deadline }) => deadline === "grace");
     const hasGrace = policy.graceMs !== undefined;
     const mustBegin = leaves || toChild.some((signal) => policy.stopSignals.includes(signal));
@@ -77,14 +77,14 @@ test("the grace begins once, with a stop signal that is forwarded or what the ch
     expect(arms.length).toBeLessThanOrEqual(hasGrace && mayBegin ? 1 : 0);
     expect(arms.map(({ ms }) => ms as number | undefined)).toEqual(arms.map(() => policy.graceMs));
     for (const entry of trace) if (has(entry, "arm") && entry.hasChild) expect(forwards(entry)).not.toEqual([]);
-    const lived = trace.filter(({ before }) => before?.phase === "running" || before?.phase === "clearing");
+    const lived = trace.filter(({ before }) => before?.phase === "running" || before?.phase === "ending-group");
     const ended = lived.filter(({ event }) => event?.kind === "deadline" && event.of === "grace");
     expect(actionsOf(world, "kill-all")).toHaveLength(ended.length);
     expect(ended.length).toBeLessThanOrEqual(1);
   });
 });
 
-test("what the child leaves in its group is told to end once, with --group alone, unless it was killed already", () => {
+test("what the child leaves in its group is told to end once, with --signal-group alone, unless it was killed already", () => {
   always((world) => {
     const at = world.trace.findIndex(({ event }) => event?.kind === "reaped" && event.pid === CHILD);
     const wasKilled = world.trace.slice(0, at).some((entry) => has(entry, "kill-all"));

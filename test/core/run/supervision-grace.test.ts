@@ -97,7 +97,7 @@ describe("HUP and QUIT are forwarded, and ask for nothing:", () => {
   ]);
 });
 
-describe("with --group what the child leaves:", () => {
+describe("with --signal-group what the child leaves:", () => {
   const group: Partial<RunPolicy> = { endsGroup: true };
   const graced: Partial<RunPolicy> = { endsGroup: true, graceMs: 9 };
   const gone: Event = { kind: "group-gone" };

@@ -59,7 +59,7 @@ function isDropped(event: SignalEvent, policy: RunPolicy): boolean {
 test("each signal that came before the child is dropped where it neither ends the wait nor is blocked in the child, and no other", () => {
   always(({ trace, policy }) => {
     for (const { event, before, actions } of trace) {
-      const isOver = before === undefined || ["clearing", "quitting", "over"].includes(before.phase);
+      const isOver = before === undefined || ["ending-group", "quitting", "over"].includes(before.phase);
       const drops = !isOver && event?.kind === "signal" && isDropped(event, policy);
       expect(actions.filter(({ kind }) => kind === "drop")).toEqual(
         drops ? [{ kind: "drop", signal: event.signal }] : [],
@@ -75,7 +75,7 @@ test("each signal that comes while the child lives is forwarded to it, at once, 
       if (event?.kind !== "signal" || isDropped(event, policy)) continue;
       const sent = policy.rewrite.get(event.signal) ?? event.signal;
       if (has(entry, "drain")) expect(policy.drains && stops(event.signal, policy)).toBe(true);
-      const hasOne = hasChild || entry.before?.phase === "clearing";
+      const hasOne = hasChild || entry.before?.phase === "ending-group";
       const isForwarded = hasOne && sent !== 0 && !has(entry, "drain");
       if (has(entry, "cut-drain")) expect(forwards(entry).at(-1)).toBe(sent);
       else expect(forwards(entry)).toEqual(isForwarded ? [sent] : []);

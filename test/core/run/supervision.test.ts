@@ -196,7 +196,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     [{ phase: "running", pid: 7, grace: "spent", draining: "not yet" }, [terminated, ended]],
     [{ phase: "running", pid: 7, grace: "unset", draining: [15] }, [terminated, ended, drained]],
     [{ phase: "running", pid: 7, grace: "armed", draining: "over" }, [terminated, ended, graceOver]],
-    [{ phase: "clearing", exitCode: 3 }, [terminated, graceOver]],
+    [{ phase: "ending-group", exitCode: 3 }, [terminated, graceOver]],
     [{ phase: "quitting", exitCode: 3 }, [quitDone]],
     [{ phase: "over", exitCode: 3 }, []],
   ])("%j", (state, belonging) => {

@@ -39,7 +39,7 @@ function neededOf(kind: SidecarKind): readonly Fact["about"][] {
     "admin",
     ...(kind.ready === undefined ? [] : (["ready"] as const)),
     "quit",
-    ...(kind.leaves === undefined ? [] : (["leaves"] as const)),
+    ...(kind.exitsWhen === undefined ? [] : (["exitsWhen"] as const)),
     "refusals",
     ...(kind.drainPath === undefined ? [] : (["drain", "count"] as const)),
     "found",

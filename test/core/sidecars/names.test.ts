@@ -28,9 +28,7 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
 
 /** Files of which sidecars are not the subject, but other tools or the sidecars themselves. */
 function isExempt(path: string): boolean {
-  return (
-    path.startsWith("core/sidecars/kinds/") || path === "core/sidecars/registry.ts" || path.startsWith("personalities/")
-  );
+  return path.startsWith("core/sidecars/kinds/") || path === "core/sidecars/registry.ts" || path.startsWith("compat/");
 }
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));

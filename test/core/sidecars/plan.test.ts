@@ -207,20 +207,20 @@ describe("what leaves later by itself says when", () => {
     ["cloud-sql-proxy", {}, /--max-sigterm-delay/],
   ])("%s with %j", (name, annotations, expected) => {
     const [sidecar] = plan([name], { annotations });
-    if (expected === undefined) expect(sidecar?.leaves).toBeUndefined();
-    else expect(sidecar?.leaves).toMatch(expected);
+    if (expected === undefined) expect(sidecar?.exitsWhen).toBeUndefined();
+    else expect(sidecar?.exitsWhen).toMatch(expected);
   });
 
   test.each<[Table, RegExp]>([
     [{}, /^after its shutdown grace period \(30s\)$/],
     [{ [`${consulLifecycle}-shutdown-grace-period-seconds`]: "7" }, /^after its shutdown grace period \(7s\)$/],
   ])("Consul, where only its lifecycle server listens, with %j", (annotations, expected) => {
-    expect(plan(["consul"], { annotations })[0]?.quits[0]?.otherwise?.leaves).toMatch(expected);
+    expect(plan(["consul"], { annotations })[0]?.quits[0]?.fallback?.exitsWhen).toMatch(expected);
   });
 });
 
 test("Vault Agent is not told twice: the second quit makes it panic", () => {
-  expect(plan(["vault-agent"])[0]?.quits[0]?.isOnce).toBe(true);
+  expect(plan(["vault-agent"])[0]?.quits[0]?.mustNotRepeat).toBe(true);
 });
 
 test.each<[SidecarName, string, boolean]>([
@@ -228,10 +228,10 @@ test.each<[SidecarName, string, boolean]>([
   ["consul", "http://localhost:20600/graceful_shutdown", true],
   ["consul", "http://localhost:19000/quitquitquit", false],
 ])("%s, told to quit by %s, goes later: %p", (name, quit, isLater) => {
-  expect(plan([name], {}, { quit: [quit] })[0]?.leaves !== undefined).toBe(isLater);
+  expect(plan([name], {}, { quit: [quit] })[0]?.exitsWhen !== undefined).toBe(isLater);
 });
 
 test.each(["bye", " ", "//"])("a path of Consul's that is %p makes no other address", (path) => {
   const annotations = { [`${consulLifecycle}-graceful-shutdown-path`]: path };
-  expect(plan(["consul"], { annotations })[0]?.quits[0]?.otherwise?.target.authority).toBe("localhost:20600");
+  expect(plan(["consul"], { annotations })[0]?.quits[0]?.fallback?.target.authority).toBe("localhost:20600");
 });

@@ -42,7 +42,7 @@ export function inWords({ name, ready, quits, processes, lastResort = [] }: Side
 
 /** Describes a quit request, with the target that it falls back to. */
 export function quitInWords(quit: QuitRequest): string {
-  return quit.otherwise === undefined
+  return quit.fallback === undefined
     ? describeQuit(quit)
-    : `${describeQuit(quit)}, else ${describeTarget(quit.otherwise.target)}`;
+    : `${describeQuit(quit)}, else ${describeTarget(quit.fallback.target)}`;
 }

@@ -13,8 +13,8 @@ import {
 const envoy: QuitMachinePolicy = {
   name: "envoy",
   closesFirst: false,
-  hasOtherwise: false,
-  isOnce: false,
+  hasFallback: false,
+  mustNotRepeat: false,
   wasReady: true,
   hasLastResort: false,
 };
@@ -129,21 +129,21 @@ describe("a quit", () => {
     ],
     [
       "that must not be repeated, cut off",
-      { ...envoy, isOnce: true },
+      { ...envoy, mustNotRepeat: true },
       [failed("broken"), gone],
       ["ask", "watch"],
       { ok: true, outcome: "exited" },
     ],
     [
       "that must not be repeated, 500",
-      { ...envoy, isOnce: true },
+      { ...envoy, mustNotRepeat: true },
       [answered(500)],
       ["ask"],
       { ok: false, status: 500 },
     ],
     [
       "goes elsewhere where nobody listens",
-      { ...envoy, hasOtherwise: true, leavesElsewhere: "later" },
+      { ...envoy, hasFallback: true, fallbackExitsWhen: "later" },
       [failed("refused"), answered(200), bound()],
       ["ask", "ask", "watch"],
       { ok: true, outcome: "answered, still draining: it exits by itself later" },
@@ -157,10 +157,10 @@ describe("a quit", () => {
 
 const policies: fc.Arbitrary<QuitMachinePolicy> = fc.record({
   name: fc.constantFrom("custom", "istio", "envoy", "linkerd", "vault-agent"),
-  leaves: fc.constantFrom(undefined, "later"),
+  exitsWhen: fc.constantFrom(undefined, "later"),
   closesFirst: fc.boolean(),
-  hasOtherwise: fc.boolean(),
-  isOnce: fc.boolean(),
+  hasFallback: fc.boolean(),
+  mustNotRepeat: fc.boolean(),
   wasReady: fc.boolean(),
   hasLastResort: fc.boolean(),
 });
@@ -206,14 +206,14 @@ describe("whatever comes, a quit", () => {
     }));
 
   test("is asked three times at the most where it is heard, once where that harms", () =>
-    property(({ isOnce }, states, all) => {
+    property(({ mustNotRepeat }, states, all) => {
       const heard = all.filter((event, at) => {
         return (
           states[at]?.phase === "asking" &&
           (event.kind === "answered" || (event.kind === "failed" && event.why === "broken"))
         );
       });
-      expect(heard.length).toBeLessThanOrEqual(isOnce ? 1 : 3);
+      expect(heard.length).toBeLessThanOrEqual(mustNotRepeat ? 1 : 3);
     }));
 
   test("never asks again once it was taken", () =>

@@ -131,8 +131,7 @@ describe.each(sidecarNames.map((name) => [name, kindOf(name)] as const))("what e
 
   test("is told by a port that it asks, and that nobody else asks", () => {
     const others = sidecarNames.map(kindOf).filter((other) => other !== kind);
-    const other = (one: SidecarKind) =>
-      one.adjust?.({ env: {}, annotations: new Map() })?.quits?.[0]?.otherwise?.target;
+    const other = (one: SidecarKind) => one.adjust?.({ env: {}, annotations: new Map() })?.quits?.[0]?.fallback?.target;
     const asked = (one: SidecarKind) => [one.admin, one.ready ?? "", one.quit, other(one)?.authority].join(" ");
     // at these any Envoy is asked what it is
     for (const port of ports.filter((port) => ![9901, 8001, 19000].includes(port))) {

@@ -152,7 +152,7 @@ function signal(random: Random, cue: Cue, number: number, afterMs = random.int(0
   return { cue, afterMs, signal: number };
 }
 
-/** Returns the signal that --signal makes of a signal: 0 if it is dropped. */
+/** Returns the signal that --rewrite-signal makes of a signal: 0 if it is dropped. */
 export function rewritten(signal: number, { rewrite }: Pick<Flags, "rewrite">): number {
   const found = rewrite.findLast(([from]) => from === signal);
   return found === undefined ? signal : found[1];

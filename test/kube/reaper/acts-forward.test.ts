@@ -57,7 +57,7 @@ describe("port-forward", () => {
     [
       "nobody listens",
       [onChannel(1, "an error occurred forwarding 15000 -> 15000: connect: connection refused")],
-      refused(`connection refused: nobody listens there; --admin says where its admin interface is ${annotation}`),
+      refused(`connection refused: connection refused; --admin says where its admin interface is ${annotation}`),
     ],
     ["something else", [onChannel(1, "no such sandbox")], refused('"no such sandbox"')],
   ])("%s", async (_, messages, result) => {

@@ -77,7 +77,7 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
     const annotations = join(folder.path, "annotations");
     await Bun.write(annotations, `dapr.io/unix-domain-socket-path="${sockets.path}"\ndapr.io/app-id="app"\n`);
     const { container } = await daprd(name, { flags: ["--unix-domain-socket", sockets.path] }).start(pod);
-    const words = ["run", "--pod-annotations", annotations, "--detect", "20s", "--", "sh", "-c", "exit 3"];
+    const words = ["run", "--pod-annotations", annotations, "--detect-timeout", "20s", "--", "sh", "-c", "exit 3"];
     const ended = await run(pod, words, dapr.env);
     expect(quitLineOf(ended)).toMatchObject({
       sidecar: "dapr",

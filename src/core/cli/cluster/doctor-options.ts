@@ -1,5 +1,5 @@
 import { changed, type Values } from "../option.ts";
-import { logging, options, pickOptions } from "../options.ts";
+import { logOptionNames, options, pickOptions } from "../options.ts";
 import { reaperOptions } from "./reaper-options.ts";
 
 const { namespace, kubeconfig, context } = reaperOptions;
@@ -10,7 +10,7 @@ export const doctorOptions = {
   kubeconfig,
   context,
   json: changed(options.json, { help: "print JSON" }),
-  ...pickOptions(...logging),
+  ...pickOptions(...logOptionNames),
 };
 
 export type DoctorSettings = Values<typeof doctorOptions>;

@@ -105,7 +105,7 @@ const registration = {
 };
 
 const { image, imagePullPolicy, ...change } = injectionOptions;
-const { requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat } = webhookOptions;
+const { requestTimeout, maxRequestBytes, maxRequestsInFlight, logLevel, logFormat } = webhookOptions;
 const { certificateValidity, caValidity } = webhookOptions;
 const { namespace: reapNamespace, allJobs, after, methods, allowReapExec, dryRun } = reaperOptions;
 const { concurrency, qps, burst, resync } = reaperOptions;
@@ -132,7 +132,14 @@ const told = { image, imagePullPolicy, logLevel, logFormat };
 const watching = { concurrency, qps, burst, resync };
 
 /** The options of `ebb manifests` that it writes as flags into the webhook's Deployment. */
-export const passedOn = { ...injectionOptions, requestTimeout, maxRequestBytes, maxInFlight, logLevel, logFormat };
+export const passedOn = {
+  ...injectionOptions,
+  requestTimeout,
+  maxRequestBytes,
+  maxRequestsInFlight,
+  logLevel,
+  logFormat,
+};
 /** The options that it writes there, too, if the webhook has its own CA. */
 export const ofOwnCa = { certificateValidity, caValidity };
 /** The options that it writes as flags into the reaper's Deployment or CronJob. */
@@ -148,7 +155,14 @@ export const toReaper = {
 };
 
 /** The options that mean nothing for the reaper. */
-export const ofWebhookAlone = { ...change, requestTimeout, maxRequestBytes, maxInFlight, ...registration, ...ofOwnCa };
+export const ofWebhookAlone = {
+  ...change,
+  requestTimeout,
+  maxRequestBytes,
+  maxRequestsInFlight,
+  ...registration,
+  ...ofOwnCa,
+};
 /** The options that mean nothing for the webhook. */
 export const ofReaperAlone = { ...reaping, allJobs, after, methods, allowReapExec, dryRun, ...watching };
 

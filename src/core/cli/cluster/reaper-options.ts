@@ -2,7 +2,7 @@ import { isDnsLabel } from "../../base/dns-name.ts";
 import { type MethodKind, methodKinds } from "../../reap/methods.ts";
 import { EXIT, Failure } from "../../run/exit.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
-import { logging, options, pickOptions } from "../options.ts";
+import { logOptionNames, options, pickOptions } from "../options.ts";
 import { boolean, duration, positive, splitBy, syntax, wholeNumber } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { labelSelector } from "./label-selector.ts";
@@ -147,7 +147,7 @@ export const reaperOptions = {
   ...cluster,
   healthListen: webhookOptions.healthListen,
   json: changed(options.json, { help: "with --once: print JSON" }),
-  ...pickOptions(...logging, "terminationLog"),
+  ...pickOptions(...logOptionNames, "terminationLog"),
 };
 
 export type ReaperSettings = Values<typeof reaperOptions>;

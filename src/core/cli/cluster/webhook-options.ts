@@ -1,6 +1,6 @@
 import { isDnsSubdomain } from "../../base/dns-name.ts";
 import { changed, list, option, optional } from "../option.ts";
-import { logging, options, pickOptions } from "../options.ts";
+import { logOptionNames, options, pickOptions } from "../options.ts";
 import { anyText, duration, positive, syntax, wholeNumber } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
 
@@ -60,8 +60,8 @@ const serving = {
     syntax: syntax(parseBytes, "a number of bytes such as 7Mi, 512Ki or 1000000"),
     help: "size limit of a request",
   }),
-  maxInFlight: option({
-    flag: "max-in-flight",
+  maxRequestsInFlight: option({
+    flag: "max-requests-in-flight",
     group: "serving",
     value: "N",
     initial: 100,
@@ -168,7 +168,7 @@ export const webhookOptions = {
   ...serving,
   ...certificates,
   ...shutdown,
-  ...pickOptions(...logging, "terminationLog"),
+  ...pickOptions(...logOptionNames, "terminationLog"),
 };
 
 function nameOption(flag: string, initial: string, help: string) {

@@ -20,15 +20,15 @@ export const child = {
     syntax: stopSignals,
     help: "the signals that ask the command to stop; they start --drain and --grace. All others are only forwarded",
   }),
-  signal: list({
-    flag: "signal",
+  rewriteSignal: list({
+    flag: "rewrite-signal",
     group: "child",
     value: "FROM:TO",
     syntax: rewrite,
     help: "forward TO whenever FROM arrives",
   }),
-  group: option({
-    flag: "group",
+  signalGroup: option({
+    flag: "signal-group",
     group: "child",
     initial: false,
     syntax: boolean,

@@ -83,8 +83,8 @@ export const shutdown = {
     also: [{ name: "MINIMUM_DRAIN_DURATION" }],
     help: "keep accepting connections for at least this long, while the pod leaves its endpoints",
   }),
-  idle: option({
-    flag: "idle",
+  maxInFlight: option({
+    flag: "max-in-flight",
     group: "shutdown",
     value: "N",
     initial: 0,

@@ -54,8 +54,8 @@ export const sidecars = {
     syntax: port,
     help: "a port of the app, which auto never takes for a sidecar's",
   }),
-  detect: option({
-    flag: "detect",
+  detectTimeout: option({
+    flag: "detect-timeout",
     group: "sidecars",
     value: "D",
     initial: 3000,

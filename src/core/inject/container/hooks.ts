@@ -94,7 +94,7 @@ export function hookOf(drain: string): readonly string[] {
 }
 
 /** Flags of `ebb drain` that the hook in the proxy's container takes from the pod's options. */
-const passedOn = ["admin", "min-drain", "idle", "log-level", "log-format", "quiet"];
+const passedOn = ["admin", "min-drain", "max-in-flight", "log-level", "log-format", "quiet"];
 
 /**
  * Returns the command of the preStop hook of an ordinary proxy, which would otherwise stop long before the app's hook

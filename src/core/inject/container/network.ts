@@ -30,7 +30,7 @@ export interface Surroundings {
  * Reports whether traffic passes through a sidecar. None passes through Dapr's and the like: there is nothing to drain.
  */
 function isProxy(name: SidecarName): boolean {
-  return !kindOf(name).isCompanion;
+  return kindOf(name).role === "proxy";
 }
 
 /**
@@ -52,7 +52,7 @@ export function surroundingsOf(pod: Pod, others: readonly string[]): Surrounding
   if (sidecars.some(isProxy)) {
     if (isOnNode(pod)) options.set("sidecar", sidecars.join(","));
     else if (!detect({ env: {}, admin: undefined, annotations, byPort: [] }).hasProxy)
-      options.set("detect", LATE_PROXY);
+      options.set("detect-timeout", LATE_PROXY);
   }
   return { isOnNode: isOnNode(pod), sidecars, annotations, options };
 }

@@ -6,7 +6,7 @@ import type { SidecarKind } from "./kind.ts";
  * container shows it: `--sidecar` names it, or ebb's injector, which sees the container.
  */
 export const alloydbAuthProxy = {
-  isCompanion: true,
+  role: "helper",
   admin: "http://localhost:9091",
   drainPath: undefined,
   ready: "tcp://localhost:9091",
@@ -21,7 +21,7 @@ export const alloydbAuthProxy = {
     400: "the AlloyDB Auth Proxy takes GET and POST only",
     404: "the AlloyDB Auth Proxy's quit endpoint is off: start it with --quitquitquit",
   }),
-  leaves: "after --min-sigterm-delay, and once its connections have ended or --max-sigterm-delay is over",
+  exitsWhen: "after --min-sigterm-delay, and once its connections have ended or --max-sigterm-delay is over",
   unreachable: () =>
     "the AlloyDB Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
   containers: () => ({ name: /^alloydb-(auth-)?proxy$/, image: /^alloydb-auth-proxy$/ }),
@@ -40,7 +40,7 @@ export const facts = `
 admin | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | only with --quitquitquit
 ready | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy
 quit | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | it ends with 0
-leaves | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | its admin server answers through both delays
+exitsWhen | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | its admin server answers through both delays
 refusals | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy
 found | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml | nothing but the container itself tells of it
 container | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml; Dockerfile

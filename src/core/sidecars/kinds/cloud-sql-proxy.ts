@@ -10,7 +10,7 @@ import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
  * by ports.
  */
 export const cloudSqlProxy = {
-  isCompanion: true,
+  role: "helper",
   admin: "http://localhost:9091",
   drainPath: undefined,
   ready: "tcp://localhost:9091",
@@ -27,7 +27,7 @@ export const cloudSqlProxy = {
     400: "the Cloud SQL Auth Proxy takes GET and POST only",
     404: "the Cloud SQL Auth Proxy's quit endpoint is off: start it with --quitquitquit",
   }),
-  leaves: "after --min-sigterm-delay, and once its connections have ended or --max-sigterm-delay is over",
+  exitsWhen: "after --min-sigterm-delay, and once its connections have ended or --max-sigterm-delay is over",
   unreachable: () =>
     "the Cloud SQL Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
   // cloud-sql-proxy-operator: internal/workload/names.go (ContainerPrefix)
@@ -47,7 +47,7 @@ export const facts = `
 admin | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | only with --quitquitquit
 ready | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy
 quit | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | it ends with 0
-leaves | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | its admin server answers through both delays
+exitsWhen | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | its admin server answers through both delays
 refusals | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy
 found | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423
 native | read cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52 | from Kubernetes 1.29 on the operator's is one, which no annotation tells: a quit is followed by a restart

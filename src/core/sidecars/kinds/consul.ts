@@ -19,13 +19,13 @@ const GRACE = "consul.hashicorp.com/sidecar-proxy-lifecycle-shutdown-grace-perio
 /**
  * consul-dataplane and Envoy. A quit goes to Envoy: consul-dataplane ends with it, at once and with 0
  * (pkg/consuldp/proxy.go, Exited). That is right because ebb quits when it has drained, or has nothing to drain.
- * /graceful_shutdown waits its whole grace period in any case (pkg/consuldp/lifecycle.go), and is asked only if nobody
- * listens at the admin interface. Ports and annotations are from consul-k8s,
+ * /graceful_shutdown waits its whole grace period in any case (pkg/consuldp/lifecycle.go), and is asked only if
+ * the admin interface refuses connections. Ports and annotations are from consul-k8s,
  * control-plane/connect-inject/{constants,lifecycle,webhook}. Readiness is Envoy's: /graceful_startup answers 200
  * whatever Envoy says.
  */
 export const consul = {
-  isCompanion: false,
+  role: "proxy",
   admin: "http://localhost:19000",
   drainPath: inboundDrain,
   // consul agent/xds (LocalAppClusterName, clusters of exposed paths); consul-k8s constants.ProxyDefaultInboundPort
@@ -57,7 +57,7 @@ export const facts = `
 admin | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 ready | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 quit | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul | Envoy ends with 0, and consul-dataplane with it (read: consul-dataplane 28a963a pkg/consuldp/proxy.go:166-172, consul_dataplane.go:257-261)
-leaves | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214 | /graceful_shutdown waits its whole grace period in any case; it is asked only if nobody listens at the admin interface
+exitsWhen | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214 | /graceful_shutdown waits its whole grace period in any case; it is asked only if the admin interface refuses the connection
 refusals | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul | those of /graceful_shutdown are read: consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214
 drain | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 count | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
@@ -78,12 +78,12 @@ function adjust({ annotations }: PodFacts): Adjustment {
   const path = said("sidecar-proxy-lifecycle-graceful-shutdown-path") ?? "";
   const first = portOf(said("sidecar-proxy-lifecycle-graceful-port")) ?? GRACEFUL_PORT;
   const services = said("connect-service")?.split(",").length ?? 1;
-  const leaves = `after its shutdown grace period (${annotations.get(GRACE) || GRACE_SECONDS}s)`;
+  const exitsWhen = `after its shutdown grace period (${annotations.get(GRACE) || GRACE_SECONDS}s)`;
   const quits: QuitTarget[] = [];
   const ready: Probe[] = [];
   for (let index = 0; index < services; index += 1) {
     const graceful = onPort(first + index, path.startsWith("/") ? path : "/graceful_shutdown");
-    quits.push({ target: onPort(ADMIN_PORT + index, "/quitquitquit"), otherwise: { target: graceful, leaves } });
+    quits.push({ target: onPort(ADMIN_PORT + index, "/quitquitquit"), fallback: { target: graceful, exitsWhen } });
     ready.push({ kind: "http", target: onPort(ADMIN_PORT + index, "/ready") });
   }
   return { quits, ...(services === 1 ? {} : { ready }) };

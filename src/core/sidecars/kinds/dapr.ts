@@ -18,7 +18,7 @@ import {
  * --header.
  */
 export const dapr = {
-  isCompanion: true,
+  role: "helper",
   admin: "http://localhost:3500",
   drainPath: undefined,
   ready: "http://localhost:3500/v1.0/healthz/outbound",
@@ -34,7 +34,7 @@ export const dapr = {
     401: "daprd wants its API token: set DAPR_API_TOKEN here from the secret that dapr.io/api-token-secret names, or use --header 'dapr-api-token: ...'",
     404: "daprd has no such path here: it takes POST only, must be allowed to (spec.api.allowed in the Dapr Configuration: shutdown, v1.0, http), and --admin says where its HTTP port is",
   }),
-  leaves: "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default; 0: without a limit)",
+  exitsWhen: "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default; 0: without a limit)",
   closesFirst: true,
   // dapr: pkg/injector (the container is daprd)
   containers: () => ({ name: /^daprd$/, image: /^daprd$/ }),
@@ -53,7 +53,7 @@ export const facts = `
 admin | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr
 ready | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr
 quit | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | 204, and it ends with 0; the header \`dapr-force-shutdown: true\` (1.17.7 and later) ends it at once with 1, which fails a Job: ebb sends it only as --header
-leaves | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | its port closes at once; with a request under way it ends with 1 when the grace period is over; dapr.io/block-shutdown-duration delays signals, not this
+exitsWhen | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | its port closes at once; with a request under way it ends with 1 when the grace period is over; dapr.io/block-shutdown-duration delays signals, not this
 refusals | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | another method than POST is 404 too
 found | read dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183
 native | read dapr v1.18.3 pkg/injector/service/pod_patch.go:83-122 | a Helm value that makes it one is in no annotation

@@ -5,7 +5,7 @@ import type { SidecarKind } from "./kind.ts";
  * asked as an admin interface.
  */
 export const envoy = {
-  isCompanion: false,
+  role: "proxy",
   admin: "http://localhost:9901",
   drainPath: "/drain_listeners?graceful&skip_exit",
   ready: "http://localhost:9901/ready",

@@ -3,7 +3,7 @@ export const aspects = [
   "admin",
   "ready",
   "quit",
-  "leaves",
+  "exitsWhen",
   "refusals",
   "drain",
   "count",

@@ -17,7 +17,7 @@ const ADMIN_PORT = 15000;
  * (istio#55424).
  */
 export const istio = {
-  isCompanion: false,
+  role: "proxy",
   admin: "http://localhost:15000",
   drainPath: inboundDrain,
   // istio pilot/pkg/model/service.go (BuildInboundSubsetKey), networking/util (InboundPassthroughCluster); pkg/config/mesh

@@ -15,17 +15,17 @@ export interface PodFacts {
   readonly annotations: Annotations;
 }
 
-/** Where a quit is sent, and where else if nobody listens there. */
+/** Where a quit is sent, and where else if the connection there is refused. */
 export interface QuitTarget {
   readonly target: HttpTarget;
-  readonly otherwise?: Otherwise;
+  readonly fallback?: Fallback;
 }
 
-/** The second place of a quit, asked if nobody listens at the first. */
-export interface Otherwise {
+/** The second place of a quit, used if the connection to the first is refused. */
+export interface Fallback {
   readonly target: HttpTarget;
-  /** When the sidecar exits after a quit here: see `SidecarKind.leaves`. */
-  readonly leaves?: string;
+  /** When the sidecar exits after a quit here: see `SidecarKind.exitsWhen`. */
+  readonly exitsWhen?: string;
 }
 
 /** The node in an Envoy's answer to /server_info (envoyproxy.io, api-v3/config/core/v3/base.proto, Node). */
@@ -42,7 +42,7 @@ export interface Adjustment {
   readonly quits?: readonly QuitTarget[];
   /** Headers for each quit. */
   readonly quitHeaders?: readonly Header[];
-  readonly leaves?: string;
+  readonly exitsWhen?: string;
 }
 
 /** How containers of this kind are recognized. */
@@ -65,8 +65,8 @@ export interface Reaping {
 
 /** What ebb knows of one sidecar, as data. Ports are on the pod's loopback. */
 export interface SidecarKind {
-  /** It runs beside a mesh's proxy and not in its place: whether one is here says nothing of the other. */
-  readonly isCompanion: boolean;
+  /** A helper runs beside a mesh's proxy, not instead of one: whether one is here says nothing of the other. */
+  readonly role: "proxy" | "helper";
   /** The base URL of its admin interface; `--admin` replaces it. */
   readonly admin: string;
   /** The unix socket that is its admin interface instead, if it exists; `*` stands for a part of a folder's name. */
@@ -112,14 +112,14 @@ export interface SidecarKind {
   /** Returns in what the pod differs from these defaults, or undefined if it does not. */
   readonly adjust?: (pod: PodFacts) => Adjustment | undefined;
   /** When it exits after it has answered a quit, to end a sentence in the log. Left out: at once. */
-  readonly leaves?: string;
-  /** The port of its quit closes when it begins to leave, not when it is gone. */
+  readonly exitsWhen?: string;
+  /** The port of its quit closes when it begins to exit, not when it has exited. */
   readonly closesFirst?: true;
-  /** A second quit harms it: a quit is repeated only if nobody can have heard the first. */
-  readonly quitsOnce?: true;
+  /** A second quit harms it: a quit is repeated only if the first cannot have arrived. */
+  readonly quitMustNotRepeat?: true;
   /** Returns, by HTTP status, what a refusal of a quit means and what to change. */
   readonly refusals: () => Readonly<Record<number, string>>;
-  /** Returns why nobody may listen at the quit of a sidecar that is here, and what to change. Left out: see --admin. */
+  /** Returns why the quit of a sidecar that is here may be refused, and what to change. Left out: see --admin. */
   readonly unreachable?: () => string;
   /** The agent beside its Envoy, and its port, which it closes when it is told to stop, long before Envoy ends. */
   readonly agent?: { readonly name: string; readonly port: number };
@@ -156,8 +156,8 @@ export function onPort(port: number, path: string): HttpTarget {
   return { address, isSecure: false, authority: `localhost:${port}`, path };
 }
 
-/** Parses an annotation of whole seconds, of at most five digits. Returns `otherwise` if there is no such value. */
-export function secondsIn(annotations: Annotations, name: string, otherwise: number): number {
+/** Parses an annotation of whole seconds, of at most five digits. Returns `fallback` if there is no such value. */
+export function secondsIn(annotations: Annotations, name: string, fallback: number): number {
   const text = annotations.get(name) ?? "";
-  return /^\d{1,5}$/.test(text) ? Number(text) : otherwise;
+  return /^\d{1,5}$/.test(text) ? Number(text) : fallback;
 }

@@ -10,7 +10,7 @@ import { adminOn, type SidecarKind } from "./kind.ts";
  * is then followed by a restart.
  */
 export const kuma = {
-  isCompanion: false,
+  role: "proxy",
   admin: "http://localhost:9901",
   adminSocket: "/tmp/kuma-dp-*/kuma-envoy-admin.sock",
   drainPath: inboundDrain,

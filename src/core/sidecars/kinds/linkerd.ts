@@ -12,7 +12,7 @@ const GRACE_SECONDS = 120;
  * has ended.
  */
 export const linkerd = {
-  isCompanion: false,
+  role: "proxy",
   admin: "http://localhost:4191",
   drainPath: undefined,
   ready: "http://localhost:4191/ready",
@@ -29,7 +29,7 @@ export const linkerd = {
     404: "its shutdown endpoint is off: set proxy.enableShutdownEndpoint=true in Linkerd's Helm values, or annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled",
     405: "linkerd-proxy takes POST only; use --quit 'POST http://localhost:4191/shutdown'",
   }),
-  leaves: leavesAfter(`${GRACE_SECONDS}s by default`),
+  exitsWhen: exitsWhenOf(`${GRACE_SECONDS}s by default`),
   closesFirst: true,
   // linkerd2 pkg/k8s/labels.go (ProxyContainerName)
   containers: () => ({ name: /^linkerd-proxy$/ }),
@@ -49,7 +49,7 @@ export const facts = `
 admin | read linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112
 ready | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85 | once 200, it never says 503 again
 quit | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282
-leaves | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314 | the admin port closes when the drain begins; the exit code is 0
+exitsWhen | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314 | the admin port closes when the drain begins; the exit code is 0
 refusals | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212
 found | read linkerd2 version-2.20 pkg/inject/inject.go:1286-1293
 identity | read linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28 | \`/env.json\` has its pod's name and namespace; before 2.12 there is none, and its port alone is not believed
@@ -77,7 +77,7 @@ function adjust({ annotations }: PodFacts): Adjustment | undefined {
   if (port === undefined && grace === undefined) return undefined;
   return {
     ...adminOn(port),
-    ...(grace === undefined ? {} : { leaves: leavesAfter(grace) }),
+    ...(grace === undefined ? {} : { exitsWhen: exitsWhenOf(grace) }),
   };
 }
 
@@ -88,6 +88,6 @@ function graceMs(annotations: Annotations): number | undefined {
   return text === undefined ? undefined : parseDuration(text);
 }
 
-function leavesAfter(grace: string): string {
+function exitsWhenOf(grace: string): string {
   return `when its connections have ended, at the latest after its shutdown grace period (${grace})`;
 }

@@ -8,14 +8,14 @@ import { adminOn, type SidecarKind, saysYes } from "./kind.ts";
  * signal after a quit ends the agent with 2: both close the same channel.
  */
 export const vaultAgent = {
-  isCompanion: true,
+  role: "helper",
   admin: "http://localhost:8200",
   drainPath: undefined,
   ready: undefined,
   readyPath: undefined,
   quit: "http://localhost:8200/agent/v1/quit",
   quitPath: "/agent/v1/quit",
-  quitsOnce: true,
+  quitMustNotRepeat: true,
   ports: [],
   annotation: "vault.hashicorp.com/agent-inject-status",
   isInjected: (annotations) => !saysYes(annotations.get("vault.hashicorp.com/agent-pre-populate-only")),

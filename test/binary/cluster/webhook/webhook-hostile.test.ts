@@ -118,7 +118,7 @@ describe("a slow request", () => {
   });
 
   test("is forgotten, however many there were", async () => {
-    await using webhook = await startWebhook([...flags, "--max-in-flight", "2"]);
+    await using webhook = await startWebhook([...flags, "--max-requests-in-flight", "2"]);
     for (let count = 0; count < 3; count += 1) {
       using raw = await webhook.open();
       raw.send(`${head("content-length: 100\r\n")}\r\n{`);
@@ -206,7 +206,7 @@ test.each<[string, object]>([
 });
 
 test("where too many requests are under way, the API server is told to ask again in a second", async () => {
-  await using webhook = await startWebhook(["--max-in-flight", "2", "--request-timeout", "1m"]);
+  await using webhook = await startWebhook(["--max-requests-in-flight", "2", "--request-timeout", "1m"]);
   const held = await Promise.all([webhook.open(), webhook.open()]);
   for (const raw of held) raw.send(`${head(`content-length: ${body.length}\r\n`)}\r\n{`);
   await until("they are under way", async () => (await metrics(webhook)).includes("_in_flight 2\n"), 30_000);

@@ -102,9 +102,9 @@ test("its hook is told what the app's is, by flags", () => {
     "ebb.dev/min-drain": "7s",
     "ebb.dev/drain.app": "9s",
   };
-  const [, { hook: command }] = leavingOf({ ...beside("envoy"), annotations }, [["idle", "2"]]) as Loose;
+  const [, { hook: command }] = leavingOf({ ...beside("envoy"), annotations }, [["max-in-flight", "2"]]) as Loose;
   expect(command).toBe(
-    "/ebb.dev/ebb drain --sidecar=envoy --admin=http://localhost:19000 --min-drain=7s --idle=2 --drain=9s",
+    "/ebb.dev/ebb drain --sidecar=envoy --admin=http://localhost:19000 --min-drain=7s --max-in-flight=2 --drain=9s",
   );
 });
 

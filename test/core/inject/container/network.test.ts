@@ -83,7 +83,7 @@ describe("how long ebb looks for a proxy that is in the pod", () => {
   test.each<[string, Given, string | undefined]>([
     ["a minute, where its port alone tells", { containers: [app(), envoy] }, "1m"],
     ["a minute, where it is native", { spec: { initContainers: [{ ...envoy, restartPolicy: "Always" }] } }, "1m"],
-    ["as long as is said", { containers: [app(), envoy], annotations: { "ebb.dev/detect": "5s" } }, "5s"],
+    ["as long as is said", { containers: [app(), envoy], annotations: { "ebb.dev/detect-timeout": "5s" } }, "5s"],
     [
       "as usual, where an annotation tells",
       { containers: [app(), istio], annotations: { "sidecar.istio.io/status": "{}" } },
@@ -92,7 +92,7 @@ describe("how long ebb looks for a proxy that is in the pod", () => {
     ["as usual, where there is none", { containers: [app()] }, undefined],
     ["as usual, beside a companion", { containers: [app(), { name: "vault-agent", image: "vault" }] }, undefined],
     ["not at all, where it is named: on the node's network", { containers: [app(), envoy], spec: onNode }, undefined],
-  ])("%s", (_, given, expected) => expect(variables(changed(given)).EBB_DETECT).toBe(expected));
+  ])("%s", (_, given, expected) => expect(variables(changed(given)).EBB_DETECT_TIMEOUT).toBe(expected));
 });
 
 describe("the ports that containers of the app declare", () => {

@@ -46,7 +46,7 @@ test.each<[string, Given, Record<string, string>]>([
     { annotations: { "ebb.dev/quit": "http://localhost/a,+PUT http://localhost/b" } },
     { ...server, EBB_QUIT: "http://localhost/a,+PUT http://localhost/b" },
   ],
-  ["a switch", { annotations: { "ebb.dev/group": "true" } }, { ...server, EBB_GROUP: "true" }],
+  ["a switch", { annotations: { "ebb.dev/signal-group": "true" } }, { ...server, EBB_SIGNAL_GROUP: "true" }],
 ])("%s is told by variables", (_, given, env) => {
   expect(envOf(given)).toEqual(env);
 });
@@ -85,7 +85,7 @@ test.each<[string, string, string]>([
   ["ebb.dev/sidecar", "istio,linkerdd", "expected auto, none, or a comma-separated list of istio, envoy"],
   ["ebb.dev/quit", "http://localhost/a,nowhere", 'got "nowhere"'],
   ["ebb.dev/quit", "", 'got ""'],
-  ["ebb.dev/group", "yes", 'expected true or false, got "yes"'],
+  ["ebb.dev/signal-group", "yes", 'expected true or false, got "yes"'],
   ["ebb.dev/restart-policy", "never", 'expected Always, OnFailure or Never, got "never"'],
 ])("a bad value is refused, not ignored: %s: %j", (name, value, message) => {
   const [[field, said] = []] = refusal({ annotations: { [name]: value } });

@@ -1,12 +1,12 @@
 import { redactUrls } from "../core/base/redact.ts";
-import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
 import { createSettingsBuilder } from "./settings-builder.ts";
+import { type CompatTool, type Translation, wholeCommandLine } from "./tool.ts";
 
 /**
  * Translates the wrapper of "Istio for short-lived pods", which an init container copies in: `valet CMD`, or `valet
  * -stop-proxy`.
  */
-export const valet: Personality = {
+export const valet: CompatTool = {
   usage: "CMD ARG... | -stop-proxy",
   about:
     "Waits until Istio's proxy is ready, then becomes the command (`ebb wait`); with -stop-proxy tells it to quit (`ebb quit`).",
@@ -20,8 +20,8 @@ function translate(args: readonly string[]): Translation {
   if (/^--?stop-proxy$/.test(args[0] ?? "")) {
     if (args.length > 1)
       builder.refuse(`${redactUrls(args[1] as string)}: unexpected argument; usage: valet -stop-proxy`);
-    return { command: "quit", args: [], argsAt: undefined, said: builder.said };
+    return { command: "quit", args: [], argsAt: undefined, compat: builder.compat };
   }
   if (args.length === 0) builder.refuse("valet: expected a command; usage: valet CMD ARG..., or valet -stop-proxy");
-  return { command: "wait", ...wholeCommandLine(args), said: builder.said };
+  return { command: "wait", ...wholeCommandLine(args), compat: builder.compat };
 }

@@ -2,12 +2,12 @@ import { exactUrl, withoutSlashes } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { formatHostPort } from "../core/base/host-port.ts";
 import { addAdmin, type EnvoyAdmin, isLocal } from "./envoy-admin.ts";
-import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
 import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
+import { type CompatTool, type Translation, wholeCommandLine } from "./tool.ts";
 import { readVariables, type Variables } from "./variables.ts";
 
 /** Translates kvij/scuttle (scuttle_config.go, main.go), which has the variables of redboxllc/scuttle. */
-export const scuttle: Personality = {
+export const scuttle: CompatTool = {
   usage: "CMD ARG...",
   about:
     "Waits until Envoy is LIVE, runs the command, tells Istio to quit, and exits with the command's code: `ebb run`, set by scuttle's variables.",
@@ -53,7 +53,7 @@ function translate(args: readonly string[], env: Environment): Translation {
   const isLogging = variables.text("SCUTTLE_LOGGING") === undefined || variables.isTrue("SCUTTLE_LOGGING");
   builder.add("log-level", "SCUTTLE_LOGGING", isLogging ? "info" : "error");
   if (args.length === 0) builder.refuse("scuttle: expected a command; usage: scuttle CMD ARG...");
-  return { command: "run", ...wholeCommandLine(args), said: builder.said };
+  return { command: "run", ...wholeCommandLine(args), compat: builder.compat };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { type Syntax, unexpected } from "../core/cli/syntax.ts";
-import type { ForeignSettings, Found, Note } from "../core/cli/values.ts";
+import type { CompatSettings, Found, Note } from "../core/cli/values.ts";
 import type { FailureText } from "../core/messages/failure-text.ts";
 
 /** A builder of ebb's settings from another tool's variables and flags. */
 export interface SettingsBuilder {
   /** All that was added so far. It grows with each call. */
-  readonly said: ForeignSettings;
+  readonly compat: CompatSettings;
   /**
    * Adds values to the option with this flag, as texts that the flag would take. `origin` is the tool's variable or
    * flag that gave them.
@@ -23,7 +23,7 @@ export function createSettingsBuilder(): SettingsBuilder {
   const problems: FailureText[] = [];
   const notes: Note[] = [];
   return {
-    said: { values, problems, notes },
+    compat: { values, problems, notes },
     add(flag, origin, ...texts) {
       const found = values.get(flag) ?? [];
       values.set(flag, [...found, ...texts.map((text) => ({ origin, text }))]);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { commands } from "../../src/commands.ts";
+import type { CompatTool } from "../../src/compat/tool.ts";
+import { compatTools } from "../../src/compat/tools.ts";
 import type { Environment } from "../../src/core/base/environment.ts";
 import { describeTool, listCommands } from "../../src/core/cli/help.ts";
 import { toolNames } from "../../src/core/cli/names.ts";
-import { personalities } from "../../src/personalities/personalities.ts";
-import type { Personality } from "../../src/personalities/personality.ts";
 
 const variables = [
   "ENVOY_ADMIN_API ENVOY_KILL_API NEVER_KILL_ENVOY ALWAYS_KILL_ENVOY START_WITHOUT_ENVOY WAIT_FOR_ENVOY_TIMEOUT",
@@ -54,11 +54,11 @@ const moreWords = [
 ];
 
 function translate(tool: string, args: readonly string[], env: Environment = {}) {
-  return (personalities[tool] as Personality).translate(args, env);
+  return (compatTools[tool] as CompatTool).translate(args, env);
 }
 
-test("the names that main knows are those of the personalities", () => {
-  expect(Object.keys(personalities).toSorted()).toEqual(toolNames.toSorted());
+test("the names that main knows are those of the compatTools", () => {
+  expect(Object.keys(compatTools).toSorted()).toEqual(toolNames.toSorted());
 });
 
 test.each(toolNames)(
@@ -68,9 +68,9 @@ test.each(toolNames)(
     const args = fc.array(fc.constantFrom(...words, ...moreWords), { maxLength: 6 });
     fc.assert(
       fc.property(args, env, (given, variables) => {
-        const { command, args: translated, argsAt, said } = translate(tool, given, variables);
+        const { command, args: translated, argsAt, compat } = translate(tool, given, variables);
         const flags = Object.values(commands[command]?.options ?? {}).map(({ flag }) => flag);
-        for (const flag of said.values.keys()) expect(flags).toContain(flag);
+        for (const flag of compat.values.keys()) expect(flags).toContain(flag);
         if (argsAt === undefined) return;
         // what stands there in ebb's argv is the child's command line, which is passed on as bytes
         expect(translated[0]).toBe("--");
@@ -101,9 +101,9 @@ describe("the child's command line", () => {
 });
 
 describe("linkerd-await's flags, as clap reads them", () => {
-  const said = (args: readonly string[], flag: string) => {
-    const { said } = translate("linkerd-await", [...args, "--", "app"]);
-    const result: unknown[] = [said.values.get(flag)?.map(({ text }) => text), ...said.problems];
+  const settingsOf = (args: readonly string[], flag: string) => {
+    const { compat } = translate("linkerd-await", [...args, "--", "app"]);
+    const result: unknown[] = [compat.values.get(flag)?.map(({ text }) => text), ...compat.problems];
     return result;
   };
 
@@ -130,18 +130,18 @@ describe("linkerd-await's flags, as clap reads them", () => {
       [undefined, '--backoff: expected a duration such as 30s, 1m30s or 500ms, got "soon"'],
     ],
   ])("%j: %s", (args, flag, expected) => {
-    expect(said(args, flag)).toEqual([...expected]);
+    expect(settingsOf(args, flag)).toEqual([...expected]);
   });
 
   test("a value that is missing is told", () => {
-    expect(translate("linkerd-await", ["app", "-t"]).said.problems).toEqual(["-t: expected a value"]);
+    expect(translate("linkerd-await", ["app", "-t"]).compat.problems).toEqual(["-t: expected a value"]);
   });
 });
 
 test("ebb --help names them all, and each has a help of its own", () => {
   for (const tool of toolNames) {
     expect(listCommands(commands, 80)).toContain(tool);
-    const { usage, about, takes } = personalities[tool] as Personality;
+    const { usage, about, takes } = compatTools[tool] as CompatTool;
     const help = describeTool(tool, { usage, about, takes }, 80);
     for (const word of [`usage: ${tool} ${usage}`, ...takes]) expect(help).toContain(word);
   }

@@ -1,8 +1,8 @@
 import type { Environment } from "../core/base/environment.ts";
-import type { ForeignSettings } from "../core/cli/values.ts";
+import type { CompatSettings } from "../core/cli/values.ts";
 
 /** Another tool in whose name ebb can be started: as its file's name, or as `ebb NAME`. */
-export interface Personality {
+export interface CompatTool {
   /** What follows the tool's name on its usage line. */
   readonly usage: string;
   /** One sentence that says what a call does, in ebb's words. */
@@ -10,7 +10,7 @@ export interface Personality {
   /** The tool's variables and flags that ebb reads, in the order of the tool's documentation. */
   readonly takes: readonly string[];
   /**
-   * Translates a call of the tool into a call of ebb. Never throws: what is wrong with the call is in `said.problems`.
+   * Translates a call of the tool into a call of ebb. Never throws: what is wrong with the call is in `compat.problems`.
    */
   readonly translate: (args: readonly string[], env: Environment) => Translation;
 }
@@ -24,7 +24,7 @@ export interface Translation {
    * all of them. Undefined if the command line is not the end of them.
    */
   readonly argsAt: number | undefined;
-  readonly said: ForeignSettings;
+  readonly compat: CompatSettings;
   /** Whether the tool was asked for its help. */
   readonly isHelp?: true;
 }

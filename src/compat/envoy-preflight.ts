@@ -1,11 +1,11 @@
 import type { Environment } from "../core/base/environment.ts";
 import { addAdmin, isLocal } from "./envoy-admin.ts";
-import { type Personality, type Translation, wholeCommandLine } from "./personality.ts";
 import { createSettingsBuilder } from "./settings-builder.ts";
+import { type CompatTool, type Translation, wholeCommandLine } from "./tool.ts";
 import { readVariables } from "./variables.ts";
 
 /** Translates monzo/envoy-preflight (main.go). */
-export const envoyPreflight: Personality = {
+export const envoyPreflight: CompatTool = {
   usage: "CMD ARG...",
   about:
     "Waits until Envoy is LIVE, runs the command, tells Envoy to quit if it went well, and exits with the command's code: `ebb run`, set by envoy-preflight's variables.",
@@ -31,5 +31,5 @@ function translate(args: readonly string[], env: Environment): Translation {
   }
   builder.add("log-level", "envoy-preflight", "warn");
   if (args.length === 0) builder.refuse("envoy-preflight: expected a command; usage: envoy-preflight CMD ARG...");
-  return { command: "run", ...wholeCommandLine(args), said: builder.said };
+  return { command: "run", ...wholeCommandLine(args), compat: builder.compat };
 }

@@ -3,8 +3,8 @@ import type { Environment } from "../core/base/environment.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { duration, port as portSyntax, syntax } from "../core/cli/syntax.ts";
 import type { Found } from "../core/cli/values.ts";
-import { commandLine, type Personality, type Translation } from "./personality.ts";
 import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
+import { type CompatTool, commandLine, type Translation } from "./tool.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 import { readVariables, trueOrFalse } from "./variables.ts";
 
@@ -21,7 +21,7 @@ const flags: readonly ToolFlag[] = [
 ];
 
 /** Translates linkerd/linkerd-await (src/main.rs). Only its first releases have --uri. */
-export const linkerdAwait: Personality = {
+export const linkerdAwait: CompatTool = {
   usage: "[flags] [--] [CMD ARG...]",
   about:
     "Waits until Linkerd's proxy is ready, then becomes the command (`ebb wait`); with --shutdown runs it, tells the proxy to shut down, and exits with its code (`ebb run`).",
@@ -53,7 +53,7 @@ function translate(args: readonly string[], env: Environment): Translation {
       });
   }
   builder.add("log-level", isVerbose ? "--verbose" : "linkerd-await", isVerbose ? "info" : "warn");
-  const translation = { ...commandLine(call.words, call.wordsAt), said: builder.said };
+  const translation = { ...commandLine(call.words, call.wordsAt), compat: builder.compat };
   const isHelp = call.flags.has("help") || call.flags.has("version");
   return { command: isShutdown ? "run" : "wait", ...translation, ...(isHelp && { isHelp }) };
 }

@@ -1,14 +1,14 @@
 import { redactUrls } from "../core/base/redact.ts";
 import { type Syntax, syntax } from "../core/cli/syntax.ts";
-import type { Personality, Translation } from "./personality.ts";
 import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
+import type { CompatTool, Translation } from "./tool.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 
 /**
  * Translates two of pilot-agent's commands (istio, pilot/cmd/pilot-agent/app/request.go, wait.go), for hooks and
  * reapers that call them.
  */
-export const pilotAgent: Personality = {
+export const pilotAgent: CompatTool = {
   usage: "request METHOD PATH [BODY] | wait [flags]",
   about:
     "Sends a request to Envoy's admin interface (`ebb request`), or waits until Istio's proxy is ready (`ebb wait`). ebb has none of pilot-agent's other commands.",
@@ -23,7 +23,7 @@ function translate(given: readonly string[]): Translation {
   if (command === "wait") return wait(args, builder);
   const got = command === undefined ? "nothing" : JSON.stringify(command);
   builder.refuse(`pilot-agent: expected request or wait, the commands that ebb stands in for, got ${got}`);
-  return { command: "wait", args: [], argsAt: undefined, said: builder.said };
+  return { command: "wait", args: [], argsAt: undefined, compat: builder.compat };
 }
 
 /** The flags that all of its commands have: how it logs (istio, pkg/log/cobra.go), and --vklog. */
@@ -56,10 +56,11 @@ function request(args: readonly string[], builder: SettingsBuilder): Translation
   if (port === undefined) builder.add("sidecar", "pilot-agent", "istio");
   else builder.add("port", port.origin, port.text);
   builder.add("timeout", "pilot-agent", "60s");
-  if (flags.has("help")) return { command: "request", args: [], argsAt: undefined, said: builder.said, isHelp: true };
+  if (flags.has("help"))
+    return { command: "request", args: [], argsAt: undefined, compat: builder.compat, isHelp: true };
   if (words.length < 2)
     builder.refuse("request: expected a method and a path; usage: pilot-agent request METHOD PATH [BODY]");
-  return { command: "request", args: ["--", ...words], argsAt: undefined, said: builder.said };
+  return { command: "request", args: ["--", ...words], argsAt: undefined, compat: builder.compat };
 }
 
 const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis", "periodMillis", "url"].map(
@@ -75,7 +76,7 @@ const waitFlags: readonly ToolFlag[] = ["timeoutSeconds", "requestTimeoutMillis"
  */
 function wait(args: readonly string[], builder: SettingsBuilder): Translation {
   const { flags, words } = read(args, waitFlags, builder);
-  if (flags.has("help")) return { command: "wait", args: [], argsAt: undefined, said: builder.said, isHelp: true };
+  if (flags.has("help")) return { command: "wait", args: [], argsAt: undefined, compat: builder.compat, isHelp: true };
   for (const given of ["requestTimeoutMillis", "periodMillis"].flatMap((name) => flags.get(name) ?? [])) {
     builder.check(given, wholeNumberOf("milliseconds"));
   }
@@ -88,7 +89,7 @@ function wait(args: readonly string[], builder: SettingsBuilder): Translation {
   builder.add("ready", url?.origin ?? "pilot-agent", url?.text ?? "http://localhost:15021/healthz/ready");
   if (words.length > 0)
     builder.refuse(`${redactUrls(words[0] as string)}: unexpected argument; usage: pilot-agent wait [flags]`);
-  return { command: "wait", args: [], argsAt: undefined, said: { ...builder.said, readyStatus: 200 } };
+  return { command: "wait", args: [], argsAt: undefined, compat: { ...builder.compat, readyStatus: 200 } };
 }
 
 function wholeNumberOf(unit: string): Syntax<string> {

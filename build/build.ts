@@ -12,7 +12,6 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { compile } from "./bundle/compile.ts";
-import { parsedModules } from "./bundle/lazy-bundles.ts";
 import { aboutExecutable, aboutModules } from "./evidence/about.ts";
 import { evidencePaths, writeEvidence } from "./evidence/evidence.ts";
 import { digestOf } from "./evidence/sums.ts";
@@ -22,7 +21,6 @@ import { buildNativeModule, nativeSources } from "./link/native.ts";
 import { findToolchain } from "./link/toolchain.ts";
 import { removeSums, writeSums } from "./setup/sums.mjs";
 import { shrink } from "./shrink/shrink.ts";
-import { trimBytecode } from "./shrink/trim-bytecode.ts";
 import { type BuildInput, type Order, readOrder } from "./start/order.ts";
 import { insertStartCode } from "./start/start.ts";
 import { startPages } from "./start/start-pages.ts";
@@ -60,7 +58,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
 }
 
 /**
- * Builds one executable: facts, compile, trim, link, shrink, start code, verify, run, evidence. It moves to `outfile`
+ * Builds one executable: facts, compile, link, shrink, start code, verify, run, evidence. It moves to `outfile`
  * last, so that what is there has always passed.
  */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
@@ -73,7 +71,7 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
     const about = await timed("facts", () => aboutExecutable({ entry, lockfile, target, bun }));
     const made = aboutModules(about);
     await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, bun, made }));
-    const input = await timed("trim", () => trimBytecode(readFileSync(compiled), parsedModules));
+    const input = readFileSync(compiled);
     const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
     const small = await timed("shrink", () => shrink({ input, linked: linked.bytes, target }));
     for (const line of small.report) say(`  ${line}`);

@@ -6,32 +6,21 @@ import { UnknownFlags } from "./core/cli/call.ts";
 import { describeFlagOwners } from "./core/cli/owners.ts";
 import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
 import { allOf, EXIT, Failure } from "./core/run/exit.ts";
-import { argvIndexAt, explainFailure, invoke, report } from "./invoke.ts";
-import { exit } from "./system/native/exit.ts";
+import { argvIndexAt, explainFailure, invoke } from "./invoke.ts";
 import { writeOutput } from "./system/output/output.ts";
 import type { Signals } from "./system/process/signals.ts";
+import { exitOnStop } from "./system/process/stop.ts";
 
-// All of ebb: every command, help, and whatever needs to know them all. It is a bundle of its own
-// (build/bundle/lazy-bundles.ts), which shares no module with main.ts: so it ends the process itself, with its own exit
-// and its own Failure.
-
-/**
- * Performs any call but that of another tool or `--licenses`, then exits with its code. Never rejects and never
- * resolves.
- */
-export async function main(call: Resolution, signals: Signals): Promise<never> {
-  try {
-    return exit(await perform(call, signals));
-  } catch (error) {
-    return exit(report(error));
-  }
-}
-
-async function perform(call: Resolution, signals: Signals): Promise<number> {
+/** Performs any call but that of another tool. Resolves to ebb's exit code. @throws Failure for an expected failure */
+export async function dispatch(call: Resolution, signals: Signals): Promise<number> {
   if (call.kind === "help") return await showHelp(call.name);
   if (call.kind === "manual") {
     await (await import("./help.ts")).showManual(call.topic, commands, process.env);
     return EXIT.ok;
+  }
+  if (call.kind === "licenses") {
+    exitOnStop(signals);
+    return await (await import("./licenses.ts")).showLicenses();
   }
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);

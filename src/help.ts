@@ -10,8 +10,6 @@ import { manuals } from "./manuals.ts";
 import { isTerminal } from "./system/output/live.ts";
 import { writeOutput, writeStreamed } from "./system/output/output.ts";
 
-// A bundle of its own (build/bundle/lazy-bundles.ts): text that nothing else needs.
-
 type Environment = Readonly<Record<string, string | undefined>>;
 type Commands = Readonly<Record<string, Command>>;
 type Pages = Readonly<Record<string, string>>;

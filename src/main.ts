@@ -13,9 +13,8 @@ import { catchSignals } from "./system/process/signals.ts";
 import { handleUncaught } from "./system/process/unexpected.ts";
 
 /**
- * The commands with which pods start and stop. They are one chunk of the executable, because each further chunk costs a
- * start 0.1 ms. Nothing else is in it, because each 100 KB costs every pod 0.2 MB and 0.5 ms (measured). All else is in
- * dispatch.ts.
+ * The commands with which pods start and stop. Nothing else is loaded with them, because each 100 KB costs every pod
+ * 0.2 MB and 0.5 ms (measured). All else is in dispatch.ts.
  */
 const podCommands: Readonly<Record<string, Command>> = { run, wait, sleep, quit };
 
@@ -38,7 +37,6 @@ function main(words: readonly string[]): Promise<number> {
 }
 
 async function perform(call: Resolution): Promise<number> {
-  if (call.kind === "licenses") return await (await import("./licenses.ts")).main(signals);
   if (call.kind === "tool") return await runTool(call);
   if (call.kind !== "command") return await performAny(call);
   const { name, args, at, compat } = call;
@@ -71,6 +69,6 @@ async function runTool({ name: tool, args: words, at }: Tool): Promise<number> {
 
 async function performAny(call: Resolution): Promise<number> {
   native.endReadAdvice();
-  const dispatch = await import("./dispatch.ts");
-  return await dispatch.main(call, signals);
+  const { dispatch } = await import("./dispatch.ts");
+  return await dispatch(call, signals);
 }

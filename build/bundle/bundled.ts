@@ -17,26 +17,26 @@ export type BundledPackage = {
 type Metafile = { readonly outputs: Record<string, { readonly inputs: Record<string, unknown> }> };
 
 /**
- * Returns the npm packages whose code is in the executable that starts with `entry`, sorted by name: not all that are
- * installed. Code that is loaded lazily counts too. Bundles `entry` to find out. Rejects if a package names no licence,
+ * Returns the npm packages whose code is in the bundles of `entries`, sorted by name: not all that are installed. Code
+ * that is loaded lazily counts too. Bundles `entries` to find out. Rejects if a package names no licence,
  * has no text of it, or has no SHA-512 in package-lock.json, whose path `lockfile` is.
  */
-export async function bundledPackages(entry: string, lockfile: string): Promise<readonly BundledPackage[]> {
-  const { metafile } = await Bun.build({
-    entrypoints: [entry],
-    target: "bun",
-    minify: true,
-    splitting: true,
-    metafile: true,
-  });
-  const folders = new Set(bundledFiles(metafile as Metafile).flatMap(packageFolder));
+export async function bundledPackages(
+  entries: readonly string[],
+  lockfile: string,
+): Promise<readonly BundledPackage[]> {
+  const files = await Promise.all(entries.map(bundledFiles));
+  const folders = new Set(files.flat().flatMap(packageFolder));
   const locked = JSON.parse(readFileSync(lockfile, "utf8")).packages as Record<string, { integrity?: string }>;
   return [...folders]
     .map((folder) => readPackage(folder, locked))
     .toSorted((one, other) => order(one.name, other.name));
 }
 
-function bundledFiles({ outputs }: Metafile): readonly string[] {
+/** Returns the paths of the files whose code is in the bundle of `entry`. */
+async function bundledFiles(entry: string): Promise<readonly string[]> {
+  const options = { target: "bun", minify: true, splitting: true, metafile: true } as const;
+  const { outputs } = (await Bun.build({ entrypoints: [entry], ...options })).metafile as Metafile;
   return Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs).map((path) => resolve(path)));
 }
 

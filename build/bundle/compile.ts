@@ -1,6 +1,6 @@
 import { fetchMuslBun } from "../link/musl-bun.ts";
 import type { Target } from "../targets.ts";
-import { bundleLazily } from "./lazy-bundles.ts";
+import { embedPrograms } from "./programs.ts";
 
 export type CompileInput = {
   /** The TypeScript file that the executable starts with. */
@@ -18,8 +18,9 @@ export type CompileInput = {
 
 /**
  * Compiles `entry` to an executable that is still linked dynamically, against musl. Lazily imported modules are loaded
- * when they are imported, not at startup. The executable never reads a `.env` or `bunfig.toml` of the pod. Rejects if
- * Bun cannot bundle a module, or if two split-off modules have the same name.
+ * when they are imported, not at startup. The executable never reads a `.env` or `bunfig.toml` of the pod. Bun names its
+ * chunks by a hash of the modules' paths, which it counts from the working directory. Rejects if Bun cannot bundle a
+ * module.
  */
 export async function compile({ entry, outfile, target, lockfile, bun, made }: CompileInput): Promise<void> {
   await Bun.build({
@@ -35,8 +36,7 @@ export async function compile({ entry, outfile, target, lockfile, bun, made }: C
     bytecode: true,
     format: "esm",
     splitting: true,
-    // The hash that Bun would name chunks by depends on the path to node_modules, and so on the folder.
-    naming: { chunk: "[name].js" },
-    plugins: [await bundleLazily(made)],
+    naming: { asset: "[name]-[hash].js" }, // as TypeScript, minified JavaScript would mean something else
+    plugins: [await embedPrograms(made)],
   });
 }

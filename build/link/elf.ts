@@ -133,13 +133,6 @@ export function writeSegments(
   for (const sectionField of [58, 60, 62]) header.setUint16(sectionField, 0, true);
 }
 
-/** Changes the header of `segment` in `bytes`: its size in the file and in memory becomes `size` bytes. */
-export function resizeSegment(bytes: Uint8Array, elf: Elf, segment: Segment, size: number): void {
-  const at = elf.segmentsOffset + elf.segments.indexOf(segment) * segmentSize;
-  const table = view(bytes, at, segmentSize, elf.name, "program header");
-  writeSegment(table, 0, { ...segment, fileSize: size, memorySize: size });
-}
-
 function writeSegment(table: DataView, at: number, segment: Segment): void {
   table.setUint32(at, segment.type, true);
   table.setUint32(at + 4, segment.flags, true);

@@ -59,7 +59,7 @@ function decodePages(text: string): Range[] {
 }
 
 /**
- * Returns the addresses of the data, of the runtime that the build has linked in, and of the bytecode that `run` uses.
+ * Returns the addresses of the data, of the runtime that the build has linked in, and of the bytecode that a start uses.
  */
 function ownRanges(elf: Elf, image: Elf): Range[] {
   const end = Math.max(...segmentsOf(image, segmentType.load).map(({ address, memorySize }) => address + memorySize));
@@ -74,19 +74,20 @@ function ownRanges(elf: Elf, image: Elf): Range[] {
 const trailer = Buffer.from("\n---- Bun! ----\n");
 
 /**
- * Returns the parts of the compiled program that Bun reads: the bytecode before the lazy modules', the tables at the
- * end.
+ * Returns the parts of the compiled program that Bun reads: the bytecode of the entry point, which stands behind that of
+ * all that it imports, and the tables at the end.
  */
 function programRanges({ bytes }: Elf, { offset, address, fileSize }: Segment): Range[] {
   const held = Buffer.from(bytes.buffer, bytes.byteOffset + offset, fileSize);
   const end = held.lastIndexOf(trailer) - 32;
   const graph = end - Number(held.readBigUInt64LE(end));
   const modules = graph + held.readUInt32LE(end + 8);
-  const size = held.readUInt32LE(end + 12);
-  const bytecode = Array.from({ length: size / 52 }, (_, index) => held.readUInt32LE(modules + 52 * index + 24));
-  const [from = 0, to = from] = bytecode.filter((at) => at > 0).toSorted((one, other) => one - other);
+  const entryPoint = modules + 52 * held.readUInt32LE(end + 16);
   return [
-    { from: address + graph + from, to: address + graph + to },
+    {
+      from: address + graph,
+      to: address + graph + held.readUInt32LE(entryPoint + 24) + held.readUInt32LE(entryPoint + 28),
+    },
     { from: address + modules, to: address + fileSize },
   ];
 }

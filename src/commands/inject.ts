@@ -8,6 +8,8 @@ import { expandShortFlags } from "../core/cli/short-flags.ts";
 import { anyText, boolean } from "../core/cli/syntax.ts";
 import type { InjectPolicy } from "../core/inject/policy.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
+// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
+import program from "../kube/inject/inject.ts" with { type: "file" };
 
 const options = {
   filename: list({
@@ -78,7 +80,7 @@ async function main({ args, env }: Invocation): Promise<number> {
     outcome: outcomeOf(call),
     env,
   };
-  const { inject } = await import("../kube/inject/inject.ts");
+  const { inject }: typeof import("../kube/inject/inject.ts") = await import(program);
   return await inject(order);
 }
 

@@ -14,6 +14,8 @@ import { nearest } from "../core/cli/suggestion.ts";
 import type { FailureText, PlainWarning } from "../core/messages/failure-text.ts";
 import { allOf, EXIT, Failure } from "../core/run/exit.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
+// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
+import program from "../kube/manifests/manifests.ts" with { type: "file" };
 import { writeContent } from "../system/output/content.ts";
 import { writeError } from "../system/output/output.ts";
 
@@ -37,7 +39,7 @@ async function main({ args }: Invocation): Promise<number> {
   const installation = await installationOf(call);
   const strange = otherRelease(installation);
   if (strange !== undefined) writeError(`ebb: ${strange}\n`);
-  const { printManifests } = await import("../kube/manifests/manifests.ts");
+  const { printManifests }: typeof import("../kube/manifests/manifests.ts") = await import(program);
   await writeContent(printManifests(installation, chosen, args));
   return EXIT.ok;
 }

@@ -3,6 +3,8 @@ import { readFlagCall } from "../core/cli/call.ts";
 import { reaperOptions as options, usableMethods } from "../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { withoutVariables } from "../core/cli/values.ts";
+// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
+import program from "../kube/reaper/reaper.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb reaper` ends the sidecars of pods whose app has ended, if nothing in the pod does. */
@@ -17,6 +19,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const methods = usableMethods(call.values, call.origins.methods !== "default");
   const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
-  const reaper = await import("../kube/reaper/reaper.ts");
+  const reaper: typeof import("../kube/reaper/reaper.ts") = await import(program);
   return await reaper.main(call.values, { methods, env, log, signals });
 }

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sourcePaths } from "../../build/evidence/source.ts";
 import { canUnshare, ebb } from "../harness.ts";
@@ -19,7 +19,7 @@ export const second = {
 type Surroundings = typeof first | typeof second;
 
 /**
- * Copies this project to `tree`, with a link for its node_modules, and builds there with the arguments `words`, as the
+ * Copies this project to `tree`, with its node_modules, and builds there with the arguments `words`, as the
  * commit of dist/ebb. HOME and TMPDIR are `home`. Fails if the build does.
  */
 export async function buildElsewhere(
@@ -29,8 +29,8 @@ export async function buildElsewhere(
   { umask, through, env }: Surroundings,
 ): Promise<void> {
   mkdirSync(tree, { recursive: true });
-  for (const path of sourcePaths) cpSync(join(project, path), join(tree, path), { recursive: true });
-  symlinkSync(join(project, "node_modules"), join(tree, "node_modules"));
+  for (const path of [...sourcePaths, "node_modules"])
+    cpSync(join(project, path), join(tree, path), { recursive: true });
   const command = [...through, process.execPath, "build/build.ts", ...words];
   const { PATH = "", XDG_CACHE_HOME = join(process.env.HOME ?? "", ".cache") } = process.env;
   const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", 'umask "$0" && exec "$@"', umask, ...command], {

@@ -55,9 +55,9 @@ export function allOf(problems: readonly FailureText[]): FailureText {
   return problems.join("\n") as FailureText;
 }
 
-/** Reports whether an error is a `Failure`, also one of another bundle. */
+/** Reports whether an error is a `Failure`, also one of an embedded program. */
 export function isFailure(error: unknown): error is Failure {
-  // not by its class: a lazy bundle (build/bundle/lazy-bundles.ts) has a class of its own
+  // not by its class: an embedded program (build/bundle/programs.ts) has a class of its own
   return error instanceof Error && typeof (error as Partial<Failure>).exitCode === "number";
 }
 

@@ -3,8 +3,6 @@ import { type Component, type Installation, type Manifest, metadataOf } from "./
 import { reaperManifests } from "./reaper.ts";
 import { webhookManifests } from "./webhook.ts";
 
-// A bundle of its own (build/bundle/lazy-bundles.ts), so that other commands do not load the package yaml.
-
 const components: Readonly<Record<Component, (installation: Installation) => readonly Manifest[]>> = {
   webhook: webhookManifests,
   reaper: reaperManifests,

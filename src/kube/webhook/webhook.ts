@@ -2,7 +2,6 @@ import { X509Certificate } from "node:crypto";
 import { version } from "../../../package.json";
 import type { Environment } from "../../core/base/environment.ts";
 import { describeSystemError } from "../../core/base/system-error.ts";
-import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Values } from "../../core/cli/option.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
@@ -14,17 +13,11 @@ import { watchCertificates } from "../certificates/certificates.ts";
 import type { ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
 import { stopsOf, whenAborted } from "../controller/stops.ts";
-import { examineCluster } from "../doctor/doctor.ts";
 import { certificateSettings } from "./certificate-settings.ts";
 import { createEndpoint } from "./endpoint.ts";
 import { type HttpsServer, openHttps } from "./https.ts";
 import { createMetrics } from "./metrics.ts";
 import { shutDown } from "./shutdown.ts";
-
-/** Runs `ebb doctor`. It is here because it shares the webhook's code: the API client, and the injection. */
-export async function doctor(settings: DoctorSettings, around: Omit<Context, "policy">): Promise<number> {
-  return await examineCluster(settings, around);
-}
 
 /** How long the file of --client-ca may take, which may be a pipe. */
 const LIMIT_MS = 5000;

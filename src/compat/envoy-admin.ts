@@ -1,5 +1,5 @@
 import { type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
-import type { SettingsBuilder } from "./settings-builder.ts";
+import type { SettingsBuilder } from "./tool.ts";
 import type { Variables } from "./variables.ts";
 
 // What scuttle and envoy-preflight share: ENVOY_ADMIN_API says where Envoy is; without it they only run the command.

@@ -1,7 +1,6 @@
 import type { Environment } from "../core/base/environment.ts";
 import { addAdmin, isLocal } from "./envoy-admin.ts";
-import { createSettingsBuilder } from "./settings-builder.ts";
-import { type CompatTool, type Translation, wholeCommandLine } from "./tool.ts";
+import { type CompatTool, createSettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
 import { readVariables } from "./variables.ts";
 
 /** Translates monzo/envoy-preflight (main.go). */

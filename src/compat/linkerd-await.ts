@@ -3,8 +3,7 @@ import type { Environment } from "../core/base/environment.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { duration, port as portSyntax, syntax } from "../core/cli/syntax.ts";
 import type { Found } from "../core/cli/values.ts";
-import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
-import { type CompatTool, commandLine, type Translation } from "./tool.ts";
+import { type CompatTool, commandLine, createSettingsBuilder, type SettingsBuilder, type Translation } from "./tool.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 import { readVariables, trueOrFalse } from "./variables.ts";
 

@@ -1,7 +1,7 @@
 import { redactUrls } from "../core/base/redact.ts";
 import { type Syntax, syntax } from "../core/cli/syntax.ts";
-import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
 import type { CompatTool, Translation } from "./tool.ts";
+import { createSettingsBuilder, type SettingsBuilder } from "./tool.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 
 /**

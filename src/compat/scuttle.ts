@@ -2,8 +2,13 @@ import { exactUrl, withoutSlashes } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { formatHostPort } from "../core/base/host-port.ts";
 import { addAdmin, type EnvoyAdmin, isLocal } from "./envoy-admin.ts";
-import { createSettingsBuilder, type SettingsBuilder } from "./settings-builder.ts";
-import { type CompatTool, type Translation, wholeCommandLine } from "./tool.ts";
+import {
+  type CompatTool,
+  createSettingsBuilder,
+  type SettingsBuilder,
+  type Translation,
+  wholeCommandLine,
+} from "./tool.ts";
 import { readVariables, type Variables } from "./variables.ts";
 
 /** Translates kvij/scuttle (scuttle_config.go, main.go), which has the variables of redboxllc/scuttle. */

@@ -1,6 +1,5 @@
 import { redactUrls } from "../core/base/redact.ts";
-import { createSettingsBuilder } from "./settings-builder.ts";
-import { type CompatTool, type Translation, wholeCommandLine } from "./tool.ts";
+import { type CompatTool, createSettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
 
 /**
  * Translates the wrapper of "Istio for short-lived pods", which an init container copies in: `valet CMD`, or `valet

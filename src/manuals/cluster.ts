@@ -1,5 +1,5 @@
 import type { Manual } from "../core/cli/help.ts";
-import { bad } from "./bad.ts";
+import { bad } from "./pod.ts";
 
 /** Of the commands that are about a cluster. */
 export const ofCluster: Readonly<Record<string, Manual>> = {

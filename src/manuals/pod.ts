@@ -1,5 +1,7 @@
 import type { Manual } from "../core/cli/help.ts";
-import { bad } from "./bad.ts";
+
+/** What a bad call exits with, as a row of exit codes. */
+export const bad = ["64", "an unknown flag, or a bad value"] as const;
 
 /** Of the commands that run in a pod, or beside nothing. */
 export const inPod: Readonly<Record<string, Manual>> = {

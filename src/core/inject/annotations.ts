@@ -1,4 +1,4 @@
-import { parseCommandLine } from "../base/words.ts";
+import { parseCommandLine } from "../base/text.ts";
 import { nearest } from "../cli/suggestion.ts";
 import { boolean, splitBy } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";

@@ -1,6 +1,6 @@
 import type { HttpTarget } from "../base/address.ts";
 import { hidden, redactUrl } from "../base/redact.ts";
-import { parseCommandLine } from "../base/words.ts";
+import { parseCommandLine } from "../base/text.ts";
 import { positive, unexpected } from "../cli/syntax.ts";
 import type { Annotations } from "../sidecars/kinds/kind.ts";
 import { planSidecars } from "../sidecars/plan.ts";

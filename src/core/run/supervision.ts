@@ -1,7 +1,7 @@
 import { exitCodeOf } from "./exit.ts";
-import { reasonToStay } from "./quit-policy.ts";
 import { endsWait, type SignalNumber } from "./signal.ts";
 import type { Action, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
+import { reasonToStay } from "./supervision-steps.ts";
 
 /**
  * Returns the first state of a run and its actions: to wait for the sidecars or, if `waitMs` is undefined, to start the

@@ -2,7 +2,7 @@ import { formatDuration } from "../base/duration.ts";
 import { oneLine, shortened } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
 import type { EnvoyStatus } from "../envoy/status.ts";
-import type { SocketsStatus } from "../proc/sockets.ts";
+import type { SocketsStatus } from "../proc/net.ts";
 import { kindOf } from "../sidecars/registry.ts";
 import type { ProcessesStatus, SidecarStatus, Snapshot, StatusFinding } from "./snapshot.ts";
 

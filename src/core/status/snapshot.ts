@@ -1,5 +1,5 @@
 import type { EnvoyStatus } from "../envoy/status.ts";
-import type { SocketsStatus } from "../proc/sockets.ts";
+import type { SocketsStatus } from "../proc/net.ts";
 import type { Sidecar } from "../sidecars/sidecar.ts";
 
 /**

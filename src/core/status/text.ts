@@ -2,7 +2,7 @@ import { formatDuration } from "../base/duration.ts";
 import { oneLine } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
 import type { EnvoyStatus } from "../envoy/status.ts";
-import type { Counts, ListeningSocket } from "../proc/sockets.ts";
+import type { Counts, ListeningSocket } from "../proc/net.ts";
 import { describeInFlight } from "./findings.ts";
 import type { ProcessesStatus, ProcessStatus, SidecarStatus, Snapshot } from "./snapshot.ts";
 

@@ -3,7 +3,6 @@ import { type Address, hostsToDial } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
-import { collectAfterManyBytes } from "../process/memory.ts";
 import type { WholeOptions } from "./fetch.ts";
 import { latin1 } from "./latin1.ts";
 import { REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
@@ -213,7 +212,7 @@ function exchange({ connection, request, encode, maxAnswer, onBody }: Exchange, 
     if (onBody === undefined) {
       length += more.length;
       if (length > maxAnswer) return end(new RequestFailed("broken", tooLong(maxAnswer)));
-    } else collectAfterManyBytes(more.length);
+    }
     const parsed = reader.take(more, isEnd);
     if (parsed.kind === "garbage") end(new RequestFailed("broken", parsed.reason));
     if (parsed.kind === "answer") end(parsed.answer);

@@ -16,18 +16,3 @@ export function giveMemoryBack(rounds = 2): void {
     giveMemoryBack(rounds - 1);
   }, REST_MS);
 }
-
-const MANY_BYTES = 2 * 1024 * 1024;
-let readBytes = 0;
-
-/**
- * Counts bytes that were read and not kept, and collects garbage, synchronously, after each 2 MiB (`MANY_BYTES`):
- * otherwise a hundred megabytes would stay. Returns whether it collected.
- */
-export function collectAfterManyBytes(bytes: number): boolean {
-  readBytes += bytes;
-  if (readBytes < MANY_BYTES) return false;
-  readBytes = 0;
-  Bun.gc(true);
-  return true;
-}

@@ -45,7 +45,7 @@ export async function killAll({ log, shutdown: { graceMs } }: Remains, { pid, ot
   log.warn({ graceMs }, "grace period over: sent SIGKILL to what is left of the command");
   if (hasGroup(pid)) sendSignal(log, -pid, SIG.KILL);
   if (process.pid === 1) return sendSignal(log, -1, SIG.KILL);
-  const { killDescendants } = await import("./descendants.ts");
+  const { killDescendants } = await import("./end-processes.ts");
   await killDescendants(others, log);
 }
 

@@ -3,7 +3,7 @@ import { SIG } from "../../core/run/signal.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { kill } from "../process/child.ts";
 import { quitAll } from "./quit.ts";
-import { type Ask, askServer } from "./quit-request.ts";
+import { type Ask, askServer } from "./quit-watch.ts";
 
 const TIMEOUT_MS = 100;
 

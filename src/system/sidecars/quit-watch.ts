@@ -1,14 +1,14 @@
 import { type Address, isLoopback } from "../../core/base/address.ts";
-import type { Header } from "../../core/base/http-framing.ts";
+import type { Header, HttpAnswer } from "../../core/base/http-framing.ts";
+import type { HttpRequest } from "../../core/base/http-message.ts";
 import { chooseJudge, type Probe } from "../../core/sidecars/probe.ts";
 import type { Event, Life } from "../../core/sidecars/quitting.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
-import { tryConnect } from "../http/http.ts";
+import { createHttpClient, tryConnect } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { acceptsConnections, tcpCheckAt } from "../http/tcp-check.ts";
 import type { Queue } from "../queue.ts";
 import { clientFor } from "./prober.ts";
-import type { Ask } from "./quit-request.ts";
 import { probeOnce } from "./ready.ts";
 
 /** One quit request to one sidecar. */
@@ -133,4 +133,25 @@ export interface QuitReport {
   /** The stack of a bug in ebb. */
   readonly error?: string;
   readonly tookMs: number;
+}
+
+/**
+ * Sends one request and resolves with its answer. Rejects with RequestFailed, or with the signal's reason if that is
+ * aborted.
+ */
+export type Ask = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
+
+/**
+ * Sends one request over a connection of its own and resolves with the whole answer. Rejects with RequestFailed, or
+ * with the signal's reason if that is aborted. Has no other time limit.
+ */
+export async function askServer(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  using client = createHttpClient();
+  return await client.request(request, signal);
+}
+
+/** Returns the user's headers (`given`), and after them those of the quit's own that the user has not set. */
+export function headersOf({ headers: own = [] }: QuitRequest, given: readonly Header[]): HttpRequest["headers"] {
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  return [...given, ...own.filter(([name]) => !names.has(name.toLowerCase()))];
 }

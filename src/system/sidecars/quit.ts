@@ -16,8 +16,16 @@ import { type Log, logAt } from "../output/log.ts";
 import { createQueue } from "../queue.ts";
 import { deadline, leftUntil } from "../timer.ts";
 import { locateAdmin } from "./admin-socket.ts";
-import { askServer, headersOf } from "./quit-request.ts";
-import { lifeOf, type Quit, type QuitOptions, type QuitReport, type Quitting, watchItGo } from "./quit-watch.ts";
+import {
+  askServer,
+  headersOf,
+  lifeOf,
+  type Quit,
+  type QuitOptions,
+  type QuitReport,
+  type Quitting,
+  watchItGo,
+} from "./quit-watch.ts";
 
 /**
  * Tells all sidecars to quit at the same time, and watches each until it is gone. Requests that the user gave with `+`

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
-import { describeFlagOwners } from "../../../src/core/cli/owners.ts";
-import { nearest } from "../../../src/core/cli/suggestion.ts";
+import { describeFlagOwners, nearest } from "../../../src/core/cli/suggestion.ts";
 
 const known = ["run", "wait", "sleep", "drain", "quit", "status", "request"];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type QuitOn, type RestartPolicy, reasonToStay } from "../../../src/core/run/quit-policy.ts";
+import { type QuitOn, type RestartPolicy, reasonToStay } from "../../../src/core/run/supervision-steps.ts";
 
 const reason = (exitCode: number, quitOn: QuitOn, restartPolicy?: RestartPolicy) =>
   reasonToStay(exitCode, { quitOn, restartPolicy });

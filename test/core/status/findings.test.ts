@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { EnvoyStatus } from "../../../src/core/envoy/status.ts";
-import type { ListeningSocket } from "../../../src/core/proc/sockets.ts";
+import type { ListeningSocket } from "../../../src/core/proc/net.ts";
 import { findingsOf } from "../../../src/core/status/findings.ts";
 import type { ProcessesStatus, Snapshot, StatusFinding } from "../../../src/core/status/snapshot.ts";
 import { agentSocket, appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";

@@ -1,5 +1,5 @@
 import type { EnvoyStatus } from "../../../src/core/envoy/status.ts";
-import type { ListeningSocket } from "../../../src/core/proc/sockets.ts";
+import type { ListeningSocket } from "../../../src/core/proc/net.ts";
 import type { ProcessesStatus, SidecarStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
 
 // Parts of a pod in which nothing stands out; each test changes some.

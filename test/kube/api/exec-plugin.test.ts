@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Failure } from "../../../src/core/run/exit.ts";
 import { identityByPlugin, type Plugin, pluginEnvironment } from "../../../src/kube/api/exec-plugin.ts";
 import { readIfThere } from "../../../src/system/file.ts";
-import { allPids } from "../../../src/system/process/pids.ts";
+import { allPids } from "../../../src/system/process/processes.ts";
 import { temporaryFolder, until } from "../../harness.ts";
 
 /** A plugin of /bin/sh. */

@@ -1,5 +1,5 @@
 import { HIDDEN } from "../../base/redact.ts";
-import { parseCommandLine } from "../../base/words.ts";
+import { parseCommandLine } from "../../base/text.ts";
 import { optionNamed } from "../../inject/container/options.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";

@@ -37,7 +37,7 @@ export interface Signals {
 export function catchSignals(): Signals {
   let read: Reader | undefined;
   let reap = (): void => undefined;
-  const drain = (): void => {
+  const readRing = (): void => {
     while (read !== undefined) {
       const noted = native.nextSignal();
       if (noted === 0) return;
@@ -45,13 +45,13 @@ export function catchSignals(): Signals {
     }
   };
   process.on("SIGCHLD", () => {
-    drain();
+    readRing();
     reap();
   });
   native.listen();
   const subscribe = (reader: Reader): void => {
     read = reader;
-    drain();
+    readRing();
   };
   return {
     subscribe,

@@ -24,7 +24,7 @@ export function compiled(source: string): string {
   const path = join(folder, name);
   if (checked.has(path)) return path;
   const wrong = existsSync(folder) ? checkSums(folder) : "";
-  if (wrong !== undefined && wrong !== "") console.log(`${folder} is damaged: ${wrong}; it is compiled anew`);
+  if (wrong !== undefined && wrong !== "") console.log(`${folder} is damaged: ${wrong}; it is compiled again`);
   if (wrong !== undefined) compileInto(folder, source, name);
   checked.add(path);
   return path;

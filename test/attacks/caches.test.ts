@@ -35,7 +35,7 @@ test.each<[string, (folder: string) => Cache]>([
     for (const name of whole.keys()) {
       damage(join(runs.cache, name));
       const { exitCode, said } = runs(use);
-      expect([name, exitCode, said]).toEqual([name, 0, expect.stringMatching(/is damaged: .*anew/)]);
+      expect([name, exitCode, said]).toEqual([name, 0, expect.stringMatching(/is damaged: .*again/)]);
       expect(filesOf(runs.cache)).toEqual(whole);
     }
     expect(runs(use)).toMatchObject({ exitCode: 0, said: "" });

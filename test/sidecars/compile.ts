@@ -34,7 +34,7 @@ export function compiledProgram(name: ProgramName, say: (line: string) => void =
   const folder = join(cacheFolder(), "programs", cacheName(name, program));
   const wrong = existsSync(folder) ? checkSums(folder) : "";
   if (wrong !== undefined) {
-    if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is compiled anew`);
+    if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is compiled again`);
     make(program, folder, say);
   }
   return { path: join(folder, program.name), file: (path) => join(folder, path) };

@@ -21,7 +21,7 @@ const plants: readonly string[] = [
   "system/envoy/drain-steps.ts command reject",
   "system/run/perform.ts forward throw",
   "core/run/supervision.ts step throw",
-  "core/run/supervision.ts leave throw",
+  "core/run/supervision.ts toQuitting throw",
   "system/process/job-control.ts takeTerminalBack throw",
   "core/run/summary.ts summarize throw",
   "system/output/log.ts formatJson throw",

@@ -5,7 +5,7 @@ import type { Variables } from "./variables.ts";
 // What scuttle and envoy-preflight share: ENVOY_ADMIN_API says where Envoy is; without it they only run the command.
 
 /** The admin interface that ENVOY_ADMIN_API names. */
-export interface EnvoyAdmin {
+export interface AdminUrl {
   /** The variable's value without slashes at its end. */
   readonly url: string;
   readonly target: HttpTarget;
@@ -22,7 +22,7 @@ const ADMIN = "ENVOY_ADMIN_API";
 export function addAdmin(
   sidecar: "istio" | "envoy",
   { variables, builder, idle }: { variables: Variables; builder: SettingsBuilder; idle: readonly string[] },
-): EnvoyAdmin | undefined {
+): AdminUrl | undefined {
   const url = variables.base(ADMIN);
   if (variables.text(ADMIN) === undefined) {
     builder.add("sidecar", `no ${ADMIN}`, "none");
@@ -46,7 +46,7 @@ export function addAdmin(
  * Reports whether an admin interface is in this pod: a Unix socket or a loopback host. scuttle and envoy-preflight quit
  * no other.
  */
-export function isLocal({ target }: EnvoyAdmin): boolean {
+export function isLocal({ target }: AdminUrl): boolean {
   if (target.address.kind === "unix") return true;
   const { host } = target.address;
   // ::ffff:7f is the beginning of IPv4's loopback, as URLs write it in IPv6

@@ -1,7 +1,7 @@
 import { exactUrl, withoutSlashes } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { formatHostPort } from "../core/base/host-port.ts";
-import { addAdmin, type EnvoyAdmin, isLocal } from "./envoy-admin.ts";
+import { type AdminUrl, addAdmin, isLocal } from "./envoy-admin.ts";
 import {
   type CompatTool,
   createSettingsBuilder,
@@ -38,7 +38,7 @@ const idle = scuttle.takes.filter(
   (name) => !["ENVOY_ADMIN_API", "QUIT_REQUEST_TIMEOUT", "SCUTTLE_LOGGING"].includes(name),
 );
 
-interface Call {
+interface ScuttleCall {
   readonly variables: Variables;
   readonly builder: SettingsBuilder;
 }
@@ -65,7 +65,7 @@ function translate(args: readonly string[], env: Environment): Translation {
  * Adds how long to wait. QUIT_WITHOUT_ENVOY_TIMEOUT wins over WAIT_FOR_ENVOY_TIMEOUT; without either the wait has no
  * end.
  */
-function addWait({ variables, builder }: Call): void {
+function addWait({ variables, builder }: ScuttleCall): void {
   const ending = variables.time("QUIT_WITHOUT_ENVOY_TIMEOUT");
   const starting = variables.time("WAIT_FOR_ENVOY_TIMEOUT");
   const origin = ending === undefined ? "WAIT_FOR_ENVOY_TIMEOUT" : "QUIT_WITHOUT_ENVOY_TIMEOUT";
@@ -75,12 +75,12 @@ function addWait({ variables, builder }: Call): void {
 }
 
 /** Adds the quits of GENERIC_QUIT_ENDPOINTS as the only ones, whatever else is set, also without an Envoy. */
-function addGenericOnly({ variables, builder }: Call): void {
+function addGenericOnly({ variables, builder }: ScuttleCall): void {
   builder.add("quit", "GENERIC_QUIT_ONLY", "none");
   for (const url of variables.urls("GENERIC_QUIT_ENDPOINTS")) builder.add("quit", "GENERIC_QUIT_ENDPOINTS", `+${url}`);
 }
 
-function addQuits(admin: EnvoyAdmin, { variables, builder }: Call): void {
+function addQuits(admin: AdminUrl, { variables, builder }: ScuttleCall): void {
   const isNever = variables.isTrue("NEVER_KILL_ISTIO");
   const isNeverOnFailure = variables.isTrue("NEVER_KILL_ISTIO_ON_FAILURE");
   if (!isLocal(admin)) builder.add("quit-on", "ENVOY_ADMIN_API", "never");
@@ -99,7 +99,7 @@ function addQuits(admin: EnvoyAdmin, { variables, builder }: Call): void {
  * Returns the base URL of the quit: ENVOY_ADMIN_API with pilot-agent's port 15020 in the place of Istio's Envoy's,
  * 15000 (replacePort in scuttle_config.go). Any other Envoy gets the quit itself. Returns undefined for a Unix socket.
  */
-function agentBeside({ url, target }: EnvoyAdmin): string | undefined {
+function agentBeside({ url, target }: AdminUrl): string | undefined {
   if (target.address.kind !== "tcp") return undefined;
   const { host, port } = target.address;
   if (port !== 15_000) return url;

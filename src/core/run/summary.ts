@@ -4,7 +4,7 @@ import type { ChildExit } from "./exit.ts";
 import { signalName } from "./signal.ts";
 
 /** The times and the end of a run. */
-export interface Life {
+export interface RunTimes {
   /** When each phase began, in milliseconds of one monotonic clock; a phase that did not begin is absent. */
   readonly since: {
     readonly wait: number;
@@ -25,7 +25,7 @@ export interface Life {
  * Returns the fields of the log's last line: how long each phase took, in milliseconds to a tenth (undefined for a
  * phase that did not begin), the signal that ended the child, and the exit code.
  */
-export function summarize({ since, now, exit, exitCode }: Life): FieldsOf<"done"> {
+export function summarize({ since, now, exit, exitCode }: RunTimes): FieldsOf<"done"> {
   const leave = since.quit ?? now;
   const signal = exit !== undefined && "signal" in exit ? { signal: signalName(exit.signal) } : {};
   return {

@@ -5,7 +5,7 @@ import type { Sidecar } from "./sidecar.ts";
  * The state of one quit, a pure state machine: asking -> resting -> asking ... -> watching -> over. A failed quit is
  * repeated: twice at most if it arrived, else until time is up. After one that was taken, the sidecar is watched.
  */
-export type State =
+export type QuitState =
   | (Asked & { readonly phase: "asking" | "resting" | "looking" })
   | { readonly phase: "watching"; readonly taken: Taken }
   | { readonly phase: "over"; readonly result: Result };
@@ -25,7 +25,7 @@ interface Asked {
   readonly last: Last | undefined;
 }
 
-type Last = Pick<Extract<Event, { kind: "answered" }>, "kind" | "status"> | Extract<Event, { kind: "failed" }>;
+type Last = Pick<Extract<QuitEvent, { kind: "answered" }>, "kind" | "status"> | Extract<QuitEvent, { kind: "failed" }>;
 
 /** A quit that the sidecar has taken, or may have taken. */
 interface Taken {
@@ -48,13 +48,13 @@ export interface Result {
 }
 
 /** What happened to a quit: the result of an action, or a deadline. */
-export type Event =
+export type QuitEvent =
   | { readonly kind: "answered"; readonly status: number }
   /** `refused`: connection refused; `unreachable`, `late`: it did not arrive; `broken`: it arrived and was not answered. */
   | { readonly kind: "failed"; readonly why: "refused" | "unreachable" | "late" | "broken"; readonly message: string }
   | { readonly kind: "rested" }
   /** The result of `look`: what the sidecar's readiness endpoint tells. */
-  | { readonly kind: "looked"; readonly life: Life }
+  | { readonly kind: "looked"; readonly life: SidecarLife }
   /** The result of `watch`: the quit's address refuses connections. */
   | { readonly kind: "gone" }
   /** Half of the time is over. */
@@ -65,10 +65,10 @@ export type Event =
   | { readonly kind: "bound"; readonly askedMs: number };
 
 /** What the readiness endpoint tells of a sidecar whose quit is refused (no listener). */
-export type Life = "gone" | "leaving" | "ready" | "unknown";
+export type SidecarLife = "gone" | "leaving" | "ready" | "unknown";
 
 /** What the caller of `begin` and `step` is to do. */
-export type Action =
+export type QuitAction =
   | { readonly kind: "ask"; readonly isElsewhere: boolean }
   | { readonly kind: "rest"; readonly ms: number }
   | { readonly kind: "look" }
@@ -92,7 +92,7 @@ export interface QuitMachinePolicy {
   readonly hasLastResort: boolean;
 }
 
-export type Step = readonly [State, readonly Action[]];
+export type QuitStep = readonly [QuitState, readonly QuitAction[]];
 
 /** The rests before a quit that arrived is repeated. */
 const REPEAT_REST_MS = [200, 1000];
@@ -105,7 +105,7 @@ const REFUSED = "connection refused";
 const EXITED = "exited";
 
 /** Returns the quit's first state, and its first action: to send the request. */
-export function begin(): Step {
+export function begin(): QuitStep {
   const nothing = { isElsewhere: false, arrived: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
   return ask(nothing, false);
 }
@@ -114,7 +114,7 @@ export function begin(): Step {
  * Returns the quit's next state after an event, and the actions to perform. An event that does not belong to the phase
  * changes nothing.
  */
-export function step(state: State, event: Event, policy: QuitMachinePolicy): Step {
+export function step(state: QuitState, event: QuitEvent, policy: QuitMachinePolicy): QuitStep {
   switch (state.phase) {
     case "asking":
       if (event.kind === "answered") return answered(state, event.status, policy);
@@ -131,11 +131,11 @@ export function step(state: State, event: Event, policy: QuitMachinePolicy): Ste
   }
 }
 
-function ask(asked: Asked, isElsewhere: boolean): Step {
+function ask(asked: Asked, isElsewhere: boolean): QuitStep {
   return [{ ...asked, phase: "asking", isElsewhere }, [{ kind: "ask", isElsewhere }]];
 }
 
-function answered(state: Asked, status: number, policy: QuitMachinePolicy): Step {
+function answered(state: Asked, status: number, policy: QuitMachinePolicy): QuitStep {
   const { isElsewhere } = state;
   const outcome = quitRefusal(policy.name, { status });
   if (outcome === undefined) {
@@ -148,7 +148,7 @@ function answered(state: Asked, status: number, policy: QuitMachinePolicy): Step
   return again({ ...state, refusals: 0, last: { kind: "answered", status } }, policy);
 }
 
-function failed(state: Asked, event: Extract<Event, { kind: "failed" }>, policy: QuitMachinePolicy): Step {
+function failed(state: Asked, event: Extract<QuitEvent, { kind: "failed" }>, policy: QuitMachinePolicy): QuitStep {
   const { why, message } = event;
   if (why === "refused") return refused({ ...state, last: event }, policy);
   const seen: Asked = { ...state, refusals: 0, last: event };
@@ -157,7 +157,7 @@ function failed(state: Asked, event: Extract<Event, { kind: "failed" }>, policy:
   return why === "broken" ? again({ ...seen, wasCut: true }, policy) : miss(seen);
 }
 
-function refused(state: Asked, policy: QuitMachinePolicy): Step {
+function refused(state: Asked, policy: QuitMachinePolicy): QuitStep {
   if (policy.hasFallback && !state.isElsewhere) return ask(state, true);
   const seen = { ...state, refusals: state.refusals + 1 };
   const isSure = seen.refusals >= SURE && (policy.wasReady || seen.wasCut);
@@ -165,7 +165,7 @@ function refused(state: Asked, policy: QuitMachinePolicy): Step {
 }
 
 /** Decides what it means that the listener is closed. */
-function closed(state: Asked, policy: QuitMachinePolicy): Step {
+function closed(state: Asked, policy: QuitMachinePolicy): QuitStep {
   // the attempt that was cut off ended the sidecar (pilot-agent exits before its answer is sent)
   if (state.wasCut) return over({ ok: true, isTaken: true, outcome: EXITED });
   const looks = policy.wasReady && quitUnreachable(policy.name) !== undefined;
@@ -177,7 +177,7 @@ function closed(state: Asked, policy: QuitMachinePolicy): Step {
  * why: closed too, it is gone; not ready, it is leaving (pilot-agent closes its quit port first: istio,
  * status/server.go); ready, its quit is off or elsewhere.
  */
-function unreachable(life: Life, { name, wasReady }: QuitMachinePolicy): Step {
+function unreachable(life: SidecarLife, { name, wasReady }: QuitMachinePolicy): QuitStep {
   const meaning = quitUnreachable(name);
   const known = meaning === undefined && wasReady ? "gone" : life;
   if (known === "gone") return over({ ok: true, isTaken: true, outcome: "had exited already" });
@@ -185,13 +185,13 @@ function unreachable(life: Life, { name, wasReady }: QuitMachinePolicy): Step {
   return over({ ok: false, isTaken: false, outcome: meaning === undefined ? REFUSED : `${REFUSED}: ${meaning}` });
 }
 
-function again(state: Asked, policy: QuitMachinePolicy): Step {
+function again(state: Asked, policy: QuitMachinePolicy): QuitStep {
   const ms = REPEAT_REST_MS[state.arrived];
   const next = { ...state, arrived: state.arrived + 1 };
   return ms === undefined ? unanswered(next, 0, policy) : [{ ...next, phase: "resting" }, [{ kind: "rest", ms }]];
 }
 
-function miss(state: Asked): Step {
+function miss(state: Asked): QuitStep {
   const ms = Math.min(10 * 1.5 ** state.misses, LONGEST_REST_MS);
   return [{ ...state, phase: "resting", misses: state.misses + 1 }, [{ kind: "rest", ms }]];
 }
@@ -200,16 +200,16 @@ function miss(state: Asked): Step {
  * Handles deadlines before a quit is taken: at half of the time ebb searches for a last resort, at its end it gives up.
  */
 function timed(
-  state: Extract<State, { phase: "asking" | "resting" | "looking" }>,
-  event: Event,
+  state: Extract<QuitState, { phase: "asking" | "resting" | "looking" }>,
+  event: QuitEvent,
   policy: QuitMachinePolicy,
-): Step {
+): QuitStep {
   if (event.kind === "half") return [state, policy.hasLastResort ? [{ kind: "search" }] : []];
   const isUp = event.kind === "bound" || (event.kind === "searched" && event.isFound);
   return isUp ? unanswered(state, state.phase === "asking" ? event.askedMs : 0, policy) : [state, []];
 }
 
-function unanswered(state: Asked, askedMs: number, policy: QuitMachinePolicy): Step {
+function unanswered(state: Asked, askedMs: number, policy: QuitMachinePolicy): QuitStep {
   const { last } = state;
   if (last?.kind === "answered") {
     const { status } = last;
@@ -222,14 +222,18 @@ function unanswered(state: Asked, askedMs: number, policy: QuitMachinePolicy): S
   return state.wasCut ? closed(state, policy) : unreachable("unknown", policy);
 }
 
-function watch(taken: Taken): Step {
+function watch(taken: Taken): QuitStep {
   return [{ phase: "watching", taken }, [{ kind: "watch", isElsewhere: taken.isElsewhere }]];
 }
 
 /**
  * Waits for a sidecar that has taken the quit. One that still runs when time is up is left alone: it may be draining.
  */
-function watching(state: Extract<State, { phase: "watching" }>, event: Event, policy: QuitMachinePolicy): Step {
+function watching(
+  state: Extract<QuitState, { phase: "watching" }>,
+  event: QuitEvent,
+  policy: QuitMachinePolicy,
+): QuitStep {
   const { isElsewhere, status, why } = state.taken;
   const told = status === undefined ? {} : { status };
   const exitsWhen = isElsewhere ? (policy.fallbackExitsWhen ?? policy.exitsWhen) : policy.exitsWhen;
@@ -245,6 +249,6 @@ function watching(state: Extract<State, { phase: "watching" }>, event: Event, po
   return over({ ok: isLeaving, isTaken: true, outcome, ...told });
 }
 
-function over(result: Result): Step {
+function over(result: Result): QuitStep {
   return [{ phase: "over", result }, []];
 }

@@ -74,13 +74,13 @@ export function exec(command: CommandLine): never {
  * Starts ebb's own argv from `index` on or, if `index` is -1, `words`, which are separated by zero bytes. Returns a
  * PID, or -errno.
  */
-type Run = (words: string, index: number) => number;
+type Exec = (words: string, index: number) => number;
 
 /**
  * Starts the command by `run`, from the very bytes of ebb's own argv if they are there, and returns its result. Runs a
  * script without `#!` by sh, as execvp(3) does. @throws Failure as `spawn`
  */
-function start({ words, argvIndex }: CommandLine, run: Run): number {
+function start({ words, argvIndex }: CommandLine, run: Exec): number {
   let result = run(words.join("\0"), argvIndex ?? -1);
   if (result === -ERRNO.ENOEXEC) {
     const [file = "", ...rest] = words;

@@ -2,7 +2,7 @@ import { type Address, isLoopback } from "../../core/base/address.ts";
 import type { Header, HttpAnswer } from "../../core/base/http-framing.ts";
 import type { HttpRequest } from "../../core/base/http-message.ts";
 import { chooseJudge, type Probe } from "../../core/sidecars/probe.ts";
-import type { Event, Life } from "../../core/sidecars/quitting.ts";
+import type { QuitEvent, SidecarLife } from "../../core/sidecars/quitting.ts";
 import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient, tryConnect } from "../http/http.ts";
 import { RequestFailed } from "../http/request-failed.ts";
@@ -22,7 +22,7 @@ export interface Quit {
 /** A quit that is under way, as its actions see it. */
 export interface Quitting extends Quit {
   readonly options: QuitOptions;
-  readonly queue: Queue<Event>;
+  readonly queue: Queue<QuitEvent>;
   /** Is aborted when the quit is over, and ends what is still under way. */
   readonly over: AbortSignal;
   /** The request of the current attempt, which changes if the sidecar is asked elsewhere. */
@@ -36,7 +36,7 @@ export interface Quitting extends Quit {
  * if it answers that it is not ready; `gone` if it refuses connections too, or it is on the port that has refused the
  * quit; else `unknown`.
  */
-export async function lifeOf({ sidecar, asked, over }: Quitting): Promise<Life> {
+export async function lifeOf({ sidecar, asked, over }: Quitting): Promise<SidecarLife> {
   const { ready } = sidecar;
   for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOK_MS)).ready) return "ready";
   const probes = ready.map(firstOf);

@@ -1,12 +1,12 @@
 import { toTenths } from "../../core/base/duration.ts";
 import { describeQuit } from "../../core/sidecars/quit.ts";
 import {
-  type Action,
   begin,
-  type Event,
+  type QuitAction,
+  type QuitEvent,
   type QuitMachinePolicy,
+  type QuitState,
   type Result,
-  type State,
   step,
 } from "../../core/sidecars/quitting.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
@@ -133,7 +133,7 @@ async function quitOne(one: Quit, options: QuitOptions): Promise<QuitOutcome> {
   const { sidecar, quit } = one;
   const start = performance.now();
   const controller = new AbortController();
-  const queue = createQueue<Event>();
+  const queue = createQueue<QuitEvent>();
   const quitting: Quitting = { ...one, options, queue, over: controller.signal, asked: quit, since: start };
   const policy = policyOf(one, options);
   const askedMs = () => performance.now() - quitting.since;
@@ -142,11 +142,11 @@ async function quitOne(one: Quit, options: QuitOptions): Promise<QuitOutcome> {
   try {
     const machine = {
       begin,
-      step(state: State, event: Event) {
+      step(state: QuitState, event: QuitEvent) {
         one.onArrived?.();
         return step(state, event, policy);
       },
-      perform: (action: Action) => perform(action, quitting),
+      perform: (action: QuitAction) => perform(action, quitting),
     };
     const { result } = await runMachine(machine, queue);
     return toldOf(result, { sidecar: sidecar.name, request: describeQuit(quitting.asked), tookMs: since(start) });
@@ -178,7 +178,7 @@ function policyOf({ sidecar, quit }: Quit, { wereReady }: QuitOptions): QuitMach
   };
 }
 
-function perform(action: Action, quitting: Quitting): void {
+function perform(action: QuitAction, quitting: Quitting): void {
   switch (action.kind) {
     case "ask":
       return ask(quitting, action.isElsewhere);
@@ -195,7 +195,7 @@ function perform(action: Action, quitting: Quitting): void {
 }
 
 /** Starts an action, and queues its result as an event. A bug ends the quit. */
-function follow({ queue, over }: Quitting, act: () => Promise<Event | undefined>): void {
+function follow({ queue, over }: Quitting, act: () => Promise<QuitEvent | undefined>): void {
   act().then(
     (event) => event !== undefined && queue.push(event),
     (error: unknown) => over.aborted || queue.fail(error),
@@ -222,7 +222,7 @@ function ask(quitting: Quitting, isElsewhere: boolean): void {
   });
 }
 
-async function search({ sidecar, since }: Quitting): Promise<Event> {
+async function search({ sidecar, since }: Quitting): Promise<QuitEvent> {
   const { isAnyRunning } = await import("../process/end-processes.ts");
   return { kind: "searched", isFound: isAnyRunning(sidecar.lastResort ?? []), askedMs: performance.now() - since };
 }

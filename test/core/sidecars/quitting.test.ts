@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
-  type Action,
   begin,
-  type Event,
+  type QuitAction,
+  type QuitEvent,
   type QuitMachinePolicy,
+  type QuitState,
   type Result,
-  type State,
   step,
 } from "../../../src/core/sidecars/quitting.ts";
 
@@ -21,22 +21,26 @@ const envoy: QuitMachinePolicy = {
 const custom: QuitMachinePolicy = { ...envoy, name: "custom" };
 const agent: QuitMachinePolicy = { ...envoy, name: "istio", hasLastResort: true };
 
-const answered = (status: number): Event => ({ kind: "answered", status });
-const failed = (why: "refused" | "unreachable" | "late" | "broken"): Event => ({ kind: "failed", why, message: why });
-const rested: Event = { kind: "rested" };
-const gone: Event = { kind: "gone" };
-const half: Event = { kind: "half" };
-const bound = (askedMs = 5000): Event => ({ kind: "bound", askedMs });
-const searched = (isFound: boolean): Event => ({ kind: "searched", isFound, askedMs: 2500 });
+const answered = (status: number): QuitEvent => ({ kind: "answered", status });
+const failed = (why: "refused" | "unreachable" | "late" | "broken"): QuitEvent => ({
+  kind: "failed",
+  why,
+  message: why,
+});
+const rested: QuitEvent = { kind: "rested" };
+const gone: QuitEvent = { kind: "gone" };
+const half: QuitEvent = { kind: "half" };
+const bound = (askedMs = 5000): QuitEvent => ({ kind: "bound", askedMs });
+const searched = (isFound: boolean): QuitEvent => ({ kind: "searched", isFound, askedMs: 2500 });
 
 interface Played {
   readonly actions: readonly string[];
   readonly result: Result | undefined;
 }
 
-function play(policy: QuitMachinePolicy, events: readonly Event[]): Played {
+function play(policy: QuitMachinePolicy, events: readonly QuitEvent[]): Played {
   let [state, actions] = begin();
-  const all: Action[] = [...actions];
+  const all: QuitAction[] = [...actions];
   for (const event of events) {
     [state, actions] = step(state, event, policy);
     all.push(...actions);
@@ -46,7 +50,7 @@ function play(policy: QuitMachinePolicy, events: readonly Event[]): Played {
 }
 
 describe("a quit", () => {
-  test.each<[string, QuitMachinePolicy, readonly Event[], readonly string[], Partial<Result>]>([
+  test.each<[string, QuitMachinePolicy, readonly QuitEvent[], readonly string[], Partial<Result>]>([
     ["is taken, and the sidecar goes", envoy, [answered(200), gone], ["ask", "watch"], { ok: true, outcome: "exited" }],
     [
       "is taken, and the sidecar stays",
@@ -165,7 +169,7 @@ const policies: fc.Arbitrary<QuitMachinePolicy> = fc.record({
   hasLastResort: fc.boolean(),
 });
 const life = fc.constantFrom("gone" as const, "leaving" as const, "ready" as const, "unknown" as const);
-const events: fc.Arbitrary<Event> = fc.oneof(
+const events: fc.Arbitrary<QuitEvent> = fc.oneof(
   fc.constantFrom(200, 204, 301, 403, 404, 500, 503).map(answered),
   fc.constantFrom("refused" as const, "unreachable" as const, "late" as const, "broken" as const).map(failed),
   fc.constant(rested),
@@ -179,9 +183,9 @@ describe("whatever comes, a quit", () => {
   const property = (
     check: (
       policy: QuitMachinePolicy,
-      states: readonly State[],
-      all: readonly Event[],
-      actions: readonly Action[][],
+      states: readonly QuitState[],
+      all: readonly QuitEvent[],
+      actions: readonly QuitAction[][],
     ) => void,
   ) =>
     fc.assert(

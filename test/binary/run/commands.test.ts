@@ -63,7 +63,7 @@ describe("ebb config", () => {
       /^quit +\+http:\/\/a\/ \+http:\/\/b\/ +GENERIC_QUIT_ENDPOINTS$/m,
       /^wait-timeout +90s +--wait-timeout$/m,
       /^ready +tcp:\/\/h:1 tcp:\/\/h:2 +--ready$/m,
-      /^detect +3s +default$/m,
+      /^detect-timeout +3s +default$/m,
     ])
       expect(stdout).toMatch(line);
     const flagsShown = stdout
@@ -84,7 +84,7 @@ describe("ebb config", () => {
       grace: { values: ["10s"], origin: "EBB_GRACE" },
       "wait-timeout": { values: ["90s"], origin: "--wait-timeout" },
       ready: { values: ["tcp://h:1", "tcp://h:2"], origin: "--ready" },
-      detect: { values: ["3s"], origin: "default" },
+      "detect-timeout": { values: ["3s"], origin: "default" },
     });
   });
 

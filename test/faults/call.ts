@@ -26,8 +26,8 @@ export function callLine(plan: Plan, { place, app, annotations }: Around): reado
       return ["wait", ...common, ...waitFlags(flags), ...(words.length === 0 ? [] : ["--", ...words])];
     }
     case "drain": {
-      const { drainMs, minDrainMs, idle, thenQuit, quitMs } = flags;
-      const limits = ["--drain", `${drainMs}ms`, "--min-drain", `${minDrainMs}ms`, "--max-in-flight", `${idle}`];
+      const { drainMs, minDrainMs, maxInFlight, thenQuit, quitMs } = flags;
+      const limits = ["--drain", `${drainMs}ms`, "--min-drain", `${minDrainMs}ms`, "--max-in-flight", `${maxInFlight}`];
       return ["drain", ...common, ...limits, ...(thenQuit ? ["--quit", "--quit-timeout", `${quitMs}ms`] : [])];
     }
     case "quit":
@@ -76,7 +76,7 @@ function runFlags(flags: Flags): readonly string[] {
   if (flags.noWait) words.push("--no-wait");
   if (flags.restartPolicy !== undefined) words.push("--restart-policy", flags.restartPolicy);
   if (flags.drainMs > 0) words.push("--drain", `${flags.drainMs}ms`, "--min-drain", `${flags.minDrainMs}ms`);
-  if (flags.drainMs > 0) words.push("--max-in-flight", `${flags.idle}`);
+  if (flags.drainMs > 0) words.push("--max-in-flight", `${flags.maxInFlight}`);
   if (flags.graceMs !== undefined) words.push("--grace", `${flags.graceMs}ms`);
   if (flags.isGroup) words.push("--signal-group");
   for (const [from, to] of flags.rewrite) words.push("--rewrite-signal", `${from}:${to}`);

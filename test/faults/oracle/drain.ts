@@ -99,7 +99,7 @@ export function judgeDrain(one: Case): void {
   if (code === 69 && drained && !flags.thenQuit) broken("always", `exit code 69, where the log says ${outcome}`);
   judgeCounts(one, outcome);
   if (!isClean(plan, seen.doors) || stopped.size > 0) return;
-  const idleAt = plan.proxy.inFlight.find(({ count }) => count <= flags.idle)?.fromMs;
+  const idleAt = plan.proxy.inFlight.find(({ count }) => count <= flags.maxInFlight)?.fromMs;
   const slowMs = 1500 + flags.minDrainMs;
   const isEasy = idleAt !== undefined && idleAt + slowMs < flags.drainMs;
   if (isEasy && outcome !== "drained") broken("time", `idle, and yet: ${outcome}`);
@@ -110,6 +110,6 @@ export function judgeDrain(one: Case): void {
 function judgeCounts({ plan, seen, broken }: Case, outcome: unknown): void {
   if (outcome !== "drained") return;
   const counts = seen.requests.filter(({ endpoint, wholeAt }) => endpoint === "stats" && wholeAt !== undefined);
-  const isIdle = counts.some(({ inFlight, answer }) => isGood(answer) && inFlight <= plan.flags.idle);
+  const isIdle = counts.some(({ inFlight, answer }) => isGood(answer) && inFlight <= plan.flags.maxInFlight);
   if (!isIdle) broken("always", "it says drained, but no count said so");
 }

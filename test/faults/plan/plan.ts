@@ -53,7 +53,7 @@ function planFlags(random: Random, { command, drains, waitMs }: About): Flags {
     quitMs: random.int(150, 700),
     drainMs,
     minDrainMs: drains ? random.int(0, 400) : 0,
-    idle: random.chance(0.2) ? random.int(1, 3) : 0,
+    maxInFlight: random.chance(0.2) ? random.int(1, 3) : 0,
     graceMs: command === "run" && random.chance(0.15) ? random.int(50, 400) : undefined,
     isGroup: command === "run" && random.chance(0.2),
     rewrite: command === "run" && random.chance(0.15) ? [random.pick(rewrites)] : [],

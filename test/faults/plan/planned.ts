@@ -63,7 +63,7 @@ export interface Flags {
   readonly quitMs: number;
   readonly drainMs: number;
   readonly minDrainMs: number;
-  readonly idle: number;
+  readonly maxInFlight: number;
   readonly graceMs: number | undefined;
   readonly isGroup: boolean;
   readonly rewrite: readonly (readonly [from: number, to: number])[];

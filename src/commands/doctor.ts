@@ -9,7 +9,7 @@ import { createLog } from "../system/output/log.ts";
 
 /** `ebb doctor` prints what of ebb in a cluster is not as it was asked for. */
 export const command: Command = {
-  summary: "find pods that lack ebb though they ask for it, and leftovers",
+  summary: "find pods that should have ebb but do not, and leftovers",
   usage: "doctor [flags]",
   options,
   main,

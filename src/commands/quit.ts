@@ -10,8 +10,8 @@ import { abortedAfter, leftUntil } from "../system/timer.ts";
 const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, "header", "quitTimeout");
 
 /**
- * `ebb quit` tells this pod's sidecars to quit. Exits with 0 if each took that and is gone, or leaves by itself; with
- * 69 otherwise, also if there is a proxy that only a port suggests.
+ * `ebb quit` tells this pod's sidecars to quit. Exits 0 if every sidecar accepted the quit and has stopped or will stop
+ * by itself; otherwise, or if only a port suggests a proxy, 69.
  */
 export const command: Command = {
   summary: "tell the sidecars to quit, and say what each answered",

@@ -41,7 +41,7 @@ ${columns("commands", rows, width)}
 ${wrap(`As a drop-in replacement, with the tool's own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
 ebb COMMAND --help         flags, examples and exit codes of a command
 ebb help                   the topics of the manual, ebb help TOPIC one of them
-ebb --version [--json]     the version, with --json what it was made of
+ebb --version [--json]     print the version; --json adds build details
 ebb --licenses             the licences of that
 `;
 }

@@ -43,7 +43,7 @@ export interface SignalEvent {
   readonly signal: SignalNumber;
   /** Whether ebb was started with the signal ignored (nohup). Then it is only forwarded: the child may listen to it. */
   readonly wasIgnored?: boolean;
-  /** Whether it came before the child, which could only die of it. Then it is dropped, unless it asks to stop. */
+  /** Arrived before the child started. Dropped unless it is a stop signal, since the child has no handler yet. */
   readonly isEarly?: boolean;
 }
 

@@ -140,7 +140,7 @@ function createTable(requestMs: number, onCut: ConnectionHandlers["onCut"]) {
       connection.response = response;
     },
     end(socket: TLSSocket, why: Cut | undefined): void {
-      forget(socket); // at once, lest it is chosen once more
+      forget(socket); // now, so that it is not chosen twice
       if (why !== undefined) onCut(why);
       socket.destroy();
     },

@@ -77,7 +77,7 @@ export interface SidecarKind {
   readonly inbound?: Inbound;
   /** The URL of its readiness endpoint. Undefined if it has none and is not waited for. */
   readonly ready: string | undefined;
-  /** URLs of readiness in other versions and settings: an answer of any of them is as good. */
+  /** Readiness URLs of other versions and settings; any of them counts. */
   readonly orReady?: readonly string[];
   /** A 2xx answer of `ready` with this body says nothing of the proxy itself, and does not count. */
   readonly notReady?: string;

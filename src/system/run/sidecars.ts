@@ -38,8 +38,7 @@ export async function knownSidecars(
   const { wait, settings, env, log } = run;
   const waited = waitedFor(run);
   if (waited !== undefined) return waited;
-  const isAgain = wait?.here() !== undefined;
-  const look = { env, forMs: 0, isAgain, actMs, signal: abortedAfter(actMs), log };
+  const look = { env, forMs: 0, before: wait?.here()?.found, actMs, signal: abortedAfter(actMs), log };
   const { sidecars, doubts } = await findSidecars(settings, look);
   const message = purpose === "quit" ? "did not tell a proxy to quit" : "did not drain a proxy";
   for (const reason of doubts) log.warn({ reason }, message);

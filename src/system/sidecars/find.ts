@@ -38,8 +38,8 @@ export interface FindOptions {
   readonly forMs: number;
   /** How many ms the work that follows has in all: a proxy gets a quarter of them to say what it is, at least 2 s. */
   readonly actMs?: number;
-  /** Whether an earlier search has logged that there is no sidecar, and what is wrong with the annotations. */
-  readonly isAgain?: boolean;
+  /** What an earlier search has found and logged. */
+  readonly before?: readonly FoundSidecar[] | undefined;
   /** Ends the search: it then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -73,7 +73,7 @@ export async function findSidecars(settings: SidecarSettings, look: FindOptions)
 
 async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<FoundSidecars, "sidecars">> {
   const { env, log } = look;
-  const annotations = readAnnotations(settings.podAnnotations, look.isAgain === true ? undefined : log);
+  const annotations = readAnnotations(settings.podAnnotations, look.before === undefined ? log : undefined);
   if (settings.sidecar !== "auto") return { found: foundIn({ env, annotations }, settings.sidecar), doubts: [] };
   if (isDescribed(settings, env)) return { found: [], doubts: [] };
   const { found, by, doubts } = await lookAround({ env, admin: settings.admin, annotations }, settings, look);
@@ -84,7 +84,8 @@ async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<
     sidecars.push(name);
     native ||= isNative;
   }
-  log.info({ sidecars, by, native }, "found");
+  const isNews = look.before === undefined || look.before.map(({ name }) => name).join() !== sidecars.join();
+  if (isNews) log.info({ sidecars, by, native }, "found");
   look.onFound?.(by);
   return { found, doubts };
 }
@@ -132,7 +133,7 @@ async function lookAround(
 ): Promise<Looked> {
   const told = detect({ ...facts, byPort: [] });
   if (told.hasProxy) return { ...told, doubts: [] };
-  const isSilent = told.by !== undefined || look.isAgain === true;
+  const isSilent = told.by !== undefined || look.before !== undefined;
   const network = readNetwork(settings);
   const listen = createPortProbe(facts, settings, { ...look, network });
   if (network !== "own") {

@@ -91,6 +91,7 @@ describe.skipIf(!canHaveNetwork)("a mesh whose agent listens before its Envoy", 
     const ports = [{ port: 15021, readyForMs: 60_000 }, { port: 15020 }, { port: 15000, afterMs: 400 }];
     const ended = await ebbBeside(ports, ["run", "--detect-timeout", "100ms", "--", "sleep", "1"]);
     expect(ended).toMatchObject({ code: 0, requests: ["15020 POST /quitquitquit"] });
+    expect(ended.log.filter(({ msg }) => msg === "ebb: found")).toHaveLength(1);
   });
 });
 

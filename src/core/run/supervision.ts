@@ -108,7 +108,7 @@ function isStop(signal: SignalNumber, { stopSignals, rewrite }: RunPolicy): bool
 function running(state: In<"running">, event: Event, policy: RunPolicy): Step {
   switch (event.kind) {
     case "signal":
-      return pass(state, event, policy);
+      return onSignal(state, event, policy);
     case "drained":
       return typeof state.draining === "string" ? [state, []] : endDrain(state, policy, []);
     case "reaped":
@@ -160,7 +160,7 @@ function endingGroup(state: In<"ending-group">, event: Event, policy: RunPolicy)
  * Handles a signal. The first stop signal starts the drain, the second cuts it short; then the child gets the held
  * signals.
  */
-function pass(state: In<"running">, event: SignalEvent, policy: RunPolicy): Step {
+function onSignal(state: In<"running">, event: SignalEvent, policy: RunPolicy): Step {
   const { signal, wasIgnored } = event;
   if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];
   const sent = policy.rewrite.get(signal) ?? signal;

@@ -68,17 +68,17 @@ export function chooseJudge({
 }: Extract<Probe, { kind: "http" }>): (answer: HttpAnswer) => Verdict {
   if (only !== undefined) return (answer) => judgeOnly(answer, only);
   if (isServerInfo(path)) return judgeState;
-  return except === undefined ? judge : (answer) => judgeBut(answer, except);
+  return except === undefined ? judgeStatus : (answer) => judgeBut(answer, except);
 }
 
 function judgeOnly(answer: HttpAnswer, only: number): Verdict {
-  const verdict = judge(answer);
+  const verdict = judgeStatus(answer);
   if (!verdict.ready || answer.status === only) return verdict;
   return { ready: false, reason: `HTTP ${answer.status}, expected ${only}` };
 }
 
 function judgeBut(answer: HttpAnswer, except: string): Verdict {
-  const verdict = judge(answer);
+  const verdict = judgeStatus(answer);
   if (!verdict.ready || answer.body.trim() !== except) return verdict;
   return { ready: false, reason: `HTTP ${answer.status} ${excerpt(answer.body)}, which does not prove it is ready` };
 }
@@ -100,7 +100,7 @@ function isServerInfo(path: string): boolean {
  * api-v3/admin/v3/server_info.proto).
  */
 function judgeState(answer: HttpAnswer): Verdict {
-  const verdict = judge(answer);
+  const verdict = judgeStatus(answer);
   if (!verdict.ready) return verdict;
   const state = stateIn(answer.body);
   if (state === "LIVE") return verdict;
@@ -122,7 +122,7 @@ function stateIn(body: string): string | undefined {
 /**
  * Judges an answer by its status: 2xx is ready. For any other the reason has the status, and an excerpt of the body.
  */
-export function judge(answer: HttpAnswer): Verdict {
+export function judgeStatus(answer: HttpAnswer): Verdict {
   const { status, headers, body } = answer;
   if (status >= 200 && status < 300) return { ready: true };
   if (status >= 300 && status < 400) {
@@ -137,7 +137,7 @@ export function judge(answer: HttpAnswer): Verdict {
   };
 }
 
-/** The reason that `judge` gives for the answer of Envoy's /ready while its health checks are failed. */
+/** The reason that `judgeStatus` gives for the answer of Envoy's /ready while its health checks are failed. */
 export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
 
 /**

@@ -1,6 +1,6 @@
 import { type HttpTarget, withPath } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
-import { judge } from "../../core/sidecars/probe.ts";
+import { judgeStatus } from "../../core/sidecars/probe.ts";
 import { createHttpClient, type OnBody } from "../http/http.ts";
 import { type FailureKind, RequestFailed } from "../http/request-failed.ts";
 
@@ -51,7 +51,7 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
     const request = { method, target: withPath(admin, path), headers: [] };
     try {
       const answer = await client.request(request, AbortSignal.any([signal, limit]), onPiece);
-      const verdict = judge(answer);
+      const verdict = judgeStatus(answer);
       return verdict.ready ? answer : noAnswer(verdict.reason);
     } catch (error) {
       if (error instanceof RequestFailed) return noAnswer(error.message, error.kind);

@@ -25,7 +25,7 @@ export interface Signals {
   /** Makes `reader` the only reader. Calls it at once with each signal that was kept, then with each as it comes. */
   subscribe(reader: Reader): void;
   /** Subscribes as `subscribe` does, unless there is a reader already. */
-  subscribeLast(reader: Reader): void;
+  subscribeIfNone(reader: Reader): void;
   /** Makes `reap` the one function that is called whenever a child may have ended or stopped. */
   onChildChange(reap: () => void): void;
 }
@@ -35,13 +35,13 @@ export interface Signals {
  * so that none is lost, not even as PID 1.
  */
 export function catchSignals(): Signals {
-  let read: Reader | undefined;
+  let subscriber: Reader | undefined;
   let reap = (): void => undefined;
   const readRing = (): void => {
-    while (read !== undefined) {
+    while (subscriber !== undefined) {
       const noted = native.nextSignal();
       if (noted === 0) return;
-      read(noted & 0xff, { wasIgnored: (noted & WAS_IGNORED) !== 0, isEarly: (noted & IS_EARLY) !== 0 });
+      subscriber(noted & 0xff, { wasIgnored: (noted & WAS_IGNORED) !== 0, isEarly: (noted & IS_EARLY) !== 0 });
     }
   };
   process.on("SIGCHLD", () => {
@@ -50,13 +50,13 @@ export function catchSignals(): Signals {
   });
   native.listen();
   const subscribe = (reader: Reader): void => {
-    read = reader;
+    subscriber = reader;
     readRing();
   };
   return {
     subscribe,
-    subscribeLast(reader) {
-      if (read === undefined) subscribe(reader);
+    subscribeIfNone(reader) {
+      if (subscriber === undefined) subscribe(reader);
     },
     onChildChange(call) {
       reap = call;

@@ -14,7 +14,7 @@ export function onStop(signals: Signals, stop: (signal: SignalNumber) => void): 
 
 /** Ends ebb with exit code 128+n at stop signal n, unless the command reads signals itself, now or later. */
 export function exitOnStop(signals: Signals): void {
-  signals.subscribeLast((signal) => {
+  signals.subscribeIfNone((signal) => {
     if (endsCommand(signal)) exit(128 + signal);
   });
 }

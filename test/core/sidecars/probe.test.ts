@@ -6,7 +6,7 @@ import {
   attemptToEnd,
   chooseJudge,
   describeProbe,
-  judge,
+  judgeStatus,
   type Probe,
   parseProbe,
   pollPeriodMs,
@@ -92,7 +92,7 @@ const answer = (status: number, body = "", headers: readonly (readonly [string, 
 });
 
 test.each([200, 201, 204, 299])("HTTP %d is ready", (status) => {
-  expect(judge(answer(status, "whatever"))).toEqual({ ready: true });
+  expect(judgeStatus(answer(status, "whatever"))).toEqual({ ready: true });
 });
 
 test.each<[HttpAnswer, string]>([
@@ -107,7 +107,7 @@ test.each<[HttpAnswer, string]>([
   [answer(399), 'HTTP 399, a redirect to ""'],
   [answer(400), "HTTP 400"],
 ])("%j is not ready, and the reason is %s", (given, reason) => {
-  expect(judge(given)).toEqual({ ready: false, reason });
+  expect(judgeStatus(given)).toEqual({ ready: false, reason });
 });
 
 test.each<[number, string, string | undefined]>([

@@ -22,7 +22,7 @@ __asm__(".text\n.hidden ebb_restore\n.type ebb_restore, %function\nebb_restore:\
 );
 
 static int ring[RING];
-static unsigned written, taken;
+static unsigned written, read_count;
 static uint64_t beyond; /* the signals that found the ring full, each once */
 static struct kernel_action runtime[LAST_SIGNAL + 1];
 int ebb_has_child, ebb_shares_group, ebb_parent_signal, ebb_is_replaced;
@@ -63,7 +63,7 @@ static int early(int number) {
 }
 
 static void note(int number) {
-  if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&taken, __ATOMIC_SEQ_CST) < RING) {
+  if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&read_count, __ATOMIC_SEQ_CST) < RING) {
     unsigned at = __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&ring[at % RING], number | early(number), __ATOMIC_SEQ_CST);
     if (number == SIGCONT) __atomic_fetch_add(&continues, 1, __ATOMIC_SEQ_CST);
@@ -78,15 +78,15 @@ static void note(int number) {
  * signal in `ending` ends ebb here. A signal that the program starts with blocked is sent to the thread that
  * becomes the program, and waits there. Any other is dropped, since the program could only die of it.
  */
-static void take_late(int number) {
+static void receive_late(int number) {
   if (ebb_inherited.blocked & BIT(number)) syscall(SYS_tgkill, getpid(), getpid(), number);
   else if (ending & BIT(number)) _exit(128 + number);
 }
 
-static void take(int number, siginfo_t *info, void *context) {
+static void receive(int number, siginfo_t *info, void *context) {
   if (is_own(number, info)) return hand_on(number, info, context);
   if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
-  if (ebb_is_replaced) return take_late(number);
+  if (ebb_is_replaced) return receive_late(number);
   if (ebb_shares_group && info->si_code == SI_KERNEL) return;
   if (number == SIGCONT) continued++;
   note(number);
@@ -95,7 +95,7 @@ static void take(int number, siginfo_t *info, void *context) {
 /* Handles a signal, and leaves errno as the interrupted code had it. */
 static void handle(int number, siginfo_t *info, void *context) {
   int error = errno;
-  take(number, info, context);
+  receive(number, info, context);
   errno = error;
 }
 
@@ -163,10 +163,10 @@ long ebb_hold_signals(uint64_t ends) {
 
 /* Takes the next noted signal, with IS_EARLY if it is. Returns 0 if there is none. */
 static int next_noted(void) {
-  unsigned at = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
+  unsigned at = __atomic_load_n(&read_count, __ATOMIC_SEQ_CST);
   if (at != __atomic_load_n(&written, __ATOMIC_SEQ_CST)) {
     int number = __atomic_exchange_n(&ring[at % RING], 0, __ATOMIC_SEQ_CST);
-    if (number != 0) __atomic_store_n(&taken, at + 1, __ATOMIC_SEQ_CST);
+    if (number != 0) __atomic_store_n(&read_count, at + 1, __ATOMIC_SEQ_CST);
     return number; /* 0 if another thread is just writing it: its SIGCHLD comes after */
   }
   uint64_t left = __atomic_load_n(&beyond, __ATOMIC_SEQ_CST);

@@ -43,7 +43,7 @@ export interface SignalEvent {
   readonly signal: SignalNumber;
   /** Whether ebb was started with the signal ignored (nohup). Then it is only forwarded: the child may listen to it. */
   readonly wasIgnored?: boolean;
-  /** Arrived before the child started. Dropped unless it is a stop signal, since the child has no handler yet. */
+  /** Arrived before the child started. Dropped unless it is a stop signal or ends a wait, since the child has no handler yet. */
   readonly isEarly?: boolean;
 }
 

@@ -48,7 +48,7 @@ function waiting(state: In<"waiting">, event: Event, policy: RunPolicy): Step {
     case "deadline":
       return event.of === "wait" ? outOfTime(state, policy) : [state, []];
     case "signal":
-      if (endsTheWait(event, policy)) return toQuitting(128 + event.signal, policy, [disarm, stopWaiting]);
+      if (asksToEnd(event, policy)) return toQuitting(128 + event.signal, policy, [disarm, stopWaiting]);
       return holdOrDrop(state, event, policy);
     default:
       return [state, []];
@@ -88,15 +88,15 @@ function forwardHeld(held: readonly SignalNumber[], pid: number, policy: RunPoli
 
 function holdOrDrop(state: In<"waiting"> | In<"starting">, event: SignalEvent, policy: RunPolicy): Step {
   const { signal } = event;
-  if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];
+  if (isTooEarly(event, policy)) return [state, [{ kind: "drop", signal }]];
   return [{ ...state, held: [...state.held.filter((each) => each !== signal), signal] }, []];
 }
 
-function isDropped(event: SignalEvent, policy: RunPolicy): boolean {
-  return event.isEarly === true && !endsTheWait(event, policy);
+function isTooEarly(event: SignalEvent, policy: RunPolicy): boolean {
+  return event.isEarly === true && !asksToEnd(event, policy);
 }
 
-function endsTheWait({ signal }: SignalEvent, policy: RunPolicy): boolean {
+function asksToEnd({ signal }: SignalEvent, policy: RunPolicy): boolean {
   return endsWait(signal) || isStop(signal, policy);
 }
 
@@ -162,7 +162,7 @@ function endingGroup(state: In<"ending-group">, event: Event, policy: RunPolicy)
  */
 function onSignal(state: In<"running">, event: SignalEvent, policy: RunPolicy): Step {
   const { signal, wasIgnored } = event;
-  if (isDropped(event, policy)) return [state, [{ kind: "drop", signal }]];
+  if (isTooEarly(event, policy)) return [state, [{ kind: "drop", signal }]];
   const sent = policy.rewrite.get(signal) ?? signal;
   if (sent === 0) return [state, []];
   if (wasIgnored || !isStop(signal, policy)) return [state, [{ kind: "forward", signal: sent }]];

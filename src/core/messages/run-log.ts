@@ -30,6 +30,14 @@ export const runMessages = {
     by: "run",
     fields: { group: "the process group", graceMs: "milliseconds that they have to end" },
   },
+  "the command ended and left processes: if they are the app, keep it in the foreground": {
+    level: "warn",
+    by: "run",
+    fields: { processes: "their PIDs and names", how: "what to do" },
+    cause:
+      "The command ended with 0 by itself, and processes that it had started still run: a daemon puts itself into the background. For ebb the app has ended: it quits the sidecars and exits, and the container's end kills the processes.",
+    cure: "Start the app in the foreground: celery without --detach, php-fpm -F, nginx -g 'daemon off;'; a script ends with exec APP. If the processes are not the app, end them before the command ends.",
+  },
   "starting the command, although not ready in time": {
     level: "warn",
     by: "run",
@@ -54,10 +62,10 @@ export const runMessages = {
   "the command did not start": {
     level: "error",
     by: "run",
-    fields: { reason: "which command, and what the system said" },
+    fields: { reason: "which command, and what is missing" },
     cause:
-      "The file is not there (exit code 127), cannot be executed (126), or the system has no process or memory left (71).",
-    cure: "Check the path in the image, the file's mode, its interpreter, and the pod's limits.",
+      "The file, its interpreter or its loader is not there (exit code 127), it cannot be executed (126), or the system has no process or memory left (71).",
+    cure: "Do what the reason says: it names the file that is missing, the processor, or the mode. 71: raise the pod's limits.",
   },
   "cannot send a signal": {
     level: "warn",
@@ -72,6 +80,22 @@ export const runMessages = {
     fields: { graceMs: "milliseconds since the stop signal" },
     cause: "The command, or a process that it started, still ran when the time of --grace (or --pod-grace) was over.",
     cure: "Make the command end on the signal, or raise --grace, and terminationGracePeriodSeconds with it.",
+  },
+  "grace period over: cannot send SIGKILL to what is left of the command": {
+    level: "warn",
+    by: "run",
+    fields: { graceMs: "milliseconds since the stop signal", problem: "what the system said" },
+    cause:
+      "The command still ran when the time of --grace was over, and the kernel refused kill(2): it has another user (a set-uid program), and ebb lacks the capability KILL.",
+    cure: "Run the command as ebb's user, or add KILL to the container's capabilities.",
+  },
+  "the command still runs after SIGKILL: ending without it": {
+    level: "warn",
+    by: "run",
+    fields: { pid: "the command's process" },
+    cause:
+      "The kernel has refused SIGKILL, as an earlier line says, or the command waits for a disk or a network file system. ebb quits the sidecars, and exits with 137.",
+    cure: "The container's end ends the command. Do what the earlier line says, or look at the volumes that the command uses.",
   },
   "processes still run after SIGKILL": {
     level: "warn",

@@ -16,13 +16,15 @@ export type State =
       readonly grace: "unset" | "armed" | "spent";
       /** The stop signals that the child gets after the drain under way; or there is no drain yet, or no longer. */
       readonly draining: "not yet" | "over" | readonly SignalNumber[];
+      /** Whether a stop signal has come for it. */
+      readonly isToEnd: boolean;
     }
   | { readonly phase: "ending-group"; readonly exitCode: number }
   | { readonly phase: "quitting"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
 
 /** The name of a deadline, by which an event of an earlier phase's deadline is recognised and ignored. */
-export type Deadline = "wait" | "grace";
+export type Deadline = "wait" | "grace" | "kill";
 
 /** An event of the run, as `step` takes it. */
 export type Event =
@@ -58,7 +60,12 @@ export type Action =
   | { readonly kind: "forward"; readonly signal: SignalNumber }
   | { readonly kind: "drop"; readonly signal: SignalNumber }
   | { readonly kind: "end-group"; readonly watch: boolean }
+  /** Warn of the processes that the child has left running, as one that puts itself into the background does. */
+  | { readonly kind: "warn-of-left" }
   | { readonly kind: "kill-all" }
+  /** End without the child, which SIGKILL did not end. */
+  | { readonly kind: "leave-child" }
+  /** `ms` is the longest time; what a drain has used of the pod's grace period shortens that of `grace`. */
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
   | { readonly kind: "disarm"; readonly deadline: Deadline }
   | { readonly kind: "quit" }

@@ -1,11 +1,13 @@
+import { toTenths } from "../../core/base/duration.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
+import { graceAfter } from "../../core/run/shutdown-budget.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../../core/run/signal.ts";
-import type { Action, Event } from "../../core/run/supervision-steps.ts";
+import type { Action, Deadline, Event } from "../../core/run/supervision-steps.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { native } from "../native/native.ts";
 import { A_SECOND, keepLive } from "../output/live.ts";
 import { writeTerminationLog } from "../output/termination-log.ts";
-import { type Child, sendSignal, spawn } from "../process/child.ts";
+import { type Child, ownChildren, sendSignal, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
 import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
@@ -39,6 +41,9 @@ export function performAction(run: Run, action: Action): void {
       return run.drop(action.signal);
     case "end-group":
       return end(run, run.child as Child, action.watch);
+    case "warn-of-left":
+      run.looking = runOrLogBug(() => warnOfLeft(run), run.log, "what the command has left could not be read");
+      return;
     case "kill-all":
       run.killing = runOrLogBug(
         () => killAll(run, run.child as Child),
@@ -46,8 +51,10 @@ export function performAction(run: Run, action: Action): void {
         "the command's rest could not be killed",
       );
       return;
+    case "leave-child":
+      return run.log.warn({ pid: run.child?.pid }, "the command still runs after SIGKILL: ending without it");
     case "arm":
-      return run.deadlines.arm(action.deadline, action.ms);
+      return arm(run, action.deadline, action.ms);
     case "disarm":
       return run.deadlines.disarm(action.deadline);
     case "stay":
@@ -155,6 +162,13 @@ async function drain(run: Run): Promise<void> {
   run.since.drained = performance.now();
 }
 
+function arm(run: Run, deadline: Deadline, ms: number): void {
+  if (deadline !== "grace") return run.deadlines.arm(deadline, ms);
+  const now = performance.now();
+  run.graceMs = toTenths(graceAfter(now - (run.since.drain ?? now), run.shutdown));
+  run.deadlines.arm(deadline, run.graceMs);
+}
+
 function forward(run: Run, signal: SignalNumber): void {
   const child = run.child as Child;
   run.log.debug({ signal: signalName(signal), pid: child.pid }, "forwarded a signal");
@@ -172,6 +186,14 @@ function receiverOf({ settings }: Run, { pid }: Child): number {
 function end(run: Run, child: Child, watch: boolean): void {
   endGroup(run.log, child, watch);
   if (watch) watchGroup(run, child, () => run.queue.push({ kind: "group-gone" }));
+}
+
+/** Looks at what the command has left, if anything: the end of most commands has to wait for nothing here. */
+async function warnOfLeft({ child, settings, log }: Run): Promise<void> {
+  const { pid, others } = child as Child;
+  if (ownChildren()?.every((left) => others.includes(left)) === true) return;
+  const { warnOfProcesses } = await import("../process/left-processes.ts");
+  await warnOfProcesses(log, others, settings.signalGroup ? pid : undefined);
 }
 
 async function quit(run: Run): Promise<void> {

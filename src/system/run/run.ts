@@ -59,10 +59,14 @@ export interface Run {
   /** Whether the sidecars have been up. */
   isReady: boolean;
   child?: Child;
+  /** The grace that the command has, once it has begun. */
+  graceMs?: number;
   /** How the child ended. */
   exit?: ChildExit;
   /** Never rejects. Resolves when all that is left of the command has been killed. */
   killing?: Promise<unknown>;
+  /** Never rejects. Resolves when it is logged which processes the command has left, if any. */
+  looking?: Promise<unknown>;
   /** Drops a signal because there is no child yet. */
   readonly drop: (signal: SignalNumber) => void;
 }

@@ -18,7 +18,8 @@ import { MiB, readStdinWithin } from "../system/input.ts";
 import { contentWriter } from "../system/output/content.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeError } from "../system/output/output.ts";
-import { findSidecars, readNetwork } from "../system/sidecars/find.ts";
+import { findSidecars } from "../system/sidecars/find.ts";
+import { readNetwork } from "../system/sidecars/ports.ts";
 import { abortedAfter } from "../system/timer.ts";
 
 const options = pickOptions(

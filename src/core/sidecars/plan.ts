@@ -10,7 +10,7 @@ export interface FoundSidecar {
   readonly name: SidecarName;
   readonly isNative: boolean;
   readonly adjustment?: Adjustment;
-  /** Its agent's port listens, and its admin interface has not answered yet: see `PortFinding`. */
+  /** Its admin interface has not answered yet: see `PortFinding`. */
   readonly isSuggested?: true;
 }
 

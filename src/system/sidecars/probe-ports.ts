@@ -84,7 +84,15 @@ async function probeOne(
 const asked = new Map<string, { readonly identity: Identity; readonly at: number }>();
 
 async function ask(name: SidecarName, admin: HttpTarget, { appPorts, ...probe }: PortProbe): Promise<Identity> {
-  if (appPorts.some((port) => isPortOf(admin, port))) return { kind: "silent" };
+  return appPorts.some((port) => isPortOf(admin, port)) ? { kind: "silent" } : await askAt(name, admin, probe);
+}
+
+/** Asks at an admin interface what it is, and resolves with that. `name` is the kind that is expected there. */
+export async function askAt(
+  name: SidecarName,
+  admin: HttpTarget,
+  probe: Pick<PortProbe, "patienceMs" | "signal">,
+): Promise<Identity> {
   const target = withPath(admin, identityPath(name));
   const key = describeTarget(target);
   const last = asked.get(key);

@@ -23,7 +23,7 @@ import { findSidecars } from "../system/sidecars/find.ts";
 import { probeOnce } from "../system/sidecars/ready.ts";
 
 const options = pickOptions(
-  ...(["sidecar", "admin", "ready", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
+  ...(["sidecar", "admin", "ready", "header", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
 );
 
 /** The time for each request. All are sent at the same time. */
@@ -92,7 +92,7 @@ async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<Side
 async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
   const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
-  const answers = await askForStatus(envoy.admin, { withinMs: REQUEST_MS, inbound });
+  const answers = await askForStatus(envoy, { withinMs: REQUEST_MS, inbound });
   return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }
 

@@ -22,7 +22,7 @@ const LOOK_REST = 20;
 export type SidecarSettings = Settings<
   "sidecar" | "admin" | "ready" | "quit" | "podAnnotations" | "hostNetwork" | "appPort"
 > &
-  Partial<Settings<"signalProcess" | "readyPath">>;
+  Partial<Settings<"signalProcess" | "readyPath" | "header">>;
 
 export interface FindOptions extends Look {
   readonly env: Environment;

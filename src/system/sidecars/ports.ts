@@ -20,7 +20,7 @@ export interface Look {
   readonly log: Log;
 }
 
-type PortSettings = Settings<"admin" | "hostNetwork" | "appPort">;
+type PortSettings = Settings<"admin" | "hostNetwork" | "appPort"> & Partial<Settings<"header">>;
 
 /** Decides whose the network is, by `--host-network`, else by /etc/hosts and mountinfo. */
 export function readNetwork({ hostNetwork }: Settings<"hostNetwork">): Network {
@@ -34,14 +34,14 @@ export function readNetwork({ hostNetwork }: Settings<"hostNetwork">): Network {
  */
 export async function askAdmin(
   pod: PodFacts,
-  { admin }: Pick<PortSettings, "admin">,
+  { admin, header: headers = [] }: Pick<PortSettings, "admin" | "header">,
   look: Look,
 ): Promise<PortFinding | undefined> {
   const by = adminNamedBy(pod, admin);
   if (admin === undefined || by === undefined) return undefined;
   const ask = async () => {
     const { askAt } = await import("./probe-ports.ts"); // few need it
-    return await askAt(PLAIN, admin, { patienceMs: patienceOf(look), signal: look.signal });
+    return await askAt(PLAIN, admin, { patienceMs: patienceOf(look), signal: look.signal, headers });
   };
   const identity = isSharedAdmin(admin) ? await ask() : ({ kind: "other" } as const);
   const listening = new Set(createListenerReader(look.log)());

@@ -20,15 +20,7 @@ import { logQuit, quitAll } from "../system/sidecars/quit.ts";
 import { leftUntil } from "../system/timer.ts";
 
 const options = {
-  ...pickOptions(
-    ...sidecarOptionNames,
-    ...logOptionNames,
-    "header",
-    "quitTimeout",
-    "minDrain",
-    "maxInFlight",
-    "podGrace",
-  ),
+  ...pickOptions(...sidecarOptionNames, ...logOptionNames, "quitTimeout", "minDrain", "maxInFlight", "podGrace"),
   drain: changed(all.drain, {
     initial: 60_000,
     initially: "60s",

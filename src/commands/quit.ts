@@ -7,7 +7,7 @@ import { findSidecars } from "../system/sidecars/find.ts";
 import { logQuit, quitAll } from "../system/sidecars/quit.ts";
 import { abortedAfter, leftUntil } from "../system/timer.ts";
 
-const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, "header", "quitTimeout");
+const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, "quitTimeout");
 
 /**
  * `ebb quit` tells this pod's sidecars to quit. Exits 0 if every sidecar accepted the quit and has stopped or will stop

@@ -18,7 +18,8 @@ import { MiB, readStdinWithin } from "../system/input.ts";
 import { contentWriter } from "../system/output/content.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeError } from "../system/output/output.ts";
-import { findSidecars, readNetwork } from "../system/sidecars/find.ts";
+import { findSidecars } from "../system/sidecars/find.ts";
+import { readNetwork } from "../system/sidecars/ports.ts";
 import { abortedAfter } from "../system/timer.ts";
 
 const options = pickOptions(
@@ -47,7 +48,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
     ? parsePilotAgentCall(operands)
     : parseRequestCall(operands, call.values.body);
   const target = where.kind === "url" ? where.target : withPath(await findAdmin(call, env), where.path);
-  // a token in EBB_HEADER is for the sidecars' quits: it goes to no other server
+  // a token in EBB_HEADER is for the sidecars: it goes to no other server
   const headers = call.origins.header === "--header" ? call.values.header : [];
   const bytes = isExact ? undefined : body === "-" ? await readBody() : encode(body);
   const asked = `request: ${method} ${describeTarget(target)}` as const;

@@ -9,6 +9,7 @@ import { EXIT } from "../core/run/exit.ts";
 import { describeProbe, type Probe } from "../core/sidecars/probe.ts";
 import { inboundOf } from "../core/sidecars/registry.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
+import { type Elsewhere, elsewhereIn } from "../core/status/elsewhere.ts";
 import { findingsOf } from "../core/status/findings.ts";
 import { processesOf } from "../core/status/proc-pid.ts";
 import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/status/snapshot.ts";
@@ -17,13 +18,14 @@ import { askForStatus } from "../system/envoy/ask-status.ts";
 import { isTerminal } from "../system/output/live.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeControl, writeOutput } from "../system/output/output.ts";
-import { readSettledProcesses } from "../system/process/processes.ts";
+import { readInitCall, readSettledProcesses } from "../system/process/processes.ts";
 import { readSocketTables } from "../system/process/sockets.ts";
-import { findSidecars } from "../system/sidecars/find.ts";
+import { findSidecars, readAnnotations, type SidecarSettings } from "../system/sidecars/find.ts";
+import { createPortProbe, readNetwork } from "../system/sidecars/ports.ts";
 import { probeOnce } from "../system/sidecars/ready.ts";
 
 const options = pickOptions(
-  ...(["sidecar", "admin", "ready", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
+  ...(["sidecar", "admin", "ready", "header", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
 );
 
 /** The time for each request. All are sent at the same time. */
@@ -33,7 +35,7 @@ const WATCH_PERIOD_MS = 1000;
 const CLEAR = "\x1b[H\x1b[2J";
 
 /**
- * `ebb status` shows what is going on in this pod. Exits with 0 whatever it sees: `ebb wait` tells ready from not
+ * `ebb status` shows what is going on in this pod, by the options of an ebb that is PID 1. Exits with 0 whatever it sees: `ebb wait` tells ready from not
  * ready. With --watch it repeats that each second, until a stop signal comes or stdout has no reader.
  */
 export const command: Command = {
@@ -61,27 +63,82 @@ async function main({ args, env }: Invocation): Promise<number> {
   }
 }
 
-async function takeSnapshot(call: Call<typeof options>, env: Environment): Promise<Snapshot> {
+async function takeSnapshot(call: StatusCall, env: Environment): Promise<Snapshot> {
   const time = new Date().toISOString();
-  const { sidecars, foundBy, doubts } = await find(call, env);
+  const asked = await chooseAsked(call, env);
+  const { sidecars, foundBy, doubts } = await find(asked);
   // before the requests, whose own connections must not be shown
   const seen = await readSettledProcesses();
   const sockets = summarizeSockets(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
-  const states = await Promise.all(sidecars.map(statusOf));
+  const [states, others] = await Promise.all([
+    Promise.all([...sidecars, ...targetsOf(asked)].map(statusOf)),
+    findElsewhere(asked, sidecars),
+  ]);
   const rest = { foundBy, sidecars: states, sockets, processes };
-  return { version: 1, time, ...rest, findings: findingsOf(rest, doubts) };
+  const elsewhere = states.every(({ ready }) => ready) ? [] : others;
+  return { version: 1, time, ...rest, findings: findingsOf(rest, { doubts, elsewhere, isByInit: asked.isByInit }) };
 }
 
-async function find({ values, origins }: Call<typeof options>, env: Environment) {
+type StatusCall = Call<typeof options>;
+
+/** The options by which the pod is judged. */
+interface Asked {
+  readonly settings: SidecarSettings;
+  /** What set `--sidecar`. */
+  readonly origin: string;
+  readonly env: Environment;
+  /** What an `ebb wait` that is PID 1 waits for beside the sidecars. */
+  readonly targets: readonly Probe[];
+  /** Whether they are those of PID 1. */
+  readonly isByInit: boolean;
+}
+
+/** Resolves with the options of PID 1 if that is an ebb, unless the call itself has a flag that names sidecars. */
+async function chooseAsked(call: StatusCall, env: Environment): Promise<Asked> {
+  const { json: _, watch: __, ...naming } = call.origins;
+  const init = Object.values(naming).some((origin) => origin.startsWith("--")) ? undefined : readInitCall();
+  const own = {
+    settings: { ...call.values, quit: [] },
+    origin: call.origins.sidecar,
+    env,
+    targets: [],
+    isByInit: false,
+  };
+  if (init === undefined) return own;
+  const { readWaitingCall } = await import("../compat/waiting-call.ts");
+  const initEnv = init.env ?? env;
+  const waiting = readWaitingCall(init.words, initEnv);
+  if (waiting === undefined) return own;
+  const { values: settings, origins, targets } = waiting;
+  return { settings, origin: origins.sidecar, env: initEnv, targets, isByInit: true };
+}
+
+function createLook(env: Environment) {
   const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
-  let foundBy = values.sidecar === "auto" ? null : origins.sidecar;
+  return { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log };
+}
+
+async function find({ settings, origin, env, isByInit }: Asked) {
+  let foundBy = settings.sidecar === "auto" ? null : origin;
   const onFound = (by: string): void => {
     foundBy = by;
   };
-  const look = { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log, onFound };
-  const { sidecars, doubts } = await findSidecars({ ...values, quit: [] }, look);
-  return { sidecars, foundBy, doubts };
+  const { sidecars, doubts } = await findSidecars(settings, { ...createLook(env), onFound });
+  const shown = sidecars.filter(({ name, ready }) => name !== "custom" || ready.length > 0);
+  return { sidecars: shown, foundBy: isByInit && foundBy?.startsWith("--") ? `${foundBy} of PID 1` : foundBy, doubts };
+}
+
+function targetsOf({ targets }: Asked): readonly Sidecar[] {
+  const custom = { name: "custom", isNative: false, envoy: undefined, quits: [], processes: [] } as const;
+  return targets.length === 0 ? [] : [{ ...custom, ready: targets }];
+}
+
+/** Resolves with the proxies that answer at other admin interfaces than those of `sidecars`, by the ports that listen. */
+async function findElsewhere({ settings, env }: Asked, sidecars: readonly Sidecar[]): Promise<readonly Elsewhere[]> {
+  const pod = { env, annotations: readAnnotations(settings.podAnnotations) };
+  const listen = createPortProbe(pod, settings, { ...createLook(env), network: readNetwork(settings) });
+  return elsewhereIn((await listen()).findings, sidecars);
 }
 
 async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<SidecarStatus> {
@@ -92,7 +149,7 @@ async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<Side
 async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
   const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
-  const answers = await askForStatus(envoy.admin, { withinMs: REQUEST_MS, inbound });
+  const answers = await askForStatus(envoy, { withinMs: REQUEST_MS, inbound });
   return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }
 

@@ -22,6 +22,20 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
       }
     });
 
+    test.each([
+      ["by its name, on 8001 of all addresses", on(8001, "0.0.0.0"), ["--sidecar", "envoy"]],
+      ["by its name, on 15000", on(15000), ["--sidecar", "envoy"]],
+      ["by nothing, on 15000", on(15000), []],
+      ["by nothing, on 8001 of all addresses", on(8001, "0.0.0.0"), []],
+      ["by its admin interface, on 15000", on(15000), ["--admin", "http://localhost:15000"]],
+    ])("is no Istio, and drained and quit: %s", async (_, admin, flags) => {
+      const network = { hosts: "own" } as const;
+      const ended = await ebbBesideEnvoys([{ admin }], ["run", ...flags, ...app], network);
+      expect(ended).toMatchObject({ code: 42, run: [false] });
+      const drain = ["drain", ...flags, "--drain", "5s", "--min-drain", "0s", "--quit"];
+      expect(await ebbBesideEnvoys([{ admin }], drain, network)).toMatchObject({ code: 0, run: [false] });
+    });
+
     test("is quit, drained, shown and asked", async () => {
       const envoys = [{ admin: on(8001) }];
       const network = { hosts: "own" } as const;

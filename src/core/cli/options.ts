@@ -54,7 +54,7 @@ export type Settings<K extends OptionName = OptionName> = Pick<Values<typeof opt
 /** The options that decide which sidecars are here, and what ebb requests from them. */
 export const sidecarOptionNames = [
   ...["sidecar", "admin", "ready", "readyPath", "quit", "signalProcess"],
-  ...["podAnnotations", "hostNetwork", "appPort"],
+  ...["header", "podAnnotations", "hostNetwork", "appPort"],
 ] as const;
 /** The options that decide how ebb logs. */
 export const logOptionNames = ["logLevel", "logFormat", "quiet"] as const;

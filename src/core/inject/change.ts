@@ -47,12 +47,12 @@ export function planChange(pod: Pod, told: InjectRequest): Change {
 }
 
 /** Plans drain hooks for ordinary proxies, so that they are there until the app has drained. */
-function planProxies(apps: readonly AppPart[], { pod, told, names }: Context): readonly Part[] {
+function planProxies(apps: readonly AppPart[], { pod, told, names, surroundings }: Context): readonly Part[] {
   const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   const hasEbb = apps.some(({ command }) => command !== undefined);
   if (longest === undefined || longest.drainMs === 0 || !hasEbb || !isAlwaysRestarted(pod)) return [];
   const policy = new Map([...told.known.options, ...told.policy.options]);
-  const options = chooseOptions({ pod: new Map(), policy, annotations: told.wishes.options });
+  const options = chooseOptions({ pod: surroundings.options, policy, annotations: told.wishes.options });
   const started = new Set(apps.map(({ at }) => at));
   return pod.spec.containers.flatMap((container, at): readonly Part[] => {
     if (started.has(at)) return [];

@@ -8,10 +8,8 @@ import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** All that tells which sidecars are in this pod. */
 export interface Evidence extends PodFacts {
-  /**
-   * The admin interface that the user names (--admin or ENVOY_ADMIN_API). If there is one, its proxy counts as found.
-   */
-  readonly admin: HttpTarget | undefined;
+  /** The proxy at the admin interface that the user names, unless `adminNamedBy` returns undefined. */
+  readonly atAdmin: PortFinding | undefined;
   /** The proxies that were found by their listening ports. */
   readonly byPort: readonly PortFinding[];
 }
@@ -45,8 +43,10 @@ export function detect(evidence: Evidence): Detection {
   companions(evidence, told);
   const by = told.by.length === 0 ? undefined : told.by.join(", ");
   const found = foundIn(evidence, told.names);
+  const { atAdmin, byPort } = evidence;
+  const findings = atAdmin !== undefined ? [atAdmin] : isByPort ? byPort : [];
   return {
-    found: isByPort && hasProxy ? found.map((one, at) => withPortFinding(one, evidence.byPort[at], evidence)) : found,
+    found: findings.length === 0 ? found : found.map((one, at) => withPortFinding(one, findings[at], evidence)),
     hasProxy,
     by,
   };
@@ -63,16 +63,22 @@ function withPortFinding(found: FoundSidecar, finding: PortFinding | undefined, 
   return isSuggested === undefined ? one : { ...one, isSuggested };
 }
 
-/** Adds the proxy that the user names by a variable or its admin interface (see `ownerOf`). A mesh's variable wins. */
-function proxyByUser({ env, admin }: Evidence, { names, by }: Naming): void {
+/** Adds the proxy that the user names by its admin interface or by a variable. */
+function proxyByUser({ env, atAdmin }: Evidence, { names, by }: Naming): void {
   const named = namedByUser(env);
-  if (named !== undefined && (admin === undefined || named.name !== PLAIN)) {
-    names.push(named.name);
-    by.push(named.variable);
-  } else if (admin !== undefined) {
-    names.push(ownerOf(admin));
-    by.push((env.ENVOY_ADMIN_API ?? "") === "" ? "--admin" : "ENVOY_ADMIN_API");
-  }
+  const name = atAdmin?.name ?? named?.name;
+  if (name === undefined) return;
+  names.push(name);
+  by.push(atAdmin?.by ?? named?.variable ?? "");
+}
+
+/**
+ * Returns the option or variable by which the user names an admin interface that tells which proxy is here. Returns
+ * undefined if there is none, or if a mesh's variable tells: that wins.
+ */
+export function adminNamedBy({ env }: PodFacts, admin: HttpTarget | undefined): string | undefined {
+  if (admin === undefined || (namedByUser(env)?.name ?? PLAIN) !== PLAIN) return undefined;
+  return (env.ENVOY_ADMIN_API ?? "") === "" ? "--admin" : "ENVOY_ADMIN_API";
 }
 
 interface Named {
@@ -101,19 +107,14 @@ export function hasUserVariable(env: Environment): boolean {
   return false;
 }
 
-/** Returns whose admin interface this is: a mesh's whose admin port is also among its `ports`, else a plain Envoy's. */
-function ownerOf({ address }: HttpTarget): SidecarName {
-  if (address.kind === "unix") return PLAIN;
-  for (const name of sidecarNames) if (kindOf(name).role === "proxy" && isAdminPort(name, address.port)) return name;
-  return PLAIN;
+/** Returns the mesh's proxies of which the pod's annotations tell. */
+export function annotatedIn(pod: PodFacts): readonly SidecarName[] {
+  const told: Naming = { names: [], by: [] };
+  proxiesByAnnotation(pod, told);
+  return told.names;
 }
 
-function isAdminPort(name: SidecarName, port: number): boolean {
-  const { admin, ports } = kindOf(name);
-  return ports.includes(port) && admin.endsWith(`:${port}`);
-}
-
-function proxiesByAnnotation({ annotations }: Evidence, { names, by }: Naming): void {
+function proxiesByAnnotation({ annotations }: PodFacts, { names, by }: Naming): void {
   for (const name of sidecarNames) {
     const annotation = kindOf(name).role === "helper" ? undefined : annotationOf(name, annotations);
     if (annotation === undefined) continue;

@@ -1,10 +1,11 @@
 import { type HttpTarget, parseHttpTarget, withPath } from "../base/address.ts";
+import type { Header } from "../base/http-framing.ts";
 import type { Executable } from "../run/process.ts";
 import type { Adjustment, SidecarKind } from "./kinds/kind.ts";
 import { type Probe, parseProbe } from "./probe.ts";
 import type { QuitRequest } from "./sidecar.ts";
 
-/** The values of `--admin`, `--ready`, `--quit`, `--signal-process` and `--ready-path`. */
+/** The values of `--admin`, `--ready`, `--quit`, `--signal-process`, `--ready-path` and `--header`. */
 export interface SidecarUrls {
   readonly admin: HttpTarget | undefined;
   readonly ready: readonly Probe[];
@@ -13,6 +14,8 @@ export interface SidecarUrls {
   readonly signalProcess?: readonly Executable[];
   /** The path on the admin interface to probe instead of the sidecar's own readiness endpoint. */
   readonly readyPath?: string | undefined;
+  /** The user's headers for every request. */
+  readonly header?: readonly Header[];
 }
 
 /** The user's values for the admin interface. */

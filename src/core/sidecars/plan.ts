@@ -1,6 +1,8 @@
 import { type HttpTarget, withPath } from "../base/address.ts";
+import type { Header } from "../base/http-framing.ts";
 import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kinds/kind.ts";
 import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, targetOf } from "./own-probes.ts";
+import { withHeaders } from "./probe.ts";
 import { serializeQuit } from "./quit.ts";
 import { kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
@@ -10,7 +12,7 @@ export interface FoundSidecar {
   readonly name: SidecarName;
   readonly isNative: boolean;
   readonly adjustment?: Adjustment;
-  /** Its agent's port listens, and its admin interface has not answered yet: see `PortFinding`. */
+  /** Its admin interface has not answered yet: see `PortFinding`. */
   readonly isSuggested?: true;
 }
 
@@ -66,7 +68,8 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
     const isMeant = proxies === 0 || kindOf(one.name).role === "proxy";
     const own = ownSidecar(one, isMeant ? urls : noUrls);
     const given = isMeant && isGiven ? withQuits(own, isAlone ? { quits: instead, processes } : none) : own;
-    known.push(isMeant && !own.isNative && lastResort.length > 0 ? { ...given, lastResort } : given);
+    const ended = isMeant && !own.isNative && lastResort.length > 0 ? { ...given, lastResort } : given;
+    known.push(withUsersHeaders(ended, urls.header));
     areAllNative &&= !isMeant || one.isNative;
   }
   const isTaken = isAlone || areAllNative;
@@ -75,7 +78,18 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   const rest = found.length === 0 ? lastResort : [];
   if (urls.ready.length + quits.length + others.processes.length + rest.length === 0) return known;
   const custom: Sidecar = { name: "custom", isNative: false, envoy: undefined, ready: urls.ready, ...others };
-  return [...known, rest.length > 0 ? { ...custom, lastResort: rest } : custom];
+  return [...known, withUsersHeaders(rest.length > 0 ? { ...custom, lastResort: rest } : custom, urls.header)];
+}
+
+/** Returns the sidecar with the user's headers for readiness and for its Envoy. `quitAll` adds them to the quits. */
+function withUsersHeaders(sidecar: Sidecar, headers: readonly Header[] = []): Sidecar {
+  if (headers.length === 0) return sidecar;
+  const { ready, envoy } = sidecar;
+  return {
+    ...sidecar,
+    ready: ready.map((probe) => withHeaders(probe, headers)),
+    envoy: envoy && { ...envoy, headers },
+  };
 }
 
 const noUrls: AdminUrls = { admin: undefined };

@@ -5,16 +5,16 @@ import type { Annotations, EnvoyNode, PodFacts } from "./kinds/kind.ts";
 import { foundIn } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
-/** A proxy that was found by a port that listens. */
+/** A proxy that was found by a port that listens, or by the admin interface that the user names. */
 export interface PortFinding {
   readonly name: SidecarName;
-  /** What showed it, for the log: `port 15021`. */
+  /** What showed it, for the log: `port 15021`, `--admin`. */
   readonly by: string;
   /** The URL of its admin interface, if that is not at its usual place. */
   readonly admin?: string;
   /** Its pod's annotations, as far as its Envoy node carries them. */
   readonly annotations?: Annotations;
-  /** Its agent's port listens, and its admin interface does not answer yet: it may be waited for, not quit. */
+  /** Its admin interface does not answer yet: it may be waited for. Before it is drained or quit, ebb asks again. */
   readonly isSuggested?: true;
 }
 
@@ -104,9 +104,54 @@ export function findingOf(
   const { kind: _, name: shown, ...told } = identity;
   const by = `port ${port}`;
   const isAgents = !isPortOf(admin, port);
-  const one = shown === name || isAgents || names.includes(shown) ? name : shown;
+  const isAnothers = shown !== PLAIN && names.includes(shown); // that mesh's own port tells more
+  const one = shown === name || isAgents || isAnothers ? name : shown;
   const isUsual = describeTarget(admin).startsWith(`${kindOf(one).admin}/`);
   return { name: one, by, ...told, ...(isUsual || isAgents ? {} : { admin: `http://localhost:${port}` }) };
+}
+
+/** What tells of a mesh besides its admin interface. */
+export interface MeshSigns {
+  readonly listening: ReadonlySet<number>;
+  /** The sidecars of which the pod's annotations tell. */
+  readonly annotated: readonly SidecarName[];
+}
+
+/**
+ * Returns whose admin interface it is that the user names: that of the mesh that its node shows, or at whose usual port
+ * it is while an annotation or another port tells of that mesh; else a plain Envoy's. `by` is the option or variable
+ * that names it.
+ */
+export function findingAt(admin: HttpTarget, by: string, identity: Identity, signs: MeshSigns): PortFinding {
+  if (identity.kind === "proxy" && identity.name !== PLAIN) {
+    const { kind: _, ...shown } = identity;
+    return { ...shown, by };
+  }
+  const isEnvoy = identity.kind === "proxy";
+  const name = sidecarNames.find((one) => isOwner(one, admin, { isEnvoy, ...signs })) ?? PLAIN;
+  return { name, by, ...(identity.kind === "silent" ? { isSuggested: true } : {}) };
+}
+
+function isOwner(
+  name: SidecarName,
+  admin: HttpTarget,
+  { isEnvoy, listening, annotated }: MeshSigns & { readonly isEnvoy: boolean },
+): boolean {
+  if (!isAtUsualPort(name, admin)) return false;
+  const others = kindOf(name).ports.filter((port) => !isPortOf(admin, port));
+  if (others.length === 0) return !isEnvoy;
+  return annotated.includes(name) || others.some((port) => listening.has(port));
+}
+
+/** Reports whether an admin interface is where that of a mesh's Envoy usually is: it may be a plain Envoy's too. */
+export function isSharedAdmin(admin: HttpTarget): boolean {
+  return sidecarNames.some((name) => kindOf(name).drainPath !== undefined && isAtUsualPort(name, admin));
+}
+
+/** Reports whether an admin interface is at the usual port of this mesh's proxy. */
+function isAtUsualPort(name: SidecarName, { address }: HttpTarget): boolean {
+  const { role, admin } = kindOf(name);
+  return role === "proxy" && name !== PLAIN && address.kind === "tcp" && admin.endsWith(`:${address.port}`);
 }
 
 /** Reports whether a target is on this TCP port. */

@@ -1,6 +1,6 @@
 import { type Address, describeTarget, type HttpTarget, parseHttpTarget, parseUnix } from "../base/address.ts";
 import { formatHostPort, isPort } from "../base/host-port.ts";
-import { excerpt, type HttpAnswer } from "../base/http-framing.ts";
+import { excerpt, type Header, type HttpAnswer } from "../base/http-framing.ts";
 import { redactUrl } from "../base/redact.ts";
 
 /** What is asked to learn whether something is ready. */
@@ -12,6 +12,8 @@ export type Probe =
       readonly except?: string;
       /** The only status that counts as ready. Undefined: any 2xx. */
       readonly only?: number;
+      /** The user's headers for the request. */
+      readonly headers?: readonly Header[];
     }
   /** Ready if a connection is accepted. */
   | { readonly kind: "connect"; readonly address: Address }
@@ -45,6 +47,13 @@ export function parseProbe(text: string): Probe | undefined {
   }
   const target = parseHttpTarget(text);
   return target === undefined ? undefined : { kind: "http", target };
+}
+
+/** Returns the probe with the user's headers, if it is an HTTP request; with those of all of its requests, if it is several. */
+export function withHeaders(probe: Probe, headers: readonly Header[]): Probe {
+  if (headers.length === 0) return probe;
+  if (probe.kind === "any") return { ...probe, probes: probe.probes.map((one) => withHeaders(one, headers)) };
+  return probe.kind === "http" ? { ...probe, headers } : probe;
 }
 
 /** Formats a probe as the log names it: `http://localhost:15021/healthz/ready`, `tcp://db:5432`, `file:/ready`. */

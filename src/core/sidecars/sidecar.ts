@@ -23,9 +23,12 @@ export interface Sidecar {
   /** A native sidecar ends by itself after the app; a quit would only restart it. */
   readonly isNative: boolean;
   /**
-   * The admin interface of its Envoy, and the path there that drains the listeners. Undefined if it is not an Envoy.
+   * The admin interface of its Envoy, the user's headers for it, and the path there that drains the listeners. Undefined
+   * if it is not an Envoy.
    */
-  readonly envoy: { readonly admin: HttpTarget; readonly drainPath: string } | undefined;
+  readonly envoy:
+    | { readonly admin: HttpTarget; readonly headers?: readonly Header[]; readonly drainPath: string }
+    | undefined;
   readonly ready: readonly Probe[];
   readonly quits: readonly QuitRequest[];
   /** Names of executables (`--signal-process`) whose processes are ended by signals. */

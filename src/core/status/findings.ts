@@ -4,30 +4,47 @@ import { counted, describeAddress } from "../base/wording.ts";
 import type { EnvoyStatus } from "../envoy/status.ts";
 import type { SocketsStatus } from "../proc/net.ts";
 import { kindOf } from "../sidecars/registry.ts";
-import type { ProcessesStatus, SidecarStatus, Snapshot, StatusFinding } from "./snapshot.ts";
+import { type Elsewhere, elsewhereFinding } from "./elsewhere.ts";
+import type { ProbeStatus, ProcessesStatus, SidecarStatus, Snapshot, StatusFinding } from "./snapshot.ts";
 
 type Seen = Omit<Snapshot, "findings" | "version" | "time">;
 
+/** What a look at the pod tells beside the snapshot. */
+export interface Looked {
+  /** Why proxies that only a port suggests are left alone. */
+  readonly doubts: readonly string[];
+  /** Proxies that answer where no sidecar of the snapshot is asked. */
+  readonly elsewhere: readonly Elsewhere[];
+  /** Whether the snapshot has what PID 1, an ebb, waits for. */
+  readonly isByInit: boolean;
+}
+
 /**
- * Returns what stands out in a pod, in words, in this order: sidecars, proxies that only a port suggests (`doubts`:
- * why they are left alone), processes, sockets. Returns an empty list if nothing does.
+ * Returns what stands out in a pod, in words, in this order: sidecars, proxies that are not asked, processes, sockets.
+ * Returns an empty list if nothing does.
  */
-export function findingsOf(seen: Seen, doubts: readonly string[] = []): readonly StatusFinding[] {
-  const { sidecars, sockets, processes } = seen;
+export function findingsOf(seen: Seen, looked: Looked): readonly StatusFinding[] {
+  const { sidecars, sockets, processes, foundBy } = seen;
+  const { doubts, elsewhere } = looked;
   return [
     ...sidecars.flatMap(sidecarFindings),
     ...doubts.map((message): StatusFinding => ({ kind: "not-proved", message })),
+    ...elsewhere.map(elsewhereFinding),
     ...agentFindings(seen),
-    ...(processes === null ? [noProcesses] : processFindings(processes, sidecars)),
+    ...(processes === null ? [noProcesses] : processFindings(processes, sidecars, looked)),
     ...(sockets === null ? [noSockets] : socketFindings(sockets)),
-    ...(sidecars.length + doubts.length === 0 ? [noSidecar] : []),
+    ...(sidecars.length + doubts.length === 0 ? [noSidecar(foundBy)] : []),
   ];
 }
 
-const noSidecar: StatusFinding = {
-  kind: "no-sidecar",
-  message: "no sidecar found: no variable, annotation or listening port shows one; name it with --sidecar NAME",
-};
+function noSidecar(foundBy: string | null): StatusFinding {
+  const message =
+    foundBy === null
+      ? "no sidecar found: no variable, annotation or listening port shows one; name it with --sidecar NAME"
+      : `no sidecar: ${foundBy} says that there is none`;
+  return { kind: "no-sidecar", message };
+}
+
 const noProcesses: StatusFinding = { kind: "no-processes", message: "/proc cannot be read: processes cannot be seen" };
 const noSockets: StatusFinding = { kind: "no-sockets", message: "/proc/net cannot be read: sockets cannot be seen" };
 
@@ -108,25 +125,41 @@ function agentFindings({ sidecars, sockets }: Seen): readonly StatusFinding[] {
 /** An ebb that is younger than this has only begun to wait. */
 const YOUNG_MS = 5000;
 
-/** Reports an `ebb run` or `ebb wait` as PID 1 that has no command: what it waits for, only its options tell. */
-function notStarted({ init, initIsEbb, child }: ProcessesStatus): readonly StatusFinding[] {
+function describeMissing({ target, reason }: ProbeStatus): string {
+  return `${target}: ${reason}`;
+}
+
+/** Reports an `ebb run` or `ebb wait` as PID 1 that has no command, and what of its sidecars is not ready. */
+function notStarted(
+  { init, initIsEbb, child }: ProcessesStatus,
+  sidecars: readonly SidecarStatus[],
+  isByInit: boolean,
+): readonly StatusFinding[] {
   const ageMs = init?.ageMs ?? 0;
   const waits = initIsEbb && child === null && init?.command.includes("--") === true && init.pid === 1;
   if (!waits || ageMs < YOUNG_MS) return [];
   const call = shortened(oneLine(init.command.join(" ")), LONGEST_CALL);
-  const message = `ebb (PID 1) runs for ${formatDuration(ageMs)} and its command does not run: it waits for what its own options name (${call}), or ends the sidecars; its log says which`;
+  const missing = sidecars.flatMap(({ probes }) => probes.filter(({ ready }) => !ready).map(describeMissing));
+  const ready = "all that it waits for is ready, so that it starts, or ends the sidecars; its log says which";
+  const unseen = `it waits for what its own options name (${call}), or ends the sidecars; its log says which`;
+  const reason = !isByInit ? unseen : missing.length > 0 ? `it waits for ${missing.join("; ")} (${call})` : ready;
+  const message = `ebb (PID 1) runs for ${formatDuration(ageMs)} and its command does not run: ${reason}`;
   return [{ kind: "not-started", message }];
 }
 
 const LONGEST_CALL = 200;
 
-function processFindings(processes: ProcessesStatus, sidecars: readonly SidecarStatus[]): readonly StatusFinding[] {
+function processFindings(
+  processes: ProcessesStatus,
+  sidecars: readonly SidecarStatus[],
+  { isByInit }: Looked,
+): readonly StatusFinding[] {
   const { init, child, zombies, appEnded, appSeen } = processes;
   const found: StatusFinding[] = [];
   if (appEnded === true && sidecars.length > 0) {
     found.push({ kind: "app-ended", message: "the app has ended, but the sidecar still runs: ebb quit ends it" });
   }
-  found.push(...notStarted(processes));
+  found.push(...notStarted(processes, sidecars, isByInit));
   if (!appSeen && sidecars.length > 0) found.push(appUnseen);
   const app = child ?? init;
   if (app?.state === "stopped" || app?.state === "uninterruptible") {

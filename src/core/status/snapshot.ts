@@ -10,7 +10,10 @@ export interface Snapshot {
   readonly version: 1;
   /** When it was taken, as RFC 3339 in UTC. */
   readonly time: string;
-  /** What showed the sidecars: `--sidecar`, a variable, `annotation ...`, `port ...`. Null if there are none. */
+  /**
+   * What showed the sidecars: `--sidecar`, a variable, `annotation ...`, `port ...`; ` of PID 1` follows a flag of an ebb
+   * that is PID 1. Null if there are none.
+   */
   readonly foundBy: string | null;
   readonly sidecars: readonly SidecarStatus[];
   /** Null if /proc/net cannot be read. */
@@ -83,6 +86,7 @@ export const findingKinds = [
   "close-wait",
   "drained",
   "draining",
+  "elsewhere",
   "initializing",
   "no-agent",
   "no-listeners",

@@ -1,6 +1,7 @@
-import { type HttpTarget, withPath } from "../../core/base/address.ts";
+import { withPath } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { judgeStatus } from "../../core/sidecars/probe.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient, type OnBody } from "../http/http.ts";
 import { type FailureKind, RequestFailed } from "../http/request-failed.ts";
 
@@ -13,6 +14,9 @@ const LONGEST_PIECES_MS = 10_000;
  * thousands. What a longer one says counts as not known.
  */
 export const MAX_ANSWER = 4 * 1024 * 1024;
+
+/** Where an Envoy's admin interface is, and the user's headers for it. */
+export type EnvoyPlace = Pick<NonNullable<Sidecar["envoy"]>, "admin" | "headers">;
 
 /** The reason why there is no answer, or why it is not a 2xx. */
 export interface NoAnswer {
@@ -37,7 +41,7 @@ export interface EnvoyAdmin extends Disposable {
  * Creates a client of an Envoy's admin interface. A request has 2 s (`ADMIN_REQUEST_MS`); `getPieces` has 2 s after
  * each piece, 10 s in all (`LONGEST_PIECES_MS`). All requests reject with the signal's reason if that is aborted.
  */
-export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin {
+export function connectAdmin({ admin, headers = [] }: EnvoyPlace, signal: AbortSignal): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ANSWER });
   const ask = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
     const patience = createPatience();
@@ -48,7 +52,7 @@ export function connectAdmin(admin: HttpTarget, signal: AbortSignal): EnvoyAdmin
         patience.renew();
         onBody(text);
       });
-    const request = { method, target: withPath(admin, path), headers: [] };
+    const request = { method, target: withPath(admin, path), headers };
     try {
       const answer = await client.request(request, AbortSignal.any([signal, limit]), onPiece);
       const verdict = judgeStatus(answer);

@@ -1,22 +1,24 @@
 import { type HttpTarget, withPath } from "../../core/base/address.ts";
-import { excerpt } from "../../core/base/http-framing.ts";
+import { excerpt, type Header } from "../../core/base/http-framing.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
 import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
 import { fetchStreamed } from "../http/fetch.ts";
-
 import { RequestFailed, tooLong } from "../http/request-failed.ts";
-import { MAX_ANSWER } from "./admin.ts";
+import { type EnvoyPlace, MAX_ANSWER } from "./admin.ts";
 import { readListeners } from "./scope.ts";
 
 /**
  * Asks an Envoy's admin interface for its state, by several requests at once, and resolves with the answers within
  * `withinMs`. A request that fails is a `problem` in the place of its answer.
  */
-export async function askForStatus(admin: HttpTarget, { withinMs, inbound }: StateOptions): Promise<AdminAnswers> {
+export async function askForStatus(
+  { admin, headers = [] }: EnvoyPlace,
+  { withinMs, inbound }: StateOptions,
+): Promise<AdminAnswers> {
   const end = performance.now() + withinMs;
-  const get = (path: string) => ask(withPath(admin, path), end - performance.now());
+  const get = (path: string) => ask(withPath(admin, path), headers, end - performance.now());
   const [serverInfo, stats, bound, dump, clusters] = await Promise.all([
     get("/server_info"),
     get(statsPath),
@@ -34,11 +36,11 @@ export interface StateOptions {
   readonly inbound: Inbound | undefined;
 }
 
-async function ask(target: HttpTarget, withinMs: number): Promise<AdminAnswer> {
+async function ask(target: HttpTarget, headers: readonly Header[], withinMs: number): Promise<AdminAnswer> {
   if (withinMs <= 0) return { problem: "not all of it was answered in time" };
   try {
     // by fetch, because it keeps its connections from one look to the next: watching leaves no trail of closed ones
-    const answer = await fetchStreamed({ method: "GET", target, headers: [] }, withinMs);
+    const answer = await fetchStreamed({ method: "GET", target, headers }, withinMs);
     const text = await readText(answer.body);
     if (text === undefined) return { problem: tooLong(MAX_ANSWER) };
     if (answer.status === 200) return { text };

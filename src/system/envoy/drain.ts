@@ -72,7 +72,7 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   const queue = createQueue<DrainEvent>();
   const over = new AbortController();
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));
-  using admin = connectAdmin(envoy.admin, over.signal);
+  using admin = connectAdmin(envoy, over.signal);
   const ask = drainSteps({ sidecar: name, envoy, admin, log, onProgress });
   const deadlines = createDeadlines<DrainDeadline>((of) => queue.push({ kind: "deadline", of }));
   const effects = { sidecar: name, ask, queue, deadlines, boundMs, over: over.signal, log };
@@ -168,7 +168,7 @@ export async function undoDrain(sidecar: Sidecar, log: Log): Promise<void> {
 async function withAdmin(sidecar: Sidecar, act: (admin: EnvoyAdmin) => Promise<void>): Promise<void> {
   const { envoy } = locateAdmin(sidecar);
   if (envoy === undefined) return;
-  using admin = connectAdmin(envoy.admin, new AbortController().signal);
+  using admin = connectAdmin(envoy, new AbortController().signal);
   await act(admin);
 }
 

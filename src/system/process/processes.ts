@@ -1,3 +1,4 @@
+import type { Environment } from "../../core/base/environment.ts";
 import type { Owner } from "../../core/proc/net.ts";
 import { parseStat, type Stat, ZOMBIE } from "../../core/run/process.ts";
 import type { ProcessTable } from "../../core/status/proc-pid.ts";
@@ -54,8 +55,30 @@ function readProcesses(): SeenProcesses | undefined {
     initCgroup: readIfThere("/proc/1/cgroup"),
     uptimeMs: uptimeMs(),
     isInitOwn: isInitOwn(),
-    commandOf: (pid) => (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0").slice(0, -1),
+    commandOf: (pid) => readWords(`/proc/${pid}/cmdline`),
   };
+}
+
+/** Reads words that each end with a NUL. Returns an empty list if the file cannot be read. */
+function readWords(path: string): readonly string[] {
+  return (readIfThere(path) ?? "").split("\0").slice(0, -1);
+}
+
+/** How PID 1 was started. */
+export interface InitCall {
+  readonly words: readonly string[];
+  /** Undefined if ebb may not read it. */
+  readonly env: Environment | undefined;
+}
+
+/** Reads how PID 1 was started, if that is an ebb, and not this one. Returns undefined otherwise. */
+export function readInitCall(): InitCall | undefined {
+  const commOf = (pid: number | "self") => readIfThere(`/proc/${pid}/comm`);
+  if (process.pid === 1 || (isInitOwn() !== true && commOf(1) !== commOf("self"))) return undefined;
+  const words = readWords("/proc/1/cmdline");
+  const variables = readWords("/proc/1/environ").map((text) => /^([^=]+)=(.*)$/s.exec(text));
+  const env = Object.fromEntries(variables.flatMap((match) => (match === null ? [] : [[match[1], match[2]]])));
+  return words.length === 0 ? undefined : { words, env: variables.length === 0 ? undefined : env };
 }
 
 /**

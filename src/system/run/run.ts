@@ -17,7 +17,6 @@ export type RunSettings = Settings<
 
 /** The options of `ebb run`, without those that are for finding sidecars and for the log. */
 export const runOptionNames = [
-  "header",
   "waitTimeout",
   "onWaitTimeout",
   "noWait",

@@ -1,22 +1,14 @@
 import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
-import {
-  type Detection,
-  detect,
-  type Evidence,
-  hasUserVariable,
-  isUsualPort,
-  parseAnnotations,
-} from "../../core/sidecars/detect.ts";
-import type { Annotations } from "../../core/sidecars/kinds/kind.ts";
-import { type Network, networkByHosts, whyNoPort } from "../../core/sidecars/network.ts";
+import { type Detection, detect, hasUserVariable, parseAnnotations } from "../../core/sidecars/detect.ts";
+import type { Annotations, PodFacts } from "../../core/sidecars/kinds/kind.ts";
+import { whyNoPort } from "../../core/sidecars/network.ts";
 import { type FoundSidecar, foundIn, planSidecars } from "../../core/sidecars/plan.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { readIfThere, readSmall } from "../file.ts";
+import { readSmall } from "../file.ts";
 import type { Log } from "../output/log.ts";
-import { createListenerReader } from "../process/sockets.ts";
 import { locateAdmin } from "./admin-socket.ts";
-import type { PortFindings } from "./probe-ports.ts";
+import { askAdmin, createPortProbe, type Look, placeEnvoy, readNetwork } from "./ports.ts";
 import { whenReady } from "./ready.ts";
 
 const LOOK_PERIOD_MS = 9;
@@ -30,19 +22,12 @@ const LOOK_REST = 20;
 export type SidecarSettings = Settings<
   "sidecar" | "admin" | "ready" | "quit" | "podAnnotations" | "hostNetwork" | "appPort"
 > &
-  Partial<Settings<"signalProcess" | "readyPath">>;
+  Partial<Settings<"signalProcess" | "readyPath" | "header">>;
 
-export interface FindOptions {
+export interface FindOptions extends Look {
   readonly env: Environment;
-  /** How long to look for sidecars that may not be there yet. 0 looks once. */
-  readonly forMs: number;
-  /** How many ms the work that follows has in all: a proxy gets a quarter of them to say what it is, at least 2 s. */
-  readonly actMs?: number;
   /** What an earlier search has found and logged. */
   readonly before?: readonly FoundSidecar[] | undefined;
-  /** Ends the search: it then rejects with the signal's reason. */
-  readonly signal: AbortSignal;
-  readonly log: Log;
   /** Called with the evidence, in words for the log, if `auto` has found sidecars. */
   readonly onFound?: (by: string) => void;
 }
@@ -74,10 +59,13 @@ export async function findSidecars(settings: SidecarSettings, look: FindOptions)
 async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<FoundSidecars, "sidecars">> {
   const { env, log } = look;
   const annotations = readAnnotations(settings.podAnnotations, look.before === undefined ? log : undefined);
-  if (settings.sidecar !== "auto") return { found: foundIn({ env, annotations }, settings.sidecar), doubts: [] };
+  const pod = { env, annotations };
+  if (settings.sidecar !== "auto")
+    return { found: await placeEnvoy(foundIn(pod, settings.sidecar), pod, settings, look), doubts: [] };
   if (isDescribed(settings, env)) return { found: [], doubts: [] };
-  const { found, by, doubts } = await lookAround({ env, admin: settings.admin, annotations }, settings, look);
+  const { found, by, doubts } = await lookAround(pod, settings, look);
   if (by === undefined) return { found, doubts };
+  if (look.before !== undefined && found.some(({ isSuggested }) => isSuggested)) return { found, doubts };
   const sidecars: string[] = [];
   let native = false;
   for (const { name, isNative } of found) {
@@ -113,12 +101,6 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
   );
 }
 
-/** Decides whose the network is, by `--host-network`, else by /etc/hosts and mountinfo. */
-export function readNetwork({ hostNetwork }: Settings<"hostNetwork">): Network {
-  if (hostNetwork !== undefined) return hostNetwork ? "node" : "own";
-  return networkByHosts(readIfThere("/etc/hosts"), readIfThere("/proc/self/mountinfo"));
-}
-
 type Looked = Detection & Pick<FoundSidecars, "doubts">;
 
 /**
@@ -126,16 +108,13 @@ type Looked = Detection & Pick<FoundSidecars, "doubts">;
  * found or time is up. Companions that are ready end this too: their own traffic goes through the proxy, so that it is
  * there by then.
  */
-async function lookAround(
-  facts: Omit<Evidence, "byPort">,
-  settings: SidecarSettings,
-  look: FindOptions,
-): Promise<Looked> {
+async function lookAround(pod: PodFacts, settings: SidecarSettings, look: FindOptions): Promise<Looked> {
+  const facts = { ...pod, atAdmin: await askAdmin(pod, settings, look) };
   const told = detect({ ...facts, byPort: [] });
-  if (told.hasProxy) return { ...told, doubts: [] };
+  if (told.hasProxy) return { ...told, found: await placeEnvoy(told.found, pod, settings, look), doubts: [] };
   const isSilent = told.by !== undefined || look.before !== undefined;
   const network = readNetwork(settings);
-  const listen = createPortProbe(facts, settings, { ...look, network });
+  const listen = createPortProbe(pod, settings, { ...look, network });
   if (network !== "own") {
     if (!isSilent) look.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");
     return { ...told, doubts: (await listen()).doubts };
@@ -152,37 +131,6 @@ async function lookAround(
     look.signal.throwIfAborted();
     await Bun.sleep(Math.max(LOOK_PERIOD_MS, LOOK_REST * tookMs));
   }
-}
-
-/** The time for a proxy to say what it is: while others may follow, and at least if this is the only look. */
-const PATIENCE_MS = 500;
-const ONLY_PATIENCE_MS = 2000;
-
-interface Listened extends PortFindings {
-  /** How long it took to list the ports. */
-  readonly tookMs: number;
-}
-
-/** Creates a function that asks at usual ports what listens there. It loads the code for that once one listens. */
-function createPortProbe(
-  pod: Omit<Evidence, "byPort">,
-  { appPort: appPorts }: SidecarSettings,
-  { forMs, actMs = 0, network, signal, log }: FindOptions & { readonly network: Network },
-): () => Promise<Listened> {
-  const read = createListenerReader(log);
-  const patienceMs = forMs > 0 ? PATIENCE_MS : Math.max(ONLY_PATIENCE_MS, actMs / 4);
-  return async () => {
-    const start = performance.now();
-    const listening = read();
-    const tookMs = performance.now() - start;
-    const usual = new Set<number>();
-    for (const port of listening) if (isUsualPort(port) && !appPorts.includes(port)) usual.add(port);
-    if (usual.size === 0) return { findings: [], doubts: [], tookMs };
-    const { doubtsOn, probePorts } = await import("./probe-ports.ts"); // few need it
-    if (network !== "own") return { findings: [], doubts: doubtsOn(network, usual), tookMs };
-    const isWaiting = forMs > 0;
-    return { ...(await probePorts(usual, { pod, appPorts, patienceMs, isWaiting, signal })), tookMs };
-  };
 }
 
 interface Watch extends Disposable {

@@ -1,4 +1,6 @@
 import { describeTarget, type HttpTarget, withPath } from "../../core/base/address.ts";
+import type { Header } from "../../core/base/http-framing.ts";
+import type { HttpRequest } from "../../core/base/http-message.ts";
 import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { type Network, whyNoPort } from "../../core/sidecars/network.ts";
 import {
@@ -84,23 +86,33 @@ async function probeOne(
 const asked = new Map<string, { readonly identity: Identity; readonly at: number }>();
 
 async function ask(name: SidecarName, admin: HttpTarget, { appPorts, ...probe }: PortProbe): Promise<Identity> {
-  if (appPorts.some((port) => isPortOf(admin, port))) return { kind: "silent" };
+  return appPorts.some((port) => isPortOf(admin, port)) ? { kind: "silent" } : await askAt(name, admin, probe);
+}
+
+/** Asks at an admin interface what it is, and resolves with that. `name` is the kind that is expected there. */
+export async function askAt(
+  name: SidecarName,
+  admin: HttpTarget,
+  probe: Pick<PortProbe, "patienceMs" | "signal"> & { readonly headers?: readonly Header[] },
+): Promise<Identity> {
   const target = withPath(admin, identityPath(name));
   const key = describeTarget(target);
   const last = asked.get(key);
   if (last !== undefined && (last.identity.kind !== "silent" || performance.now() - last.at < REST_MS)) {
     return last.identity;
   }
-  const identity = await askOnce(name, target, AbortSignal.any([probe.signal, abortedAfter(probe.patienceMs)]));
+  const signal = AbortSignal.any([probe.signal, abortedAfter(probe.patienceMs)]);
+  const identity = await askOnce(name, { method: "GET", target, headers: [accept, ...(probe.headers ?? [])] }, signal);
   asked.set(key, { identity, at: performance.now() });
   return identity;
 }
 
-async function askOnce(name: SidecarName, target: HttpTarget, signal: AbortSignal): Promise<Identity> {
+const accept = ["Accept", "application/json"] as const;
+
+async function askOnce(name: SidecarName, request: HttpRequest, signal: AbortSignal): Promise<Identity> {
   using client = createHttpClient({ maxAnswer: MAX_ANSWER });
   try {
-    const headers = [["Accept", "application/json"]] as const;
-    return identify(name, await client.request({ method: "GET", target, headers }, signal));
+    return identify(name, await client.request(request, signal));
   } catch (error) {
     if (error instanceof RequestFailed) return { kind: error.kind === "refused" ? "silent" : "other" };
     if (!signal.aborted) throw error;

@@ -48,7 +48,7 @@ function proberOfHttp(probe: Extract<Probe, { kind: "http" }>): Prober {
   const { address } = probe.target;
   const pending: Pending = { count: 0 };
   const client = clientFor(probe, pending);
-  const request = { method: "GET", target: probe.target, headers: [] };
+  const request = { method: "GET", target: probe.target, headers: probe.headers ?? [] };
   const judge = chooseJudge(probe);
   const attempt = tcpCheckFirst(address, pending, (done) =>
     client.send(request, (outcome) => done(outcome instanceof RequestFailed ? failed(outcome) : judge(outcome))),

@@ -1,7 +1,8 @@
 import { formatDuration, formatSeconds, toTenths } from "../../core/base/duration.ts";
 import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
-import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
+import { PLAIN } from "../../core/sidecars/port-finding.ts";
+import { describeProbe, type Probe, pollPeriodMs } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { REFUSED } from "../http/request-failed.ts";
 import type { Log } from "../output/log.ts";
@@ -48,12 +49,25 @@ export function startWait(options: WaitOptions): Wait {
     here = await findSidecars(settings, { env, forMs: lookMs, signal, log });
     for (const reason of here.doubts) log.info({ reason }, "did not wait for a proxy");
     const waits: Promise<void>[] = [];
-    for (const sidecar of here.sidecars) {
-      for (const probe of sidecar.ready) waits.push(waitFor(probe, reasons, options, sidecar));
+    for (const [at, sidecar] of here.sidecars.entries()) {
+      const { name, isSuggested } = here.found[at] ?? {};
+      waits.push(name === PLAIN && isSuggested === true ? waitWherever(at) : waitForOne(sidecar, reasons, options));
     }
     if (options.any === true) waits.push(waitForAny(reasons, options));
     else for (const probe of options.targets) waits.push(waitFor(probe, reasons, options));
     await Promise.all(waits);
+  };
+  /** Waits for a plain Envoy at its usual place, until `whenPlaced` knows where it is, which may be elsewhere. */
+  const waitWherever = async (at: number): Promise<void> => {
+    const elsewhere = new AbortController();
+    const until = { ...options, signal: AbortSignal.any([options.signal, elsewhere.signal]) };
+    const usual = (here as FoundSidecars).sidecars[at] as Sidecar;
+    const found = await Promise.race([waitForOne(usual, reasons, until), whenPlaced(at, until, here?.found)]);
+    elsewhere.abort();
+    if (found === undefined) return;
+    here = found;
+    for (const probe of usual.ready) reasons.delete(probe);
+    await waitForOne(found.sidecars[at] as Sidecar, reasons, options);
   };
   const pending = () => {
     if (here === undefined) return "still looking for sidecars";
@@ -62,6 +76,26 @@ export function startWait(options: WaitOptions): Wait {
   const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}` as const;
   const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending()}`;
   return { done: wait(), here: () => here, line, failure };
+}
+
+/** Waits until all that is asked of a sidecar is ready. */
+async function waitForOne(sidecar: Sidecar, reasons: Map<Probe, string>, options: WaitOptions): Promise<void> {
+  await Promise.all(sidecar.ready.map((probe) => waitFor(probe, reasons, options, sidecar)));
+}
+
+/** Looks again until the sidecar at index `at` has answered, and resolves with the sidecars as they are then. */
+async function whenPlaced(
+  at: number,
+  { settings, env, log, signal }: WaitOptions,
+  before: FoundSidecars["found"] = [],
+): Promise<FoundSidecars> {
+  const start = performance.now();
+  for (;;) {
+    const here = await findSidecars(settings, { env, forMs: 0, before, signal, log });
+    if (here.found[at]?.isSuggested !== true) return here;
+    await Bun.sleep(pollPeriodMs(performance.now() - start));
+    signal.throwIfAborted();
+  }
 }
 
 /** Waits until the first of the targets is ready; the others are then no longer asked. */

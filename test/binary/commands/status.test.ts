@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Snapshot } from "../../../src/core/status/snapshot.ts";
-import { canUnshare, ebb, ebbPath } from "../../harness.ts";
+import { canUnshare, ebb, ebbPath, temporaryFolder } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { listenersOf, serving } from "../../stand-in/envoy-answers.ts";
 import { canHaveNetwork, ebbBeside } from "../sidecars/own-network.ts";
@@ -133,6 +135,51 @@ describe.skipIf(!canHaveNetwork)("in a network of its own", () => {
     expect(seen).toMatchObject({ foundBy, sidecars: names.map((name) => ({ name, ready: true })) });
     expect(seen.sockets?.listening.map(({ port }) => port)).toEqual(sidecars.map(({ port }) => port).toSorted());
     if (names.length === 0) expect(kindsOf(seen)).toContain("no-sidecar");
+  });
+});
+
+describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
+  const odd = { port: 8001, node: { id: "front" } };
+
+  /** Returns what `ebb status` sees while PID 1 is ebb with these words, after that many seconds. */
+  async function seenBeside(words: readonly string[], flags = "", afterS = 0.7): Promise<Snapshot> {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "status");
+    const beside = `sleep ${afterS}; "$1" status --json ${flags} > ${file}; kill 1`;
+    await ebbBeside([odd], words, { beside });
+    return JSON.parse(readFileSync(file, "utf8")) as Snapshot;
+  }
+
+  test("it judges by that one's options: what it waits for, why that does not come, what else answers", async () => {
+    const words = ["run", "--sidecar", "envoy", "--admin", "http://localhost:9000", "--", "/app"];
+    const seen = await seenBeside(words, "", 5.5);
+    const target = "http://localhost:9000/ready";
+    expect(seen.foundBy).toBe("--sidecar of PID 1");
+    const probes = [{ target, ready: false, reason: "connection refused" }];
+    expect(seen.sidecars).toMatchObject([{ name: "envoy", ready: false, probes }]);
+    const told = seen.findings.map(({ kind, message }) => `${kind}: ${message}`).join("\n");
+    expect(told).toMatch(/^elsewhere: envoy answers at http:\/\/localhost:8001, .*--admin http:\/\/localhost:8001/m);
+    expect(told).toMatch(
+      /^not-started: .* its command does not run: it waits for http:\/\/localhost:9000\/ready: connection/m,
+    );
+  });
+
+  test("what ebb wait waits for is among it, and no sidecar if it says so", async () => {
+    const words = ["wait", "--sidecar", "none", "tcp://127.0.0.1:1", "file:/nowhere", "--", "/app"];
+    const seen = await seenBeside(words);
+    const targets = seen.sidecars[0]?.probes.map(({ target }) => target);
+    expect(targets).toEqual(["tcp://127.0.0.1:1", "file:/nowhere"]);
+    const none = await seenBeside(["run", "--sidecar", "none", "--ready", "file:/nowhere", "--", "/app"]);
+    expect(none.sidecars).toMatchObject([{ name: "custom", ready: false }]);
+    const nothing = await seenBeside(["run", "--sidecar", "none", "--", "/bin/sleep", "9"]);
+    expect(nothing.findings.map(({ message }) => message)).toContain(
+      "no sidecar: --sidecar of PID 1 says that there is none",
+    );
+  });
+
+  test("flags of its own come first", async () => {
+    const seen = await seenBeside(["run", "--admin", "http://localhost:9000", "--", "/app"], "--sidecar=envoy");
+    expect(seen).toMatchObject({ foundBy: "--sidecar", sidecars: [{ name: "envoy", ready: true }] });
   });
 });
 

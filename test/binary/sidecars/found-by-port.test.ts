@@ -58,6 +58,84 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
     expect(lineOf(ended, "found").sidecars).toEqual(["istio"]);
   });
 
+  test("on 15000 is no Istio, whatever else listens on a port that is tried", async () => {
+    const ports: readonly Port[] = [
+      { ...odd, port: 15000 },
+      { port: 8001, app: 404 },
+      { port: 9901, app: 404 },
+    ];
+    const ended = await ebbBeside(ports, ["run", ...app]);
+    expect(posts(ended)).toEqual(["15000 POST /quitquitquit"]);
+  });
+
+  test("is the injected pod's native one: ready, drained, and never quit", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "annotations");
+    await Bun.write(path, 'ebb.dev/native="envoy"\n');
+    const stats = "http.in.downstream_rq_active: 0\nlistener.in.downstream_cx_active: 0\n";
+    const ports = [{ ...odd, port: 15000, stats }];
+    const run = await ebbBeside(ports, ["run", "--pod-annotations", path, ...app]);
+    expect(run).toMatchObject({ code: 5, requests: [] });
+    expect(lineOf(run, "found")).toMatchObject({ sidecars: ["envoy"], native: true });
+    const hook = await ebbBeside(ports, ["drain", "--sidecar=envoy", ...fast]);
+    expect(hook.code).toBe(0);
+    expect(posts(hook)).toEqual(["15000 POST /healthcheck/fail", "15000 POST /drain_listeners"]);
+  });
+
+  test.each<[string, Port]>([
+    ["from the start", {} as Port],
+    ["late", { afterMs: 400 } as Port],
+  ])("on 15000 is what --admin names, and no Istio: %s", async (_, more) => {
+    const stats = "http.in.downstream_rq_active: 0\nlistener.in.downstream_cx_active: 0\n";
+    const plain = { ...odd, ...more, port: 15000, stats };
+    const admin = ["--admin", "http://localhost:15000"];
+    for (const hosts of ["own", "node", "machine"] as const) {
+      const ended = await ebbBeside([plain], ["run", ...admin, ...app], { hosts });
+      expect(ended).toMatchObject({ code: 5, requests: ["15000 POST /quitquitquit"] });
+      expect(ended.stderr).not.toContain("pilot-agent");
+    }
+    if (plain.afterMs !== undefined) return;
+    const drain = await ebbBeside([plain], ["drain", ...admin, ...fast, "--quit"]);
+    expect(drain.code).toBe(0);
+    expect(posts(drain)).toContain("15000 POST /quitquitquit");
+    const status = await ebbBeside([plain], ["status", "--json", ...admin]);
+    expect(JSON.parse(status.stdout)).toMatchObject({ foundBy: "--admin", sidecars: [{ name: "envoy" }] });
+  });
+
+  test("that --admin names is Istio's, also on another port that is shared, if its node shows that", async () => {
+    const ports: readonly Port[] = [{ port: 9901, node: istioOf("web-0") }, { port: 15020 }, { port: 15021 }];
+    const ended = await ebbBeside(ports, ["run", "--admin", "http://localhost:9901", ...app]);
+    expect(ended).toMatchObject({ code: 5, requests: ["15020 POST /quitquitquit"] });
+    const late = ports.map((port) => ({ ...port, afterMs: 300 }));
+    const waited = await ebbBeside(late, ["run", "--admin", "http://localhost:9901", ...app]);
+    expect(waited).toMatchObject({ code: 5, requests: ["15020 POST /quitquitquit"] });
+  });
+
+  test.each<[string, Port]>([
+    ["8001", odd],
+    ["8001 of all addresses", { ...odd, host: "0.0.0.0" }],
+    ["15000", { ...odd, port: 15000 }],
+    ["8001, and later than auto looks", { ...odd, afterMs: 3500 }],
+  ])("is found where only its name is given: %s", async (_, port) => {
+    const named = ["--sidecar", "envoy"];
+    const request = `${port.port} POST /quitquitquit`;
+    const run = await ebbBeside([port], ["run", ...named, ...app]);
+    expect(run).toMatchObject({ code: 5, requests: [request] });
+    expect(lineOf(run, "ready").target).toBe(`http://localhost:${port.port}/ready`);
+    if (port.afterMs !== undefined) return;
+    expect(await ebbBeside([port], ["quit", ...named])).toMatchObject({ code: 0, requests: [request] });
+    const status = await ebbBeside([port], ["status", "--json", ...named]);
+    expect(JSON.parse(status.stdout).sidecars).toMatchObject([{ name: "envoy", ready: true }]);
+    const stats = await ebbBeside([port], ["request", ...named, "/stats"]);
+    expect(stats).toMatchObject({ code: 0, requests: [`${port.port} GET /stats`] });
+  });
+
+  test("is not looked for at a port that the app declares, nor on the node's network", async () => {
+    const [named, env] = [["quit", "--sidecar", "envoy", "--quit-timeout", "300ms"], { EBB_APP_PORT: "8001" }];
+    expect(await ebbBeside([odd], named, { env })).toMatchObject({ code: 69, requests: [] });
+    expect(await ebbBeside([odd], named, { hosts: "node" })).toMatchObject({ code: 69, requests: [] });
+  });
+
   test("on no such port is not looked for, and what is refused names --admin", async () => {
     const ports = [{ port: 9911, node: {} }];
     const auto = await ebbBeside(ports, ["run", "--detect-timeout", "200ms", ...app]);

@@ -41,6 +41,8 @@ export const namespaces = ["unshare", "--net", "--pid", "--fork", "--mount-proc"
 export interface NetworkOptions extends Omit<StartOptions, "through"> {
   /** By default `own`. */
   readonly hosts?: Hosts;
+  /** A shell command that runs beside ebb, whose path is `$1`. */
+  readonly beside?: string;
 }
 
 /**
@@ -50,12 +52,12 @@ export interface NetworkOptions extends Omit<StartOptions, "through"> {
 export async function ebbBeside(
   sidecars: readonly Port[],
   args: readonly string[],
-  { hosts = "own", ...options }: NetworkOptions = {},
+  { hosts = "own", beside = ":", ...options }: NetworkOptions = {},
 ): Promise<InNetwork> {
   using folder = temporaryFolder();
   const mount = hosts === "machine" ? "" : `mount --bind ${writeHosts(folder.path, hosts)} /etc/hosts || exit 99; `;
   const fifo = join(folder.path, "listening");
-  const script = `${mount}mkfifo ${fifo}; "$0" "$1" "$2" ${fifo} & read -r _ < ${fifo}; shift 2; exec "$@"`;
+  const script = `${mount}mkfifo ${fifo}; "$0" "$1" "$2" ${fifo} & read -r _ < ${fifo}; shift 2; (${beside}) & exec "$@"`;
   const program = join(import.meta.dirname, "../../stand-in/sidecars.ts");
   const through = [
     ...[...namespaces, childPath(), "loopback", "/bin/sh", "-c", script],

@@ -1,17 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { readCommandCall } from "../../../src/core/cli/call.ts";
 import { options } from "../../../src/core/cli/options.ts";
-import { detect } from "../../../src/core/sidecars/detect.ts";
+import { adminNamedBy, annotatedIn, detect } from "../../../src/core/sidecars/detect.ts";
 import type { Annotations } from "../../../src/core/sidecars/kinds/kind.ts";
 import { planSidecars } from "../../../src/core/sidecars/plan.ts";
-import { suggestedBy } from "../../../src/core/sidecars/port-finding.ts";
+import { findingAt, suggestedBy } from "../../../src/core/sidecars/port-finding.ts";
 import { describeQuit } from "../../../src/core/sidecars/quit.ts";
 
 /** All quits that these variables come to, in a pod with these annotations and listening ports. */
 function quits(env: Readonly<Record<string, string>>, annotations: Annotations, ports: readonly number[]): string[] {
   const { values } = readCommandCall(options, { args: ["app"], env });
   const byPort = suggestedBy(new Set(ports)).map(({ name, port }) => ({ name, by: `port ${port}` }));
-  const { found } = detect({ env, admin: values.admin, annotations, byPort });
+  const pod = { env, annotations };
+  const naming = adminNamedBy(pod, values.admin);
+  const signs = { listening: new Set(ports), annotated: annotatedIn(pod) };
+  const atAdmin = values.admin && naming ? findingAt(values.admin, naming, { kind: "silent" }, signs) : undefined;
+  const { found } = detect({ ...pod, atAdmin, byPort });
   return planSidecars(found, values).flatMap((sidecar) => sidecar.quits.map(describeQuit));
 }
 
@@ -26,11 +30,12 @@ const generic = `POST ${GENERIC_QUIT_ENDPOINTS}`;
 
 describe("what other tools' variables name is quit, and so is the mesh's sidecar:", () => {
   test.each<[string, Readonly<Record<string, string>>, Annotations, readonly number[], readonly string[]]>([
-    ["an admin interface", { ENVOY_ADMIN_API }, none, [], [istio]],
+    ["an admin interface", { ENVOY_ADMIN_API }, none, [15020], [istio]],
+    ["an admin interface beside no agent", { ENVOY_ADMIN_API }, none, [], [`POST ${ENVOY_ADMIN_API}/quitquitquit`]],
     ["a quit interface", { ISTIO_QUIT_API }, none, [], [istioGiven]],
     ["both interfaces", { ENVOY_ADMIN_API, ISTIO_QUIT_API }, none, [], [istioGiven]],
     ["a quit interface and more", { ISTIO_QUIT_API, GENERIC_QUIT_ENDPOINTS }, none, [], [istioGiven, generic]],
-    ["an admin interface and more", { ENVOY_ADMIN_API, GENERIC_QUIT_ENDPOINTS }, none, [], [istio, generic]],
+    ["an admin interface and more", { ENVOY_ADMIN_API, GENERIC_QUIT_ENDPOINTS }, none, [15020], [istio, generic]],
     ["more, beside Istio", { GENERIC_QUIT_ENDPOINTS }, none, [15021], [istio, generic]],
     [
       "another tool's more, beside Istio",

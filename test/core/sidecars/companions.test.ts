@@ -63,7 +63,7 @@ describe("a companion stands beside the mesh's proxy: neither hides the other", 
     [{ annotations: linkerdVersion }, true],
   ])("a proxy may still come unless one is there: %j", ({ env = {}, annotations = {}, listening = [] }, hasProxy) => {
     const pod = { env, annotations: new Map(Object.entries(annotations)) };
-    expect(detect({ ...pod, admin: undefined, byPort: foundAt(listening) }).hasProxy).toBe(hasProxy);
+    expect(detect({ ...pod, atAdmin: undefined, byPort: foundAt(listening) }).hasProxy).toBe(hasProxy);
   });
 });
 

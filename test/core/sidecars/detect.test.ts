@@ -98,7 +98,7 @@ test("what its node says of the pod tells a native sidecar that a port tells of;
   const annotations = new Map([["sidecar.istio.io/status", istioNative]]);
   const byPort: readonly PortFinding[] = [{ name: "istio", by: "port 15021", annotations }];
   const native = (own: readonly (readonly [string, string])[]) =>
-    detect({ env: {}, admin: undefined, annotations: new Map(own), byPort }).found.map(({ isNative }) => isNative);
+    detect({ env: {}, atAdmin: undefined, annotations: new Map(own), byPort }).found.map(({ isNative }) => isNative);
   expect(native([])).toEqual([true]);
   expect(native([["example.com/a", "b"]])).toEqual([true]);
 });
@@ -108,7 +108,7 @@ test("what was found by a port says where its admin interface is, and whether th
     { name: "envoy", by: "port 8001", admin: "http://localhost:8001" },
     { name: "kuma", by: "port 9902", isSuggested: true },
   ];
-  const { found } = detect({ env: { DAPR_HTTP_PORT: "3500" }, admin: undefined, annotations: new Map(), byPort });
+  const { found } = detect({ env: { DAPR_HTTP_PORT: "3500" }, atAdmin: undefined, annotations: new Map(), byPort });
   expect(found).toEqual([
     { name: "envoy", isNative: false, adjustment: { admin: "http://localhost:8001" } },
     { name: "kuma", isNative: false, adjustment: {}, isSuggested: true },

@@ -1,6 +1,6 @@
-import { parseHttpTarget } from "../../../src/core/base/address.ts";
-import { detect } from "../../../src/core/sidecars/detect.ts";
-import { type PortFinding, suggestedBy } from "../../../src/core/sidecars/port-finding.ts";
+import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
+import { adminNamedBy, annotatedIn, detect } from "../../../src/core/sidecars/detect.ts";
+import { findingAt, type PortFinding, suggestedBy } from "../../../src/core/sidecars/port-finding.ts";
 
 export type Table = Readonly<Record<string, string>>;
 
@@ -26,12 +26,12 @@ export function found({
   annotations = {},
   listening = [],
 }: Pod): readonly [names: string, by: string] {
-  const { found, by } = detect({
-    env,
-    admin: admin === undefined ? undefined : parseHttpTarget(admin),
-    annotations: new Map(Object.entries(annotations)),
-    byPort: foundAt(listening),
-  });
+  const pod = { env, annotations: new Map(Object.entries(annotations)) };
+  const target = admin === undefined ? undefined : parseHttpTarget(admin);
+  const naming = adminNamedBy(pod, target);
+  const signs = { listening: new Set(listening), annotated: annotatedIn(pod) };
+  const atAdmin = naming === undefined ? undefined : findingAt(target as HttpTarget, naming, { kind: "silent" }, signs);
+  const { found, by } = detect({ ...pod, atAdmin, byPort: foundAt(listening) });
   const names = found.map(({ name, isNative }) => (isNative ? `${name} (native)` : name)).join(", ");
   return [names, by ?? "nothing"];
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { onSocket } from "../../../src/core/sidecars/plan.ts";
+import type { Probe } from "../../../src/core/sidecars/probe.ts";
 import { describeQuit } from "../../../src/core/sidecars/quit.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
 import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
@@ -133,4 +134,15 @@ describe("Kuma's admin interface is on its socket, once that is there", () => {
   test("but --admin says where it is", () => {
     expect(moved({ admin: "http://localhost:9901" })).toBeUndefined();
   });
+});
+
+test("--header goes with each readiness request, and with those to Envoy's admin interface", () => {
+  const header = [["x-token", "a"]] as const;
+  const headersOf = (probe: Probe): unknown => (probe.kind === "any" ? probe.probes.map(headersOf) : probe);
+  const [kuma] = plan(["kuma"], {}, { header });
+  expect(kuma?.ready.map(headersOf)).toMatchObject([[{ headers: header }, { headers: header }]]);
+  expect(kuma?.envoy).toMatchObject({ headers: header });
+  const [proxy] = plan(["cloud-sql-proxy"], {}, { header });
+  expect(JSON.stringify(proxy?.ready)).not.toContain("x-token");
+  expect(JSON.stringify(plan(["kuma"]))).not.toContain("headers");
 });

@@ -1,4 +1,5 @@
 import { describeTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
+import type { Header } from "../../../src/core/base/http-framing.ts";
 import { type Executable, parseExecutable } from "../../../src/core/run/process.ts";
 import type { SidecarUrls } from "../../../src/core/sidecars/own-probes.ts";
 import { foundIn, planSidecars } from "../../../src/core/sidecars/plan.ts";
@@ -20,6 +21,7 @@ export interface Given {
   readonly quit?: readonly string[];
   readonly signalProcess?: readonly string[];
   readonly readyPath?: string;
+  readonly header?: readonly Header[];
 }
 
 /** Plans what is asked of the named sidecars in a pod, with these flags. */
@@ -30,6 +32,7 @@ export function plan(names: readonly SidecarName[], { env = {}, annotations = {}
     quit: (given.quit ?? []).map((text) => parseQuit(text) as QuitRequest),
     signalProcess: (given.signalProcess ?? []).map((text) => parseExecutable(text) as Executable),
     readyPath: given.readyPath,
+    ...(given.header && { header: given.header }),
   };
   return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urls);
 }

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { parseHttpTarget } from "../../../src/core/base/address.ts";
+import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
 import {
   adminOf,
   doubtOf,
+  findingAt,
   findingOf,
   type Identity,
   identify,
+  isSharedAdmin,
   type PortFinding,
 } from "../../../src/core/sidecars/port-finding.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
@@ -99,6 +101,7 @@ describe("which proxy a port and an answer come to", () => {
     ["envoy", 19000, "consul", [], { name: "consul", by: "port 19000" }],
     ["istio", 15000, "istio", [], { name: "istio", by: "port 15000" }],
     ["istio", 15000, "envoy", [], { name: "envoy", by: "port 15000", admin: "http://localhost:15000" }],
+    ["istio", 15000, "envoy", ["envoy"], { name: "envoy", by: "port 15000", admin: "http://localhost:15000" }],
     ["istio", 15021, "envoy", [], { name: "istio", by: "port 15021" }],
     ["linkerd", 4191, "linkerd", [], { name: "linkerd", by: "port 4191" }],
   ])("%s on %d that shows itself as %s, beside %j", (name, port, shown, others, finding) => {
@@ -112,6 +115,47 @@ describe("which proxy a port and an answer come to", () => {
       authority: "localhost:4999",
     });
   });
+});
+
+describe("whose admin interface it is that the user names", () => {
+  const annotations = new Map([["sidecar.istio.io/status", "{}"]]);
+  const [plain, silent, other] = [{ kind: "proxy", name: "envoy" }, { kind: "silent" }, { kind: "other" }] as const;
+  const shows = (name: SidecarName) => ({ kind: "proxy", name, annotations }) as const;
+
+  test.each<[string, Identity, readonly number[], Omit<PortFinding, "by">]>([
+    ["http://localhost:15000", shows("istio"), [], { name: "istio", annotations }],
+    ["http://localhost:9000", shows("istio"), [], { name: "istio", annotations }],
+    ["http://localhost:19000", shows("consul"), [], { name: "consul", annotations }],
+    ["unix:/admin.sock", shows("kuma"), [], { name: "kuma", annotations }],
+    ["http://localhost:15000", plain, [15000, 9901, 4191], { name: "envoy" }],
+    ["http://localhost:15000", plain, [15000, 15020], { name: "istio" }],
+    ["http://localhost:15000", other, [15021], { name: "istio" }],
+    ["http://localhost:15000", other, [15000], { name: "envoy" }],
+    ["http://localhost:15000", silent, [15020], { name: "istio", isSuggested: true }],
+    ["http://localhost:15000", silent, [], { name: "envoy", isSuggested: true }],
+    ["http://localhost:9901", plain, [9901, 15021], { name: "envoy" }],
+    ["http://localhost:9901", plain, [9901, 9902], { name: "kuma" }],
+    ["http://localhost:19000", silent, [20600], { name: "consul", isSuggested: true }],
+    ["http://localhost:9000", other, [15020, 9902, 20600], { name: "envoy" }],
+    ["http://localhost:4191", other, [], { name: "linkerd" }],
+    ["http://localhost:4191", plain, [4191], { name: "envoy" }],
+    ["unix:/admin.sock", plain, [15021], { name: "envoy" }],
+  ])("%s, where %j answers, beside the ports %j", (url, identity, listening, finding) => {
+    const target = parseHttpTarget(url) as HttpTarget;
+    const signs = { listening: new Set(listening), annotated: [] };
+    expect(findingAt(target, "--admin", identity, signs)).toEqual({ ...finding, by: "--admin" });
+  });
+});
+
+test.each<[string, boolean]>([
+  ["http://localhost:15000", true],
+  ["http://127.0.0.1:9901", true],
+  ["http://localhost:19000", true],
+  ["http://localhost:4191", false],
+  ["http://localhost:8001", false],
+  ["unix:/admin.sock", false],
+])("whether a mesh's Envoy and a plain one share %s: %p", (url, isShared) => {
+  expect(isSharedAdmin(parseHttpTarget(url) as HttpTarget)).toBe(isShared);
 });
 
 test.each<[Exclude<Identity, { kind: "proxy" }>, RegExp]>([

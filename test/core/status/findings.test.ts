@@ -1,7 +1,11 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { EnvoyStatus } from "../../../src/core/envoy/status.ts";
 import type { ListeningSocket } from "../../../src/core/proc/net.ts";
-import { findingsOf } from "../../../src/core/status/findings.ts";
+import { targetOf } from "../../../src/core/sidecars/own-probes.ts";
+import { planSidecars } from "../../../src/core/sidecars/plan.ts";
+import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
+import { elsewhereIn } from "../../../src/core/status/elsewhere.ts";
+import { findingsOf as allFindings, type Looked } from "../../../src/core/status/findings.ts";
 import type { ProcessesStatus, Snapshot, StatusFinding } from "../../../src/core/status/snapshot.ts";
 import { agentSocket, appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
@@ -14,6 +18,9 @@ const withSocket = (more: Partial<ListeningSocket>): Partial<Snapshot> => ({
 const withProcesses = (more: Partial<ProcessesStatus>): Partial<Snapshot> => ({ processes: { ...processes, ...more } });
 const inFlight = { requests: 2, connections: 1, hasRequests: true, countedBy: "listeners" } as const;
 const reason = 'HTTP 503 "DRAINING"';
+
+const findingsOf = (seen: Snapshot, looked: Partial<Looked> = {}) =>
+  allFindings(seen, { doubts: [], elsewhere: [], isByInit: false, ...looked });
 
 test("where nothing stands out, nothing is found", () => {
   expect(findingsOf(snapshot)).toEqual([]);
@@ -97,4 +104,59 @@ test("an Istio whose Envoy does not answer either is not said to have lost its a
   const { sidecars } = withEnvoy({ state: null, problems: ["connection refused"] });
   const found = findingsOf({ ...snapshot, sidecars: sidecars ?? [], sockets: { listening: [], outgoing: {} } });
   expect(found.map(({ kind }) => kind)).toEqual(["admin"]);
+});
+
+describe("an ebb that is PID 1 and has no command yet, judged by its own options", () => {
+  const init = { pid: 1, name: "ebb", command: ["/ebb", "--", "/app"], state: "sleeping", ageMs: 60_000 };
+  const waiting = withProcesses({ child: null, init, initIsEbb: true });
+  const probes = [
+    { target: "http://localhost:9000/ready", ready: false, reason: "connection refused" },
+    { target: "tcp://db:5432", ready: true, reason: null },
+  ];
+
+  test("what it waits for, and why that does not come", () => {
+    const sidecars = [{ ...istio, ready: false, probes }];
+    const found = findingsOf({ ...snapshot, ...waiting, sidecars }, { isByInit: true });
+    expect(found.find(({ kind }) => kind === "not-started")?.message).toBe(
+      "ebb (PID 1) runs for 1m and its command does not run: it waits for http://localhost:9000/ready: connection refused (/ebb -- /app)",
+    );
+  });
+
+  test("that all of it is ready", () => {
+    const [found] = findingsOf({ ...snapshot, ...waiting }, { isByInit: true });
+    expect(found).toMatchObject({
+      kind: "not-started",
+      message: expect.stringContaining("all that it waits for is ready"),
+    });
+  });
+
+  test("that it says itself that there is no sidecar", () => {
+    const [found] = findingsOf({ ...snapshot, sidecars: [], foundBy: "--sidecar of PID 1" }, { isByInit: true });
+    expect(found).toEqual({ kind: "no-sidecar", message: "no sidecar: --sidecar of PID 1 says that there is none" });
+  });
+});
+
+describe("a proxy that answers elsewhere", () => {
+  const [asked] = planSidecars([{ name: "envoy", isNative: true }], {
+    admin: targetOf("http://localhost:9000"),
+    ready: [],
+    quit: [],
+  });
+  const [linkerd] = planSidecars([{ name: "linkerd", isNative: true }], { admin: undefined, ready: [], quit: [] });
+  const findings = [
+    { name: "envoy", by: "port 8001", admin: "http://localhost:8001" },
+    { name: "linkerd", by: "port 4191" },
+  ] as const;
+
+  test("is told, with what would name it", () => {
+    const elsewhere = elsewhereIn(findings, [asked as Sidecar, linkerd as Sidecar]);
+    expect(elsewhere).toEqual([{ name: "envoy", admin: "http://localhost:8001" }]);
+    const [found] = findingsOf(snapshot, { elsewhere });
+    expect(found?.kind).toBe("elsewhere");
+    expect(found?.message).toEndWith("--sidecar envoy --admin http://localhost:8001 would name it");
+  });
+
+  test("but not one that is asked already", () => {
+    expect(elsewhereIn(findings.slice(1), [linkerd as Sidecar])).toEqual([]);
+  });
 });

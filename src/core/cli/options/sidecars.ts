@@ -30,7 +30,7 @@ export const sidecars = {
     value: "'NAME: VALUE'",
     separator: "\n",
     syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'", redactHeader),
-    help: "a header to send with the quit requests, or with ebb request",
+    help: "a header to send with every request to the sidecars, as a flag also with those of ebb request and ebb wait",
   }),
   podAnnotations: option({
     flag: "pod-annotations",

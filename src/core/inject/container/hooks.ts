@@ -1,6 +1,7 @@
 import { duration } from "../../cli/syntax.ts";
 import { planShutdown } from "../../run/shutdown-budget.ts";
 import { sidecarIn } from "../../sidecars/containers.ts";
+import { PLAIN } from "../../sidecars/port-finding.ts";
 import { kindOf } from "../../sidecars/registry.ts";
 import type { Context } from "../context.ts";
 import type { Container, Pod } from "../pod.ts";
@@ -106,7 +107,8 @@ export function proxyHook(container: Container, drain: string, options: OptionVa
   const kind = sidecarIn(name, image ?? undefined);
   if (kind === undefined || kindOf(kind).needsDrainHook !== true || lifecycle?.preStop != null) return undefined;
   if (mountInTheWay(container) !== undefined) return undefined;
-  const flags = passedOn.flatMap((flag) => {
+  const passed = kind === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
+  const flags = passed.flatMap((flag) => {
     const text = options.get(flag)?.text;
     return text === undefined ? [] : [`--${flag}=${text}`];
   });

@@ -51,7 +51,7 @@ export function surroundingsOf(pod: Pod, others: readonly string[]): Surrounding
   const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
   if (sidecars.some(isProxy)) {
     if (isOnNode(pod)) options.set("sidecar", sidecars.join(","));
-    else if (!detect({ env: {}, admin: undefined, annotations, byPort: [] }).hasProxy)
+    else if (!detect({ env: {}, annotations, atAdmin: undefined, byPort: [] }).hasProxy)
       options.set("detect-timeout", LATE_PROXY);
   }
   return { isOnNode: isOnNode(pod), sidecars, annotations, options };
@@ -91,7 +91,7 @@ export function hasOwnProxy(
   if (sidecars.some(isProxy) || isSaid("admin")) return true;
   const named = options.get("sidecar")?.text ?? variables.get(variablesOf("sidecar")[0] as string) ?? "auto";
   if (named !== "auto") return named !== "none";
-  const { found } = detect({ env: Object.fromEntries(variables), admin: undefined, annotations, byPort: [] });
+  const { found } = detect({ env: Object.fromEntries(variables), annotations, atAdmin: undefined, byPort: [] });
   return found.some(({ name }) => isProxy(name));
 }
 

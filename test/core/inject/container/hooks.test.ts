@@ -108,6 +108,16 @@ test("its hook is told what the app's is, by flags", () => {
   );
 });
 
+test("a plain Envoy's asks at no port that the app declares, when it looks for the admin interface", () => {
+  const hookBeside = (name: string) => {
+    const containers = [app({ ports: [{ containerPort: 8001 }, { containerPort: 80 }] }), proxy(name)];
+    const [, { hook }] = leavingOf({ containers }) as Loose;
+    return hook;
+  };
+  expect(hookBeside("envoy")).toBe("/ebb.dev/ebb drain --sidecar=envoy --app-port=8001,80 --drain=24s");
+  expect(hookBeside("istio-proxy")).toBe("/ebb.dev/ebb drain --sidecar=istio --drain=24s");
+});
+
 test("where several containers drain, it stays for the longest", () => {
   const containers = [app({ name: "a" }), app({ name: "b" }), proxy("envoy")];
   const annotations = { "ebb.dev/drain.a": "3s", "ebb.dev/drain.b": "4s" };

@@ -1,0 +1,40 @@
+import type { Environment } from "../core/base/environment.ts";
+import { HelpAsked } from "../core/cli/arguments.ts";
+import { type Call, readCommandCall, readOperandCall } from "../core/cli/call.ts";
+import { options } from "../core/cli/options.ts";
+import { resolveCommand } from "../core/cli/resolve.ts";
+import { isFailure } from "../core/run/exit.ts";
+import { type Probe, parseProbe, withHeaders } from "../core/sidecars/probe.ts";
+import { compatTools } from "./tools.ts";
+
+/** A call of ebb that waits for sidecars: `ebb run`, `ebb wait`, or another tool's that means one of them. */
+export interface WaitingCall extends Pick<Call<typeof options>, "values" | "origins"> {
+  /** What `ebb wait` waits for beside the sidecars. */
+  readonly targets: readonly Probe[];
+}
+
+/**
+ * Reads the command line of an ebb, with its own name as the first word. Returns undefined if it waits for no sidecar,
+ * or is not valid.
+ */
+export function readWaitingCall(
+  [program = "", ...words]: readonly string[],
+  env: Environment,
+): WaitingCall | undefined {
+  const calledBy = program.slice(program.lastIndexOf("/") + 1);
+  const meant = resolveCommand(words, { calledBy, isProgram: () => true, isContainer: () => true });
+  const tool = meant.kind === "tool" ? compatTools[meant.name]?.translate(meant.args, env) : undefined;
+  const call =
+    tool ?? (meant.kind === "command" ? { command: meant.name, args: meant.args, compat: undefined } : undefined);
+  if (call === undefined || (call.command !== "run" && call.command !== "wait")) return undefined;
+  const read = call.command === "run" ? readCommandCall : readOperandCall;
+  try {
+    const { values, origins, operands } = read(options, { args: call.args, env, compat: call.compat });
+    const headers = origins.header === "--header" ? values.header : [];
+    const targets = call.command === "run" ? [] : operands.flatMap((text) => parseProbe(text) ?? []);
+    return { values, origins, targets: targets.map((target) => withHeaders(target, headers)) };
+  } catch (error) {
+    if (error instanceof HelpAsked || isFailure(error)) return undefined;
+    throw error;
+  }
+}

@@ -35,7 +35,7 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
             ...{ admin: envoy.admin, problems: [], state: "LIVE", release: expect.stringMatching(/^1\.\d+\.\d+$/) },
             ...{ uptimeMs: expect.any(Number), epoch: 0, drainStrategy: "gradual", drainTimeMs: 600_000, drained: 0 },
             inFlight: { requests: 1, connections: 0, hasRequests: true, countedBy: "listeners" },
-            listeners: [{ name: "outbound", address: `127.0.0.1:${port}`, direction: null, connections: 2 }],
+            listeners: [{ name: "outbound", address: `0.0.0.0:${port}`, direction: null, connections: 2 }],
           },
         },
       ]);

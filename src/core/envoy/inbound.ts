@@ -26,6 +26,17 @@ export interface DumpedListener {
   readonly port: number | undefined;
   /** Its traffic_direction. Undefined if that is unspecified. */
   readonly direction: "INBOUND" | "OUTBOUND" | undefined;
+  /** Whether only this pod can connect to it: it is bound to loopback or to a unix socket. */
+  readonly isLocal: boolean;
+}
+
+/**
+ * Returns the side of the app from which a listener's connections come. A listener that does not say it is outbound if
+ * it is local: only the app can be its client. Null if nothing tells.
+ */
+export function sideOf({ direction, isLocal }: DumpedListener): "inbound" | "outbound" | null {
+  if (direction === "INBOUND") return "inbound";
+  return direction === "OUTBOUND" || isLocal ? "outbound" : null;
 }
 
 /** What a drain closes, and whose work it waits for. */
@@ -40,20 +51,23 @@ export interface DrainScope {
 
 /**
  * Decides which listeners a drain closes and whose work it waits for: only the inbound ones if any listener is INBOUND
- * or if `drainPath` is `inboundDrain`, else all. If no listener is INBOUND, the ports are those of the listeners
- * without a direction. The ports of `inbound` count too, those of the proxy's own endpoints do not.
+ * or if `drainPath` is `inboundDrain`, else all. If no listener is INBOUND, those whose side is not known are waited
+ * for, and outbound ones that are not local only if there are no others: all of an Istio gateway are OUTBOUND. The ports
+ * of `inbound` count too, those of the proxy's own endpoints do not.
  */
 export function scopeOf(drainPath: string, listeners: readonly DumpedListener[], inbound?: Inbound): DrainScope {
-  const withDirection = (wanted: DumpedListener["direction"]) =>
-    listeners.filter(({ direction }) => direction === wanted);
-  const comingIn = withDirection("INBOUND");
+  const onSide = (side: ReturnType<typeof sideOf>) => listeners.filter((each) => sideOf(each) === side);
+  const comingIn = onSide("inbound");
   const path = comingIn.length > 0 ? inboundDrain : drainPath;
-  const leftOut = path === inboundDrain ? withDirection("OUTBOUND") : [];
-  const open = comingIn.length > 0 ? comingIn : withDirection(undefined);
-  const ports = [...open.flatMap(({ port }) => port ?? []), ...(inbound?.ports ?? [])];
+  const open = comingIn.length > 0 ? comingIn : onSide(null);
+  const ports = [...open.flatMap(({ port }) => port ?? []), ...(inbound?.ports ?? [])].filter(
+    (port) => !isOwnPort(port),
+  );
+  const isSided = path === inboundDrain || ports.length > 0;
+  const leftOut = onSide("outbound").filter(({ isLocal }) => isSided || isLocal);
   return {
     path,
     leftOut: new Set(leftOut.flatMap(({ statName }) => statName ?? [])),
-    ports: [...new Set(ports)].filter((port) => !isOwnPort(port)),
+    ports: [...new Set(ports)],
   };
 }

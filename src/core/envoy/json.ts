@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { isLoopback } from "../base/address.ts";
 import { formatHostPort } from "../base/host-port.ts";
 import type { DumpedListener } from "./inbound.ts";
 
@@ -67,10 +68,14 @@ export function parseListenerDump(text: string): readonly DumpedListener[] | und
     const found = config.listener ?? config.active_state?.listener;
     if (found === undefined) return [];
     const port = found.address?.socket_address?.port_value;
-    return [
-      { name: found.name ?? "", statName: statName(found), port, direction: directionOf(found.traffic_direction) },
-    ];
+    const direction = directionOf(found.traffic_direction);
+    return [{ name: found.name ?? "", statName: statName(found), port, direction, isLocal: isLocal(found.address) }];
   });
+}
+
+function isLocal(bound: z.infer<typeof address> | undefined): boolean {
+  const host = bound?.socket_address?.address;
+  return bound?.pipe !== undefined || (host !== undefined && isLoopback({ kind: "tcp", host, port: 0 }));
 }
 
 function directionOf(text: string | undefined): DumpedListener["direction"] {

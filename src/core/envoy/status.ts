@@ -4,7 +4,7 @@ import type { SocketTables } from "../proc/net.ts";
 import { countInbound } from "./clusters.ts";
 import { countConnections } from "./counts.ts";
 import { type InFlight, inFlightOf } from "./in-flight.ts";
-import { type DumpedListener, type Inbound, scopeOf } from "./inbound.ts";
+import { type DumpedListener, type Inbound, scopeOf, sideOf } from "./inbound.ts";
 import type { BoundListener, ServerInfo } from "./json.ts";
 import { readStats, type Stats } from "./stats.ts";
 
@@ -168,13 +168,14 @@ function listenersOf(
   const connections = stats === undefined || !stats.published.connections ? undefined : countConnections(stats);
   const byName = new Map(dumped.map((each) => [each.name, each]));
   return bound.map(({ name, address }) => {
-    const { statName = address?.replaceAll(":", "_"), direction } = byName.get(name) ?? {};
+    const known = byName.get(name);
+    const statName = known?.statName ?? address?.replaceAll(":", "_");
     // a listener without a connection so far has no statistics
     const active = statName === undefined ? 0 : (connections?.get(statName) ?? 0);
     return {
       name,
       address: address ?? null,
-      direction: direction === "INBOUND" ? "inbound" : direction === "OUTBOUND" ? "outbound" : null,
+      direction: known === undefined ? null : sideOf(known),
       connections: connections === undefined ? null : active,
     };
   });

@@ -1,5 +1,4 @@
 import type { Command, Invocation } from "../command.ts";
-import { isLoopback } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
@@ -18,7 +17,7 @@ import { isTerminal } from "../system/output/live.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeControl, writeOutput } from "../system/output/output.ts";
 import { readSettledProcesses } from "../system/process/processes.ts";
-import { readSocketTables } from "../system/process/sockets.ts";
+import { readSocketsAt, readSocketTables } from "../system/process/sockets.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { probeOnce } from "../system/sidecars/ready.ts";
 
@@ -91,7 +90,7 @@ async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<Side
 
 async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
-  const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
+  const sockets = readSocketsAt(envoy.admin.address);
   const answers = await askForStatus(envoy.admin, { withinMs: REQUEST_MS, inbound });
   return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }

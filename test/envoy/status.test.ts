@@ -98,7 +98,11 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
     const [sidecar] = (await statusOf(envoy.admin)).sidecars;
     expect(sidecar).toMatchObject({
       ready: true,
-      envoy: { state: null, inFlight: null, listeners: [{ name: "outbound" }] },
+      envoy: {
+        state: null,
+        inFlight: { requests: 0, connections: 0, countedBy: "sockets" },
+        listeners: [{ name: "outbound" }],
+      },
     });
     expect(sidecar?.envoy?.problems.map((problem) => problem.slice(0, problem.indexOf(" HTTP 403")))).toEqual([
       "/server_info:",

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { isLoopback } from "../base/address.ts";
 import { formatHostPort } from "../base/host-port.ts";
-import type { DumpedListener } from "./inbound.ts";
+import type { BoundListener, DumpedListener } from "./inbound.ts";
 
 // Envoy's answers in JSON, checked by zod. Import it lazily, only to read an answer: loading zod takes 1.2 ms.
 
@@ -82,14 +82,6 @@ function directionOf(text: string | undefined): DumpedListener["direction"] {
   return text === "INBOUND" || text === "OUTBOUND" ? text : undefined;
 }
 
-/** A listener, and the address that it is bound to. */
-export interface BoundListener {
-  /** Empty if it has none. */
-  readonly name: string;
-  /** `127.0.0.1:8080`, `[::]:80`, or the path of a unix socket. Undefined for a listener inside Envoy. */
-  readonly address: string | undefined;
-}
-
 /**
  * Parses the answer of Envoy's admin interface at `boundListenersPath`: the listeners with the addresses that they have
  * bound. Returns undefined if the text is not such an answer.
@@ -98,7 +90,10 @@ export function parseBoundListeners(text: string): readonly BoundListener[] | un
   const answer = parse(listenerStatuses, text);
   if (answer === undefined) return undefined;
   const statuses = answer.listener_statuses ?? [];
-  return statuses.map(({ name, local_address }) => ({ name: name ?? "", address: addressText(local_address) }));
+  return statuses.map(({ name, local_address }) => {
+    const port = local_address?.socket_address?.port_value;
+    return { name: name ?? "", address: addressText(local_address), port };
+  });
 }
 
 /** The answer to /server_info, as far as ebb reads it. */

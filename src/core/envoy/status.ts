@@ -4,8 +4,8 @@ import type { SocketTables } from "../proc/net.ts";
 import { countInbound } from "./clusters.ts";
 import { countConnections } from "./counts.ts";
 import { type InFlight, inFlightOf } from "./in-flight.ts";
-import { type DumpedListener, type Inbound, scopeOf, sideOf } from "./inbound.ts";
-import type { BoundListener, ServerInfo } from "./json.ts";
+import { type BoundListener, type DumpedListener, type Inbound, scopeOf, sideOf } from "./inbound.ts";
+import type { ServerInfo } from "./json.ts";
 import { readStats, type Stats } from "./stats.ts";
 
 /** The state of an Envoy, as `ebb status --json` prints it. Null stands for what is not known. */
@@ -85,12 +85,12 @@ export function envoyStatus(asked: EnvoyPlace, answers: AdminAnswers): EnvoyStat
   const stats = read("/stats", answers.stats, readStats);
   const bound = read("/listeners", answers.bound, json.parseBoundListeners) ?? [];
   read("/config_dump", answers.notDumped === undefined ? { text: "" } : { problem: answers.notDumped }, () => true);
-  const scope = scopeOf(asked.drainPath, answers.dumped, asked.inbound);
+  const scope = scopeOf(asked.drainPath, { dumped: answers.dumped, bound }, asked.inbound);
   const clusters = textOf(answers.clusters);
   const { inbound } = asked;
   const underWay = clusters === undefined || inbound === undefined ? undefined : countInbound(clusters, inbound);
   const readings = { stats, underWay, sockets: asked.sockets };
-  const hasAnswered = info !== undefined || stats !== undefined;
+  const hasAnswered = info !== undefined || stats !== undefined || bound.length > 0;
   return {
     admin: describeTarget(asked.admin).replace(/ ?\/$/, ""),
     problems: problems(),

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { type DumpedListener, inboundDrain, scopeOf, sideOf } from "../../../src/core/envoy/inbound.ts";
+import {
+  type DumpedListener,
+  inboundDrain,
+  type KnownListeners,
+  scopeOf,
+  sideOf,
+} from "../../../src/core/envoy/inbound.ts";
 
 function listener(
   statName: string,
@@ -44,11 +50,30 @@ describe("a drain covers", () => {
     ["inbound alone where it is a unix socket", all, [socket, neither], inboundDrain, [], []],
     ["no endpoint of its own", all, [neither, own], all, [], [9090]],
   ])("%s", (_, drainPath, listeners, path, leftOut, ports) => {
-    expect(scopeOf(drainPath, listeners)).toEqual({ path, leftOut: new Set(leftOut), ports });
+    const scope = scopeOf(drainPath, { dumped: listeners, bound: [] });
+    expect(scope).toMatchObject({ path, leftOut: new Set(leftOut), ports });
   });
 
   test("the ports that are known of its sidecar too, each once", () => {
     const inbound = { clusters: "in", ports: [8080, 15006] };
-    expect(scopeOf(inboundDrain, [comingIn], inbound).ports).toEqual([8080, 15006]);
+    expect(scopeOf(inboundDrain, { dumped: [comingIn], bound: [] }, inbound).ports).toEqual([8080, 15006]);
+  });
+
+  const bound = (name: string, port: number | undefined) => ({ name, address: "", port });
+  const free = listener("in", undefined, "INBOUND");
+
+  test.each<[string, KnownListeners, readonly number[], readonly number[]]>([
+    ["the port that a listener has taken", { dumped: [free], bound: [bound("in", 40000)] }, [40000], []],
+    ["what is bound where the configuration is not known", { dumped: [], bound: [bound("in", 8080)] }, [], [8080]],
+    ["what is not outbound", { dumped: [going], bound: [bound("out", 15001), bound("x", 7)] }, [], [7]],
+    ["what has no direction beside inbound ones", { dumped: [comingIn, neither], bound: [] }, [8080], [9090]],
+    [
+      "nothing of the proxy's own, and no unix socket",
+      { dumped: [], bound: [bound("own", 15021), bound("s", undefined)] },
+      [],
+      [],
+    ],
+  ])("as ports, if need be, %s", (_, known, ports, otherPorts) => {
+    expect(scopeOf(all, known)).toMatchObject({ ports, otherPorts });
   });
 });

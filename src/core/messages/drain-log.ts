@@ -17,6 +17,18 @@ export const drainMessages = {
     by: "run, drain",
     fields: { forMs: "milliseconds (--min-drain)" },
   },
+  "--min-drain does not fit into the drain: shortened it": {
+    level: "warn",
+    by: "run, drain",
+    fields: {
+      minDrainMs: "--min-drain, milliseconds",
+      atMostMs: "milliseconds that the drain may take",
+      fitsMs: "milliseconds for which connections are accepted",
+    },
+    cause:
+      "The time of the drain (--drain, or what --pod-grace leaves of it) is shorter than --min-drain, or only as long. Clients may still call the pod when it stops.",
+    cure: "Raise --drain to a second more than --min-drain at least, and terminationGracePeriodSeconds and --pod-grace with it; or lower --min-drain.",
+  },
   "made Envoy's health checks fail: it still accepts connections": {
     level: "info",
     by: "run, drain",

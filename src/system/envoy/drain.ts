@@ -22,7 +22,9 @@ import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
 import { drainSteps } from "./drain-steps.ts";
 
 export interface DrainOptions {
-  /** The ms within which the whole drain ends. */
+  /** The ms of the whole drain, as planned. */
+  readonly totalMs: number;
+  /** The ms that are left of them, within which the drain ends. */
   readonly boundMs: number;
   /** The ms for which connections are accepted at least: meanwhile the pod's address leaves the endpoints. */
   readonly minMs: number;
@@ -47,6 +49,10 @@ export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptio
     const { name, isNative, envoy } = locateAdmin(sidecar);
     if (envoy !== undefined) drains.push(drainSafely({ name, isNative, envoy }, options));
   }
+  const { minMs, totalMs, log } = options;
+  const fitsMs = drains.length === 0 ? Math.min(minMs, totalMs) : fitMinimum(minMs, totalMs);
+  if (fitsMs < minMs)
+    log.warn({ minDrainMs: minMs, atMostMs: totalMs, fitsMs }, "--min-drain does not fit into the drain: shortened it");
   if (drains.length === 0) await keepAccepting(options);
   return !(await Promise.all(drains)).includes(false);
 }

@@ -171,6 +171,14 @@ test.concurrent("where there is no Envoy the child is stopped after the minimum"
   expect(ended.code).toBe(0);
 });
 
+test.concurrent("a minimum that does not fit is said", async () => {
+  await using envoy = await startEnvoy();
+  await using started = await startRun(envoy, ["--drain", "1s", "--min-drain", "4s"]);
+  started.kill("SIGTERM");
+  const { log } = await started.ended;
+  expect(log).toContainEqual(expect.objectContaining({ level: "warn", minDrainMs: 4000, atMostMs: 1000, fitsMs: 500 }));
+});
+
 test.concurrent("a proxy that is gone from the first holds nothing up", async () => {
   const envoy = await startEnvoy();
   await using started = await startRun(envoy, ["--drain", "60s", "--min-drain", "60s"]);

@@ -1,5 +1,5 @@
 import { exitCodeOf } from "./exit.ts";
-import { endsWait, type SignalNumber } from "./signal.ts";
+import { endsWait, SIG, type SignalNumber } from "./signal.ts";
 import type { Action, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
 import { reasonToStay } from "./supervision-steps.ts";
 
@@ -103,6 +103,15 @@ function endsTheWait({ signal }: SignalEvent, policy: RunPolicy): boolean {
 /** Reports whether a signal asks the child to stop, as it came or as it is forwarded. */
 function isStop(signal: SignalNumber, { stopSignals, rewrite }: RunPolicy): boolean {
   return stopSignals.includes(signal) || stopSignals.includes(rewrite.get(signal) ?? signal);
+}
+
+/**
+ * Reports whether a signal to a running child is a SIGTERM, which asks to stop, but not here: the stop signals are
+ * others. It is forwarded without the drain and the grace that there are.
+ */
+export function isMissedStop({ signal, wasIgnored }: SignalEvent, policy: RunPolicy): boolean {
+  const hasStopSteps = policy.drains || policy.graceMs !== undefined;
+  return signal === SIG.TERM && wasIgnored !== true && hasStopSteps && !isStop(signal, policy);
 }
 
 function running(state: In<"running">, event: Event, policy: RunPolicy): Step {

@@ -11,7 +11,9 @@ import {
 } from "../../core/envoy/drain.ts";
 import { describeOutcome } from "../../core/envoy/drain-outcome.ts";
 import type { InFlight } from "../../core/envoy/in-flight.ts";
+import { boundListenersPath } from "../../core/envoy/stats.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
+import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
 import type { Log } from "../output/log.ts";
@@ -79,6 +81,8 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   const over = new AbortController();
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));
   using admin = connectAdmin(envoy.admin, over.signal);
+  const stopsAtOnce = !isNative && name !== "custom" && kindOf(name).stopsAtOnce === true;
+  using presence = stopsAtOnce ? watchPresence(admin) : undefined;
   const ask = drainSteps({ sidecar: name, envoy, admin, log, onProgress });
   const deadlines = createDeadlines<DrainDeadline>((of) => queue.push({ kind: "deadline", of }));
   const effects = { sidecar: name, ask, queue, deadlines, boundMs, over: over.signal, log };
@@ -92,12 +96,25 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   );
   over.abort();
   deadlines.disarmAll();
-  const { ok, isDoubtful, text } = describeOutcome(outcome);
+  const { ok, isDoubtful, text } = describeOutcome(outcome, presence?.wasSeen() === true);
   const report = { sidecar: name, outcome: text, tookMs: toTenths(performance.now() - start) };
   if (ok && isDoubtful) log.warn(report, "drain ended");
   else if (ok || signal.aborted) log.info(report, "drain ended");
   else log.warn(report, "could not drain the sidecar");
   return ok;
+}
+
+const LOOK_MS = 1000;
+
+/** Looks each second whether Envoy still answers. `wasSeen` reports whether it did a second after the start, or later. */
+function watchPresence(admin: EnvoyAdmin): Disposable & { readonly wasSeen: () => boolean } {
+  let isSeen = false;
+  const look = async (): Promise<void> => {
+    isSeen ||= isAnswer(await admin.get(boundListenersPath));
+  };
+  // a look that the drain's end aborts rejects
+  const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+  return { wasSeen: () => isSeen, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 interface Effects {

@@ -121,6 +121,7 @@ async function drain(sidecars: readonly Sidecar[], { start, drainMs, settings, l
   const endLive = keepLive((elapsedMs) => lineOf(counts, elapsedMs, drainMs));
   log.info({ atMostMs: drainMs }, "draining");
   const isDrained = await drainAll(sidecars, {
+    totalMs: drainMs,
     boundMs: leftUntil(start + drainMs),
     minMs: settings.minDrain,
     maxInFlight: settings.maxInFlight,

@@ -5,7 +5,7 @@ import { EXIT, exitCodeOf, Failure } from "../core/run/exit.ts";
 import { planShutdown } from "../core/run/shutdown-budget.ts";
 import { SIG, signalName } from "../core/run/signal.ts";
 import { summarize } from "../core/run/summary.ts";
-import { begin, begun, step } from "../core/run/supervision.ts";
+import { begin, begun, isMissedStop, step } from "../core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State, Step } from "../core/run/supervision-steps.ts";
 import { reasonToStay } from "../core/run/supervision-steps.ts";
 import { createDeadlines, runMachine } from "../system/machine.ts";
@@ -39,7 +39,7 @@ async function main(invocation: Invocation): Promise<number> {
   const run = prepare(invocation);
   const policy = policyOf(run);
   const letGo = keepAlive();
-  listen(run, invocation.signals);
+  listen(run, policy, invocation.signals);
   const machine = {
     begin: () => begin(policy),
     step: (state: State, event: Event) =>
@@ -60,11 +60,15 @@ async function main(invocation: Invocation): Promise<number> {
  * Turns signals and the child's end into events in the run's queue, from now on. Reaps all children; stops ebb when the
  * child stops.
  */
-function listen(run: Run, signals: Signals): void {
+function listen(run: Run, policy: RunPolicy, signals: Signals): void {
   signals.subscribe((signal, { wasIgnored, isEarly }) => {
     if (signal === SIG.CONT && run.child !== undefined) run.child.isToStop = false; // even before its stop is read
-    run.queue.push({ kind: "signal", signal, wasIgnored, isEarly });
+    const event: Event = { kind: "signal", signal, wasIgnored, isEarly };
+    run.queue.push(event);
     run.log.debug({ signal: signalName(signal) }, "received a signal");
+    if (run.child === undefined || run.exit !== undefined || !isMissedStop(event, policy)) return;
+    const stopSignal = policy.stopSignals.map(signalName).join();
+    run.log.warn({ stopSignal }, "SIGTERM is not in --stop-signal: forwarding it without a drain and a grace");
   });
   signals.onChildChange(() => {
     reapChildren((pid, change) => {

@@ -1,5 +1,4 @@
 import type { Command, Invocation } from "../command.ts";
-import { isLoopback } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
@@ -19,7 +18,7 @@ import { isTerminal } from "../system/output/live.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeControl, writeOutput } from "../system/output/output.ts";
 import { readInitCall, readSettledProcesses } from "../system/process/processes.ts";
-import { readSocketTables } from "../system/process/sockets.ts";
+import { readSocketsAt, readSocketTables } from "../system/process/sockets.ts";
 import { findSidecars, readAnnotations, type SidecarSettings } from "../system/sidecars/find.ts";
 import { createPortProbe, readNetwork } from "../system/sidecars/ports.ts";
 import { probeOnce } from "../system/sidecars/ready.ts";
@@ -148,7 +147,7 @@ async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<Side
 
 async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
-  const sockets = isLoopback(envoy.admin.address) ? readSocketTables() : undefined;
+  const sockets = readSocketsAt(envoy.admin.address);
   const answers = await askForStatus(envoy, { withinMs: REQUEST_MS, inbound });
   return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }

@@ -8,7 +8,7 @@ export interface Plan {
   readonly node?: object;
   /** The beginnings of the admin paths that are allowed; undefined for all paths. */
   readonly allowPaths?: readonly string[];
-  /** The port on 127.0.0.1 of the first listener; 0 takes a free one. */
+  /** The port of the first listener; 0 takes a free one. */
   readonly listenerPort: number;
   /** The listeners; by default one, HTTP, that sends everything on to the upstream. */
   readonly listeners?: readonly ListenerPlan[];
@@ -30,7 +30,7 @@ export interface Plan {
 export interface ListenerPlan {
   /** The name, which is also the stat_prefix of its filter. */
   readonly name: string;
-  /** Its address; by default 127.0.0.1. */
+  /** Its address; by default 0.0.0.0: one on loopback is outbound. */
   readonly host?: string;
   /**
    * Its port; by default a free one. Its statistics then have its name: with port 0 all such listeners would share
@@ -166,7 +166,7 @@ interface Upstream {
 }
 
 function listener(plan: ListenerPlan, upstream: Upstream): object {
-  const { name, host = "127.0.0.1", port = 0, direction, tcpPort } = plan;
+  const { name, host = "0.0.0.0", port = 0, direction, tcpPort } = plan;
   return {
     name,
     address: socket(host, port),

@@ -118,4 +118,36 @@ describeAgainstEnvoy("draining an Envoy that shows neither statistics nor cluste
     expect(counting).toMatchObject({ countedBy: "sockets", what: expect.stringContaining("idle ones too") });
     expect(ended.code).toBe(0);
   });
+
+  test.concurrent.each([
+    ["ports that its configuration does not have", "envoy", undefined],
+    ["ports that its configuration does not have, beside a mesh's clusters of other names", "istio", undefined],
+    ["a configuration that it does not show", "envoy", [...allowPaths, "/stats", "/ready", "/server_info"]],
+    ["neither configuration nor statistics", "istio", allowPaths],
+  ])("counts the same as status does, with %s", async (_, sidecar, allowed) => {
+    await using backend = await startBackend();
+    await using envoy = await startEnvoy({
+      upstreamPort: backend.port,
+      listeners: [
+        { name: "in", direction: "INBOUND" },
+        { name: "raw", direction: "INBOUND", tcpPort: backend.tcpPort },
+      ],
+      isDynamic: true,
+      shows: [{ prefix: "server" }],
+      ...(allowed === undefined ? {} : { allowPaths: allowed }),
+    });
+    const idle = await holdIdle(way(envoy, backend));
+    const raw = await holdTcp({ port: envoy.portOf("raw"), backend });
+    const flags = ["--sidecar", sidecar, "--admin", envoy.admin];
+    await using started = startEbb(["drain", ...flags, "--min-drain", "200ms", "--drain", "20s"]);
+    await says(started, '"connections":2');
+    const { stdout } = await ebb(["status", "--json", ...flags]);
+    idle.socket.destroy();
+    await raw.finish();
+    const ended = await started.ended;
+    expect(lineOf(ended, "counting the work in flight")).toMatchObject({ countedBy: "sockets" });
+    expect(ended.stderr).not.toContain("cannot count");
+    expect(ended.code).toBe(0);
+    expect(JSON.parse(stdout).sidecars[0].envoy.inFlight).toMatchObject({ connections: 2, countedBy: "sockets" });
+  });
 });

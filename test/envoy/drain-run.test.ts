@@ -131,6 +131,43 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     held.drop();
   });
 
+  test.concurrent("the end of an Envoy whose container has ebb drain as its hook is no warning: nothing was lost", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdRequest({ port: envoy.portOf("http"), backend }, "/hold/1");
+    await using started = await startRun(envoy, ["--drain", "20s", "--min-drain", "5s"]);
+    const limits = ["--drain", "20s", "--min-drain", "1500ms"];
+    await using hook = startEbb(["drain", "--admin", envoy.admin, ...limits]);
+    started.kill("SIGTERM");
+    await says(hook, '"requests":1');
+    expect(await held.finish()).toBe("200 /hold/1");
+    expect((await hook.ended).code).toBe(0);
+    envoy.kill("SIGTERM");
+    const ended = await started.ended;
+    expect(drainLineOf(ended)).toMatchObject({
+      level: "info",
+      outcome: expect.stringContaining("preStop hook, ebb drain"),
+    });
+    expect(ended.log.filter(({ level }) => level === "warn")).toEqual([]);
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("the end of one that gets its SIGTERM together with the app is a warning: its request was cut off", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdRequest({ port: envoy.portOf("http"), backend }, "/hold/1");
+    await using started = await startRun(envoy, ["--drain", "20s", "--min-drain", "1500ms"]);
+    envoy.kill("SIGTERM");
+    started.kill("SIGTERM");
+    const ended = await started.ended;
+    expect(drainLineOf(ended)).toMatchObject({
+      level: "warn",
+      outcome: expect.stringMatching(/^Envoy (had )?exited /),
+    });
+    held.drop();
+    expect(ended.code).toBe(0);
+  });
+
   test.concurrent("a command that ends by itself is not drained for", async () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);

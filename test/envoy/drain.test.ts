@@ -219,6 +219,64 @@ describeAgainstEnvoy("draining a real Envoy", () => {
   });
 });
 
+describeAgainstEnvoy("draining an Envoy beside an app whose configuration names no direction", () => {
+  async function startSidecar({ port, tcpPort }: Backend, direction?: "INBOUND", isDynamic = false): Promise<Envoy> {
+    return await startEnvoy({
+      upstreamPort: port,
+      listeners: [
+        { name: "in" },
+        { name: "calls", host: "127.0.0.1", port: await freePort() },
+        { name: "database", host: "127.0.0.1", tcpPort, ...(direction === undefined ? {} : { direction }) },
+      ],
+      isDynamic,
+    });
+  }
+
+  test.concurrent.each([false, true])(
+    "neither waits for what the app calls through loopback, nor counts it in status; from a control plane: %p",
+    async (isDynamic) => {
+      await using backend = await startBackend();
+      await using envoy = await startSidecar(backend, undefined, isDynamic);
+      const way = (listener: string) => ({ port: envoy.portOf(listener), backend });
+      const calls = [await holdTcp(way("database")), await holdRequest(way("calls"), "/hold/out")];
+      const { stdout } = await ebb(["status", "--json", "--sidecar", "envoy", "--admin", envoy.admin]);
+      const ended = await ebb(drain(envoy, "--drain", "20s"));
+      expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
+      expect(drainLineOf(ended).tookMs).toBeLessThan(10_000);
+      expect(lineOf(ended, "draining the listeners")).not.toMatchObject({
+        request: expect.stringContaining("inboundonly"),
+      });
+      expect(JSON.parse(stdout).sidecars[0].envoy).toMatchObject({
+        inFlight: { requests: 0, connections: 0, countedBy: "listeners" },
+        listeners: [{ direction: null }, { direction: "outbound" }, { direction: "outbound" }],
+      });
+      for (const each of calls) each.drop();
+    },
+  );
+
+  test.concurrent("waits for what clients send, whatever the app calls", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startSidecar(backend);
+    const call = await holdTcp({ port: envoy.portOf("database"), backend });
+    const held = await holdRequest({ port: envoy.portOf("in"), backend }, "/hold/in");
+    await using started = startEbb(drain(envoy, "--drain", "20s"));
+    await says(started, '"requests":1,"connections":0');
+    expect(await held.finish()).toBe("200 /hold/in");
+    expect(drainLineOf(await started.ended)).toMatchObject({ outcome: "drained" });
+    call.drop();
+  });
+
+  test.concurrent("waits for a listener on loopback that says INBOUND", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startSidecar(backend, "INBOUND");
+    const held = await holdTcp({ port: envoy.portOf("database"), backend });
+    await using started = startEbb(drain(envoy, "--drain", "20s"));
+    await says(started, '"requests":0,"connections":1');
+    await held.finish();
+    expect(drainLineOf(await started.ended)).toMatchObject({ outcome: "drained" });
+  });
+});
+
 describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
   const native = { "sidecar.istio.io/status": { initContainers: ["istio-init", "istio-proxy"], containers: [] } };
   const usual = { "sidecar.istio.io/status": { initContainers: ["istio-init"], containers: ["istio-proxy"] } };

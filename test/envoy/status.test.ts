@@ -35,7 +35,7 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
             ...{ admin: envoy.admin, problems: [], state: "LIVE", release: expect.stringMatching(/^1\.\d+\.\d+$/) },
             ...{ uptimeMs: expect.any(Number), epoch: 0, drainStrategy: "gradual", drainTimeMs: 600_000, drained: 0 },
             inFlight: { requests: 1, connections: 0, hasRequests: true, countedBy: "listeners" },
-            listeners: [{ name: "outbound", address: `127.0.0.1:${port}`, direction: null, connections: 2 }],
+            listeners: [{ name: "outbound", address: `0.0.0.0:${port}`, direction: null, connections: 2 }],
           },
         },
       ]);
@@ -98,7 +98,11 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
     const [sidecar] = (await statusOf(envoy.admin)).sidecars;
     expect(sidecar).toMatchObject({
       ready: true,
-      envoy: { state: null, inFlight: null, listeners: [{ name: "outbound" }] },
+      envoy: {
+        state: null,
+        inFlight: { requests: 0, connections: 0, countedBy: "sockets" },
+        listeners: [{ name: "outbound" }],
+      },
     });
     expect(sidecar?.envoy?.problems.map((problem) => problem.slice(0, problem.indexOf(" HTTP 403")))).toEqual([
       "/server_info:",

@@ -76,7 +76,7 @@ async function drip<T>(socket: Socket<T>, { text, ms }: { text: string; ms: numb
 
 /** Writes chunks without end, 200 every 2 ms, until the connection is gone. */
 async function pour<T>(socket: Socket<T>, { isOpen }: Means): Promise<void> {
-  const line = "listener.127.0.0.1_8080.downstream_cx_active: 0\n";
+  const line = "listener.0.0.0.0_8080.downstream_cx_active: 0\n";
   const text = `${line.length.toString(16)}\r\n${line}\r\n`.repeat(200);
   while (isOpen()) {
     socket.write(text);

@@ -112,7 +112,7 @@ const stats: Grammar = {
     ]),
   words: [": ", "\n", ".http.", "listener.", "http.", ".downstream_cx_active", "_1"],
   check(text) {
-    const counted = inFlightOf({ stats: parseStats(text) }, { leftOut: new Set(), ports: [] });
+    const counted = inFlightOf({ stats: parseStats(text) }, { leftOut: new Set(), ports: [], otherPorts: [] });
     if ((counted?.requests ?? 0) < 0 || (counted?.connections ?? 0) < 0) throw new Error("less than nothing in flight");
   },
 };

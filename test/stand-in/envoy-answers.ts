@@ -16,11 +16,11 @@ export const idle =
 
 /** Returns statistics with that many TCP connections to a listener, which the configuration calls outbound. */
 export function busy(connections: number): string {
-  return `${idle}listener.127.0.0.1_8080.downstream_cx_active: ${connections}\n`;
+  return `${idle}listener.0.0.0.0_8080.downstream_cx_active: ${connections}\n`;
 }
 
 const outbound = {
-  address: { socket_address: { address: "127.0.0.1", port_value: 8080 } },
+  address: { socket_address: { address: "0.0.0.0", port_value: 8080 } },
   traffic_direction: "OUTBOUND",
 };
 

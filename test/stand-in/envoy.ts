@@ -119,6 +119,6 @@ function fail(socket: Socket, fault: Fault, die: () => void): void {
       return void socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf", () => socket.resetAndDestroy());
     case "endless":
       socket.write("HTTP/1.1 200 OK\r\n\r\n");
-      return pour(socket, "listener.127.0.0.1_8080.downstream_cx_active: 0\n");
+      return pour(socket, "listener.0.0.0.0_8080.downstream_cx_active: 0\n");
   }
 }

@@ -46,7 +46,7 @@ export function countConnections(stats: Stats): ReadonlyMap<string, number> {
  * Returns the HTTP connection managers to count, each with the most connections that count: as many as are open on its
  * counted listeners, because a listener that is left out may share a manager's stat_prefix. The number is Infinity if
  * no listener is known to be the manager's, which shows once it has answered a request. `isInboundOnly` leaves out
- * managers named `outbound_...`.
+ * managers named `outbound_...`, and the unknown ones if no counted listener has a connection.
  */
 export function managersOf(
   { listeners, managers }: Stats,
@@ -55,9 +55,11 @@ export function managersOf(
 ): ReadonlyMap<ManagerStats, number> {
   const counted = new Map<ManagerStats, number>();
   const leftOut = new Set<ManagerStats>();
+  let open = 0;
   for (const [name, listener] of listeners) {
     if (listener.active === undefined) continue;
     const isOut = isLeftOut(name);
+    if (!isOut) open += listener.active;
     for (const manager of new Set(listener.managers)) {
       if (isOut) leftOut.add(manager);
       else counted.set(manager, (counted.get(manager) ?? 0) + listener.active);
@@ -68,7 +70,8 @@ export function managersOf(
     if (manager.connections === undefined || ownManagers.has(name)) continue;
     // Istio's names (pilot, BuildStatPrefix); its statistics do not say which manager serves which listener
     if (isInboundOnly && name.startsWith("outbound_")) continue;
-    const atMost = counted.get(manager) ?? (leftOut.has(manager) ? undefined : Number.POSITIVE_INFINITY);
+    const isOut = leftOut.has(manager) || (isInboundOnly && open === 0);
+    const atMost = counted.get(manager) ?? (isOut ? undefined : Number.POSITIVE_INFINITY);
     if (atMost !== undefined) found.set(manager, atMost);
   }
   return found;

@@ -4,9 +4,12 @@ import type { InFlight } from "./in-flight.ts";
 
 /**
  * Describes the outcome of a drain for the log. `ok` is true if Envoy has drained or has exited, `isDoubtful` if that may
- * have cut requests off: another drain, that of its container's hook, may have ended just before.
+ * have cut requests off. `wasHeld`: Envoy outlived its stop signal, which only a hook of its container can do.
  */
-export function describeOutcome(outcome: DrainOutcome): {
+export function describeOutcome(
+  outcome: DrainOutcome,
+  wasHeld: boolean,
+): {
   readonly ok: boolean;
   readonly isDoubtful?: true;
   readonly text: string;
@@ -15,11 +18,13 @@ export function describeOutcome(outcome: DrainOutcome): {
     case "drained":
       return { ok: true, text: "drained" };
     case "gone":
-      return { ok: true, text: "Envoy had exited before the drain" };
+      return { ok: true, isDoubtful: true, text: "Envoy had exited before the drain" };
     case "exited": {
       const when =
         outcome.left === undefined ? "before a count" : `with ${describeLeft(outcome.left)} at the last count`;
-      const text = `Envoy exited during the drain, ${when}: if its container has no drain as preStop hook, requests were cut off`;
+      const start = `Envoy exited during the drain, ${when}`;
+      if (wasHeld) return { ok: true, text: `${start}: its container's preStop hook, ebb drain or another, had ended` };
+      const text = `${start}: if its container has no drain as preStop hook, requests were cut off`;
       return { ok: true, isDoubtful: true, text };
     }
     case "out of time": {

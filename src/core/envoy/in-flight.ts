@@ -39,11 +39,11 @@ export interface Readings {
  */
 export function inFlightOf(
   { stats, underWay, sockets }: Readings,
-  { leftOut, ports }: Pick<DrainScope, "leftOut" | "ports">,
+  { leftOut, ports, otherPorts }: Omit<DrainScope, "path">,
 ): InFlight | undefined {
   if (underWay !== undefined) return { requests: underWay, connections: 0, hasRequests: true, countedBy: "clusters" };
   if (stats?.published.connections === true) return byListeners(stats, leftOut);
-  const accepted = sockets === undefined ? undefined : countAccepted(sockets, ports);
+  const accepted = sockets && (countAccepted(sockets, ports) ?? countAccepted(sockets, otherPorts));
   if (accepted === undefined) return undefined;
   return { requests: 0, connections: accepted, hasRequests: accepted === 0, countedBy: "sockets" };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
+import { isLoopback } from "../base/address.ts";
 import { formatHostPort } from "../base/host-port.ts";
-import type { DumpedListener } from "./inbound.ts";
+import type { BoundListener, DumpedListener } from "./inbound.ts";
 
 // Envoy's answers in JSON, checked by zod. Import it lazily, only to read an answer: loading zod takes 1.2 ms.
 
@@ -67,22 +68,18 @@ export function parseListenerDump(text: string): readonly DumpedListener[] | und
     const found = config.listener ?? config.active_state?.listener;
     if (found === undefined) return [];
     const port = found.address?.socket_address?.port_value;
-    return [
-      { name: found.name ?? "", statName: statName(found), port, direction: directionOf(found.traffic_direction) },
-    ];
+    const direction = directionOf(found.traffic_direction);
+    return [{ name: found.name ?? "", statName: statName(found), port, direction, isLocal: isLocal(found.address) }];
   });
+}
+
+function isLocal(bound: z.infer<typeof address> | undefined): boolean {
+  const host = bound?.socket_address?.address;
+  return bound?.pipe !== undefined || (host !== undefined && isLoopback({ kind: "tcp", host, port: 0 }));
 }
 
 function directionOf(text: string | undefined): DumpedListener["direction"] {
   return text === "INBOUND" || text === "OUTBOUND" ? text : undefined;
-}
-
-/** A listener, and the address that it is bound to. */
-export interface BoundListener {
-  /** Empty if it has none. */
-  readonly name: string;
-  /** `127.0.0.1:8080`, `[::]:80`, or the path of a unix socket. Undefined for a listener inside Envoy. */
-  readonly address: string | undefined;
 }
 
 /**
@@ -93,7 +90,10 @@ export function parseBoundListeners(text: string): readonly BoundListener[] | un
   const answer = parse(listenerStatuses, text);
   if (answer === undefined) return undefined;
   const statuses = answer.listener_statuses ?? [];
-  return statuses.map(({ name, local_address }) => ({ name: name ?? "", address: addressText(local_address) }));
+  return statuses.map(({ name, local_address }) => {
+    const port = local_address?.socket_address?.port_value;
+    return { name: name ?? "", address: addressText(local_address), port };
+  });
 }
 
 /** The answer to /server_info, as far as ebb reads it. */

@@ -4,8 +4,8 @@ import type { SocketTables } from "../proc/net.ts";
 import { countInbound } from "./clusters.ts";
 import { countConnections } from "./counts.ts";
 import { type InFlight, inFlightOf } from "./in-flight.ts";
-import { type DumpedListener, type Inbound, scopeOf } from "./inbound.ts";
-import type { BoundListener, ServerInfo } from "./json.ts";
+import { type BoundListener, type DumpedListener, type Inbound, scopeOf, sideOf } from "./inbound.ts";
+import type { ServerInfo } from "./json.ts";
 import { readStats, type Stats } from "./stats.ts";
 
 /** The state of an Envoy, as `ebb status --json` prints it. Null stands for what is not known. */
@@ -85,12 +85,12 @@ export function envoyStatus(asked: EnvoyPlace, answers: AdminAnswers): EnvoyStat
   const stats = read("/stats", answers.stats, readStats);
   const bound = read("/listeners", answers.bound, json.parseBoundListeners) ?? [];
   read("/config_dump", answers.notDumped === undefined ? { text: "" } : { problem: answers.notDumped }, () => true);
-  const scope = scopeOf(asked.drainPath, answers.dumped, asked.inbound);
+  const scope = scopeOf(asked.drainPath, { dumped: answers.dumped, bound }, asked.inbound);
   const clusters = textOf(answers.clusters);
   const { inbound } = asked;
   const underWay = clusters === undefined || inbound === undefined ? undefined : countInbound(clusters, inbound);
   const readings = { stats, underWay, sockets: asked.sockets };
-  const hasAnswered = info !== undefined || stats !== undefined;
+  const hasAnswered = info !== undefined || stats !== undefined || bound.length > 0;
   return {
     admin: describeTarget(asked.admin).replace(/ ?\/$/, ""),
     problems: problems(),
@@ -168,13 +168,14 @@ function listenersOf(
   const connections = stats === undefined || !stats.published.connections ? undefined : countConnections(stats);
   const byName = new Map(dumped.map((each) => [each.name, each]));
   return bound.map(({ name, address }) => {
-    const { statName = address?.replaceAll(":", "_"), direction } = byName.get(name) ?? {};
+    const known = byName.get(name);
+    const statName = known?.statName ?? address?.replaceAll(":", "_");
     // a listener without a connection so far has no statistics
     const active = statName === undefined ? 0 : (connections?.get(statName) ?? 0);
     return {
       name,
       address: address ?? null,
-      direction: direction === "INBOUND" ? "inbound" : direction === "OUTBOUND" ? "outbound" : null,
+      direction: known === undefined ? null : sideOf(known),
       connections: connections === undefined ? null : active,
     };
   });

@@ -17,6 +17,18 @@ export const drainMessages = {
     by: "run, drain",
     fields: { forMs: "milliseconds (--min-drain)" },
   },
+  "--min-drain does not fit into the drain: shortened it": {
+    level: "warn",
+    by: "run, drain",
+    fields: {
+      minDrainMs: "--min-drain, milliseconds",
+      atMostMs: "milliseconds that the drain may take",
+      fitsMs: "milliseconds for which connections are accepted",
+    },
+    cause:
+      "The time of the drain (--drain, or what --pod-grace leaves of it) is shorter than --min-drain, or only as long. Clients may still call the pod when it stops.",
+    cure: "Raise --drain to a second more than --min-drain at least, and terminationGracePeriodSeconds and --pod-grace with it; or lower --min-drain.",
+  },
   "made Envoy's health checks fail: it still accepts connections": {
     level: "info",
     by: "run, drain",
@@ -43,8 +55,8 @@ export const drainMessages = {
     by: "run, drain",
     fields: drainFields,
     cause:
-      "As a warning: Envoy exited before a count found it idle. An ordinary sidecar gets its SIGTERM together with the app: a plain Envoy exits at once, a mesh's some seconds later.",
-    cure: "Give the proxy's container a drain of its own as preStop hook, as ebb inject and the webhook do, or use a native sidecar: ebb help drain. If it has one, it ended just before this one, and nothing was lost.",
+      "As a warning: Envoy exited before the drain, or before a count found it idle and without a preStop hook of its container, and what it had in flight was cut off. An ordinary sidecar gets its SIGTERM together with the app: a plain Envoy exits at once, a mesh's some seconds later.",
+    cure: "Give the proxy's container a drain of its own as preStop hook, as ebb inject and the webhook do, or use a native sidecar: ebb help drain.",
   },
   "could not drain the sidecar": {
     level: "warn",

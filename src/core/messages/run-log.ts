@@ -6,6 +6,13 @@ const signal = "the signal's name";
 export const runMessages = {
   "received a signal": { level: "debug", by: "run", fields: { signal } },
   "forwarded a signal": { level: "debug", by: "run", fields: { signal, pid: "the command's process" } },
+  "SIGTERM is not in --stop-signal: forwarding it without a drain and a grace": {
+    level: "warn",
+    by: "run",
+    fields: { stopSignal: "the signals of --stop-signal, which replaces TERM and INT" },
+    cause: "--stop-signal names other signals than the one that the pod gets.",
+    cure: "For an app that wants another signal than the TERM that the pod gets, set --rewrite-signal TERM:QUIT in the place of --stop-signal QUIT. For one that takes both: --stop-signal TERM,QUIT.",
+  },
   "dropped a signal: the command has not started yet": { level: "info", by: "run, wait", fields: { signal } },
   "started the command": {
     level: "info",

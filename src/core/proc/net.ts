@@ -1,3 +1,5 @@
+import { type Address, isLoopback } from "../base/address.ts";
+
 /** The texts of /proc/net/tcp, tcp6 and unix; each is undefined if the file cannot be read. */
 export interface SocketTables {
   readonly tcp: string | undefined;
@@ -46,6 +48,13 @@ export function parseTcpSockets(tables: Pick<SocketTables, "tcp" | "tcp6">): Tcp
   const all = [...parseTcp(tables.tcp ?? "", "tcp"), ...parseTcp(tables.tcp6 ?? "", "tcp6")];
   const inState = (wanted: string) => all.filter(({ state }) => state === wanted);
   return { sockets: inState("established"), listening: inState("listen") };
+}
+
+/** Reports whether an address is this network namespace's own: loopback, or the local end of one of its sockets. */
+export function isOwnAddress(address: Address, tables: Pick<SocketTables, "tcp" | "tcp6">): boolean {
+  if (isLoopback(address)) return true;
+  const { sockets } = parseTcpSockets(tables);
+  return address.kind === "tcp" && sockets.some((socket) => socket.address === address.host);
 }
 
 export interface TcpSockets {

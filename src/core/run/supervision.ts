@@ -110,6 +110,15 @@ function isStop(signal: SignalNumber, { stopSignals, rewrite }: RunPolicy): bool
   return stopSignals.includes(signal) || stopSignals.includes(rewrite.get(signal) ?? signal);
 }
 
+/**
+ * Reports whether a signal to a running child is a SIGTERM, which asks to stop, but not here: the stop signals are
+ * others. It is forwarded without the drain and the grace that there are.
+ */
+export function isMissedStop({ signal, wasIgnored }: SignalEvent, policy: RunPolicy): boolean {
+  const hasStopSteps = policy.drains || policy.graceMs !== undefined;
+  return signal === SIG.TERM && wasIgnored !== true && hasStopSteps && !isStop(signal, policy);
+}
+
 function running(state: In<"running">, event: Event, policy: RunPolicy): Step {
   switch (event.kind) {
     case "signal":

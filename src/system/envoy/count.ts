@@ -1,13 +1,12 @@
-import { isLoopback } from "../../core/base/address.ts";
 import { excerpt, type HttpAnswer } from "../../core/base/http-framing.ts";
 import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
 import type { DrainEvent } from "../../core/envoy/drain.ts";
 import { type CountedBy, countedByText, type InFlight, inFlightOf } from "../../core/envoy/in-flight.ts";
-import { type Inbound, scopeOf } from "../../core/envoy/inbound.ts";
+import { type Inbound, type KnownListeners, scopeOf } from "../../core/envoy/inbound.ts";
 import { readStats, statsPath } from "../../core/envoy/stats.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import { logAt } from "../output/log.ts";
-import { readSocketTables } from "../process/sockets.ts";
+import { readSocketsAt } from "../process/sockets.ts";
 import { type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 import type { AskScope, StepOptions } from "./scope.ts";
 
@@ -21,8 +20,10 @@ export function createCounter(options: StepOptions, scope: AskScope): () => Prom
   const { sidecar, log } = options;
   const tell = createTeller(options);
   let wasBroken = false;
+  let isAgain = false;
   return async () => {
-    const { outcome, inFlight } = await count(options, scope);
+    const { outcome, inFlight } = await count(options, () => scope(isAgain));
+    isAgain = inFlight === undefined;
     const isBroken = !isAnswer(outcome) && outcome.isBroken;
     const mayExit = isBroken && !wasBroken;
     wasBroken = isBroken;
@@ -37,6 +38,8 @@ export function createCounter(options: StepOptions, scope: AskScope): () => Prom
   };
 }
 
+const nothingKnown: KnownListeners = { dumped: [], bound: [] };
+
 interface Count {
   /** What the last request came to. */
   readonly outcome: HttpAnswer | NoAnswer;
@@ -49,15 +52,14 @@ async function count({ sidecar, envoy, admin }: StepOptions, scope: AskScope): P
   const inbound = inboundOf(sidecar);
   const clusters = inbound === undefined ? undefined : await readClusters(admin, inbound);
   if (clusters?.underWay !== undefined)
-    return { outcome: clusters.outcome, inFlight: inFlightOf(clusters, { leftOut: new Set(), ports: [] }) };
+    return { outcome: clusters.outcome, inFlight: inFlightOf(clusters, scopeOf(envoy.drainPath, nothingKnown)) };
   // an Envoy that does not answer is asked no more in the same count
   const isSilent = clusters !== undefined && !hasAnswered(clusters.outcome);
-  const known = isSilent ? scopeOf(envoy.drainPath, [], inbound) : await scope();
+  const known = isSilent ? scopeOf(envoy.drainPath, nothingKnown, inbound) : await scope();
   const outcome = isSilent ? clusters.outcome : await admin.get(statsPath);
   const stats = isAnswer(outcome) ? readStats(outcome.body) : undefined;
   const counted = inFlightOf({ stats }, known);
-  if (counted !== undefined || !isLoopback(envoy.admin.address)) return { outcome, inFlight: counted };
-  return { outcome, inFlight: inFlightOf({ sockets: readSocketTables() }, known) };
+  return { outcome, inFlight: counted ?? inFlightOf({ sockets: readSocketsAt(envoy.admin.address) }, known) };
 }
 
 /** Reports whether Envoy answered, with any status. */

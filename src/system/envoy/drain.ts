@@ -11,7 +11,9 @@ import {
 } from "../../core/envoy/drain.ts";
 import { describeOutcome } from "../../core/envoy/drain-outcome.ts";
 import type { InFlight } from "../../core/envoy/in-flight.ts";
+import { boundListenersPath } from "../../core/envoy/stats.ts";
 import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
+import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
 import type { Log } from "../output/log.ts";
@@ -22,7 +24,9 @@ import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
 import { drainSteps } from "./drain-steps.ts";
 
 export interface DrainOptions {
-  /** The ms within which the whole drain ends. */
+  /** The ms of the whole drain, as planned. */
+  readonly totalMs: number;
+  /** The ms that are left of them, within which the drain ends. */
   readonly boundMs: number;
   /** The ms for which connections are accepted at least: meanwhile the pod's address leaves the endpoints. */
   readonly minMs: number;
@@ -47,6 +51,10 @@ export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptio
     const { name, isNative, envoy } = locateAdmin(sidecar);
     if (envoy !== undefined) drains.push(drainSafely({ name, isNative, envoy }, options));
   }
+  const { minMs, totalMs, log } = options;
+  const fitsMs = drains.length === 0 ? Math.min(minMs, totalMs) : fitMinimum(minMs, totalMs);
+  if (fitsMs < minMs)
+    log.warn({ minDrainMs: minMs, atMostMs: totalMs, fitsMs }, "--min-drain does not fit into the drain: shortened it");
   if (drains.length === 0) await keepAccepting(options);
   return !(await Promise.all(drains)).includes(false);
 }
@@ -73,6 +81,8 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   const over = new AbortController();
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));
   using admin = connectAdmin(envoy, over.signal);
+  const stopsAtOnce = !isNative && name !== "custom" && kindOf(name).stopsAtOnce === true;
+  using presence = stopsAtOnce ? watchPresence(admin) : undefined;
   const ask = drainSteps({ sidecar: name, envoy, admin, log, onProgress });
   const deadlines = createDeadlines<DrainDeadline>((of) => queue.push({ kind: "deadline", of }));
   const effects = { sidecar: name, ask, queue, deadlines, boundMs, over: over.signal, log };
@@ -86,12 +96,25 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   );
   over.abort();
   deadlines.disarmAll();
-  const { ok, isDoubtful, text } = describeOutcome(outcome);
+  const { ok, isDoubtful, text } = describeOutcome(outcome, presence?.wasSeen() === true);
   const report = { sidecar: name, outcome: text, tookMs: toTenths(performance.now() - start) };
   if (ok && isDoubtful) log.warn(report, "drain ended");
   else if (ok || signal.aborted) log.info(report, "drain ended");
   else log.warn(report, "could not drain the sidecar");
   return ok;
+}
+
+const LOOK_MS = 1000;
+
+/** Looks each second whether Envoy still answers. `wasSeen` reports whether it did a second after the start, or later. */
+function watchPresence(admin: EnvoyAdmin): Disposable & { readonly wasSeen: () => boolean } {
+  let isSeen = false;
+  const look = async (): Promise<void> => {
+    isSeen ||= isAnswer(await admin.get(boundListenersPath));
+  };
+  // a look that the drain's end aborts rejects
+  const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+  return { wasSeen: () => isSeen, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 interface Effects {

@@ -1,5 +1,6 @@
 import type { InFlight } from "../../core/envoy/in-flight.ts";
-import { type DrainScope, type DumpedListener, scopeOf } from "../../core/envoy/inbound.ts";
+import { type DrainScope, type DumpedListener, type KnownListeners, scopeOf } from "../../core/envoy/inbound.ts";
+import { boundListenersPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer } from "../../core/envoy/status.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
@@ -20,24 +21,27 @@ export interface StepOptions {
 const PATIENCE_MS = 1000;
 
 /**
- * Resolves with what is drained and what is waited for, by the directions of the listeners that are known within 1 s
- * (`PATIENCE_MS`). The first call starts to read them from Envoy's configuration.
+ * Resolves with what is drained and what is waited for, by what is known of the listeners within 1 s (`PATIENCE_MS`).
+ * The first call starts to ask Envoy for them, and so does one with `isAgain`.
  */
-export type AskScope = () => Promise<DrainScope>;
+export type AskScope = (isAgain?: boolean) => Promise<DrainScope>;
 
 /** Creates an `AskScope`. It logs at debug if some directions cannot be read. */
 export function createScope({ sidecar, envoy, admin, log }: StepOptions): AskScope {
-  let known: readonly DumpedListener[] = [];
+  let known: KnownListeners = { dumped: [], bound: [] };
   let reading: Promise<void> | undefined;
+  const get = async (path: string): Promise<AdminAnswer> => {
+    const outcome = await admin.get(path);
+    return isAnswer(outcome) ? { text: outcome.body } : { problem: outcome.reason };
+  };
   const read = async (): Promise<void> => {
-    const { listeners, problem } = await readListeners(async (path) => {
-      const outcome = await admin.get(path);
-      return isAnswer(outcome) ? { text: outcome.body } : { problem: outcome.reason };
-    });
-    known = listeners;
+    const [{ listeners, problem }, bound] = await Promise.all([readListeners(get), get(boundListenersPath)]);
+    const { parseBoundListeners } = await import("../../core/envoy/json.ts");
+    known = { dumped: listeners, bound: "text" in bound ? (parseBoundListeners(bound.text) ?? []) : [] };
     if (problem !== undefined) log.debug({ sidecar, reason: problem }, "cannot learn the direction of some listeners");
   };
-  return async () => {
+  return async (isAgain = false) => {
+    if (isAgain) reading = undefined;
     reading ??= read();
     await Promise.race([reading, Bun.sleep(PATIENCE_MS)]);
     return scopeOf(envoy.drainPath, known, inboundOf(sidecar));

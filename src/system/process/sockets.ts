@@ -1,5 +1,6 @@
+import type { Address } from "../../core/base/address.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
-import type { SocketTables } from "../../core/proc/net.ts";
+import { isOwnAddress, type SocketTables } from "../../core/proc/net.ts";
 import { parseListeners } from "../../core/sidecars/detect.ts";
 import { readIfThere } from "../file.ts";
 import { native } from "../native/native.ts";
@@ -15,6 +16,12 @@ export function readSocketTables(): SocketTables {
     tcp6: readIfThere("/proc/net/tcp6"),
     unix: readIfThere("/proc/net/unix"),
   };
+}
+
+/** Reads the sockets of the network namespace of a server. Returns undefined if that is not this one. */
+export function readSocketsAt(server: Address): SocketTables | undefined {
+  const tables = readSocketTables();
+  return isOwnAddress(server, tables) ? tables : undefined;
 }
 
 /**

@@ -31,6 +31,7 @@ async function drainKnown(run: Draining): Promise<void> {
   const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
   log.info({ atMostMs: shutdown.drainMs }, "draining before stopping the command");
   await drainAll(sidecars, {
+    totalMs: shutdown.drainMs,
     boundMs: leftUntil(end),
     minMs: settings.minDrain,
     maxInFlight: settings.maxInFlight,

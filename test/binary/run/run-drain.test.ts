@@ -127,6 +127,24 @@ test.concurrent("any other signal that is rewritten to a stop signal drains", as
   expect(envoy.requests.filter((request) => drains.includes(request))).toEqual(drains);
 });
 
+test.concurrent.each([
+  ["--stop-signal QUIT", ["--stop-signal", "QUIT"], "15", false, true],
+  ["--stop-signal QUIT,TERM", ["--stop-signal", "QUIT,TERM"], "15", true, false],
+  ["--rewrite-signal TERM:QUIT", ["--rewrite-signal", "TERM:QUIT"], "3", true, false],
+  ["both", ["--stop-signal", "QUIT", "--rewrite-signal", "TERM:QUIT"], "3", true, false],
+] as const)("SIGTERM with %s", async (_, flags, received, drained, warned) => {
+  await using envoy = await startEnvoy();
+  await using started = await startRun(envoy, [...quick, ...flags], {}, ["record", received]);
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(ended.stdout).toBe(`ready\n${received}\n`);
+  expect(envoy.requests.filter((request) => drains.includes(request))).toEqual(drained ? drains : []);
+  const warnings = ended.log.filter(({ level }) => level === "warn");
+  expect(warnings.map(({ msg, stopSignal }) => [msg, stopSignal])).toEqual(
+    warned ? [["ebb: SIGTERM is not in --stop-signal: forwarding it without a drain and a grace", "SIGQUIT"]] : [],
+  );
+});
+
 test.concurrent("a stop signal while it waits drains nothing: there was no traffic", async () => {
   await using envoy = await startEnvoy({ "/ready": "500" });
   const args = ["run", "--admin", envoy.url, "--drain", "20s", "--", childPath(), "record"];
@@ -185,6 +203,14 @@ test.concurrent("where there is no Envoy the child is stopped after the minimum"
   expect(ended.code).toBe(0);
 });
 
+test.concurrent("a minimum that does not fit is said", async () => {
+  await using envoy = await startEnvoy();
+  await using started = await startRun(envoy, ["--drain", "1s", "--min-drain", "4s"]);
+  started.kill("SIGTERM");
+  const { log } = await started.ended;
+  expect(log).toContainEqual(expect.objectContaining({ level: "warn", minDrainMs: 4000, atMostMs: 1000, fitsMs: 500 }));
+});
+
 test.concurrent("a proxy that is gone from the first holds nothing up", async () => {
   const envoy = await startEnvoy();
   await using started = await startRun(envoy, ["--drain", "60s", "--min-drain", "60s"]);
@@ -198,18 +224,18 @@ test.concurrent("a proxy that is gone from the first holds nothing up", async ()
   expect(ended.code).toBe(0);
 });
 
-test.concurrent("a proxy that has gone by itself, before the stop signal came, is no warning", async () => {
+test.concurrent("a proxy that has gone before the drain is a warning: what it had in flight was cut off", async () => {
   const envoy = await startEnvoy();
   await using started = await startRun(envoy, quick);
   await envoy[Symbol.asyncDispose]();
   started.kill("SIGTERM");
   const ended = await started.ended;
   expect(drainLineOf(ended)).toMatchObject({
-    level: "info",
+    level: "warn",
     outcome: "Envoy had exited before the drain",
   });
   expect(ended.stdout).toBe("ready\n15\n");
-  expect(ended.log.filter(({ level }) => level !== "info")).toEqual([]);
+  expect(ended.log.filter(({ level }) => level !== "info")).toHaveLength(1);
 });
 
 test.concurrent("where a former container's drain is taken back, the log has Envoy's answer, however late", async () => {

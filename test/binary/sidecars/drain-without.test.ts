@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { drainLineOf, type Ended, ebb, ebbPath, isDrainLine, startEbb, until } from "../../harness.ts";
+import { drainLineOf, type Ended, ebb, ebbPath, isDrainLine, lineOf, startEbb, until } from "../../harness.ts";
 import { idle } from "../../stand-in/envoy-answers.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
@@ -22,6 +22,8 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
     const forMs = ended.log.at(-1)?.forMs as number; // what finding out has taken counts too
     expect(forMs).toBeLessThanOrEqual(2000);
     expect(forMs).toBeGreaterThan(200);
+    const said = { level: "warn", minDrainMs: 60_000, atMostMs: 2000, fitsMs: 2000 };
+    expect(lineOf(ended, "--min-drain does not fit into the drain: shortened it")).toMatchObject(said);
     expect(ended.code).toBe(0);
   });
 

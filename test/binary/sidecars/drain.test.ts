@@ -85,7 +85,16 @@ describe("ebb drain", () => {
     expect(envoy.requests).toEqual(["POST /healthcheck/fail", "POST /drain_listeners", "GET /stats"]);
     const accepted = timeOf(lineOf(ended, "draining the listeners")) - timeOf(lineOf(ended, "draining"));
     expect(accepted).toBeGreaterThanOrEqual(3000); // of 4 s: what finding out has taken counts too
+    const said = { level: "warn", minDrainMs: 60_000, atMostMs: 5000, fitsMs: 4000 };
+    expect(lineOf(ended, "--min-drain does not fit into the drain: shortened it")).toMatchObject(said);
     expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("a minimum that just fits needs no word", async () => {
+    await using envoy = await startEnvoy();
+    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "2s", "--min-drain", "1s"]);
+    expect(ended.log.filter(({ level }) => level === "warn")).toEqual([]);
     expect(ended.code).toBe(0);
   });
 

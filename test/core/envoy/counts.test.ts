@@ -133,6 +133,15 @@ listener.0.0.0.0_15001.downstream_cx_active: 7
       expect(count(text, "0.0.0.0_15001", "0.0.0.0_80")).toEqual(inFlight(1, 0));
     });
 
+    test("HTTP, before any request was answered, where the others have no connection", () => {
+      const text = `http.calls.downstream_cx_active: 2
+http.calls.downstream_rq_active: 1
+listener.127.0.0.1_80.downstream_cx_active: 2
+`;
+      expect(count(text, "127.0.0.1_80")).toEqual(inFlight(0, 0));
+      expect(count(`${text}listener.0.0.0.0_80.downstream_cx_active: 1\n`, "127.0.0.1_80")).toEqual(inFlight(1, 0));
+    });
+
     test("with a stat_prefix that inbound has too: none of its connections hides another's", () => {
       const text = `${rows("http", 5, 0, "0.0.0.0_15006", 1)}${rows("http", 5, 0, "0.0.0.0_80", 4)}
 listener.0.0.0.0_5432.downstream_cx_active: 1

@@ -205,7 +205,17 @@ test.each<[DrainOutcome, boolean, string]>([
   ],
   [{ kind: "cut short" }, false, "cut short"],
 ])("%j in words", (outcome, ok, text) => {
-  expect(describeOutcome(outcome)).toEqual({ ok, text, ...(outcome.kind === "exited" ? { isDoubtful: true } : {}) });
+  const isDoubtful = outcome.kind === "exited" || outcome.kind === "gone";
+  expect(describeOutcome(outcome, false)).toEqual({ ok, text, ...(isDoubtful ? { isDoubtful: true } : {}) });
+});
+
+test.each<[Extract<DrainOutcome, { kind: "out of time" }>["left"] | undefined, string]>([
+  [undefined, "before a count"],
+  [{ requests: 1, connections: 0, hasRequests: true, countedBy: "listeners" }, "with 1 request at the last count"],
+])("an Envoy that a hook held back leaves no doubt when it exits: %j", (left, when) => {
+  const text = `Envoy exited during the drain, ${when}: its container's preStop hook, ebb drain or another, had ended`;
+  expect(describeOutcome({ kind: "exited", left }, true)).toEqual({ ok: true, text });
+  expect(describeOutcome({ kind: "gone" }, true)).toMatchObject({ ok: true, isDoubtful: true });
 });
 
 function left(requests: number, connections: number): DrainOutcome {

@@ -68,9 +68,18 @@ test.each<[string, Answers, [CountedBy, number, number, boolean] | undefined]>([
     underWay: clusters === undefined ? undefined : countInbound(clusters, inbound),
     sockets,
   };
-  expect(inFlightOf(readings, { leftOut: new Set(), ports: inbound.ports })).toEqual(
+  expect(inFlightOf(readings, { leftOut: new Set(), ports: inbound.ports, otherPorts: [] })).toEqual(
     counted as ReturnType<typeof inFlightOf>,
   );
+});
+
+test.each([
+  ["the inbound ports, where one listens", [15006], [9], 1],
+  ["the other ports, where none listens", [9], [15006], 1],
+  ["neither, where none listens", [9], [10], undefined],
+])("sockets are counted on %s", (_, ports, otherPorts, connections) => {
+  const counted = inFlightOf({ sockets }, { leftOut: new Set(), ports, otherPorts });
+  expect(counted?.connections).toBe(connections as number);
 });
 
 const [ESTABLISHED, TIME_WAIT, LISTEN] = ["01", "06", "0A"];

@@ -70,6 +70,23 @@ test("the port of a listener is known unless it is on a unix socket", () => {
   expect(parseListenerDump(text)?.map(({ port }) => port)).toEqual([8080, undefined]);
 });
 
+test.each([
+  ["127.0.0.1", true],
+  ["127.0.1.7", true],
+  ["::1", true],
+  ["::ffff:7f00:1", true],
+  ["0.0.0.0", false],
+  ["::", false],
+  ["10.0.0.7", false],
+])("a listener at %s is local: %p", (host, isLocal) => {
+  expect(parseListenerDump(statics({ address: tcp(host, 80) }))).toMatchObject([{ isLocal }]);
+});
+
+test("so is one on a unix socket, and not one inside Envoy", () => {
+  const text = dynamics({ address: { pipe: { path: "/a.sock" } } }, { address: {} }, {});
+  expect(parseListenerDump(text)?.map(({ isLocal }) => isLocal)).toEqual([true, false, false]);
+});
+
 test("of static listeners no more is asked for than what is read", () => {
   const mask = new URL(staticListenersPath, "http://admin").searchParams.get("mask")?.split(",");
   expect(mask).toEqual(["listener.name", "listener.address", "listener.stat_prefix", "listener.traffic_direction"]);

@@ -35,8 +35,8 @@ const bound = {
   ],
 };
 const dumped: readonly DumpedListener[] = [
-  { name: "virtualInbound", statName: "0.0.0.0_15006", port: 15006, direction: "INBOUND" },
-  { name: "virtualOutbound", statName: "0.0.0.0_15001", port: 15001, direction: "OUTBOUND" },
+  { name: "virtualInbound", statName: "0.0.0.0_15006", port: 15006, direction: "INBOUND", isLocal: false },
+  { name: "virtualOutbound", statName: "0.0.0.0_15001", port: 15001, direction: "OUTBOUND", isLocal: false },
 ];
 const answers: AdminAnswers = {
   serverInfo: { text: JSON.stringify(info) },
@@ -103,7 +103,7 @@ test("a listener is known by stat_prefix where it has one, and by its address wh
   const seen = envoyStatus(asked, {
     ...answers,
     stats: { text: `${stats}listener.mine.downstream_cx_active: 7\n` },
-    dumped: [{ name: "new", statName: "mine", port: undefined, direction: undefined }],
+    dumped: [{ name: "new", statName: "mine", port: undefined, direction: undefined, isLocal: false }],
     notDumped: "HTTP 403",
   });
   expect(seen.listeners.map(({ connections }) => connections)).toEqual([3, 5, 7, 0]);

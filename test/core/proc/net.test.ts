@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Owners, summarizeSockets } from "../../../src/core/proc/net.ts";
+import { isOwnAddress, type Owners, summarizeSockets } from "../../../src/core/proc/net.ts";
 
 const nobody: Owners = new Map();
 const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
@@ -96,4 +96,14 @@ test.each(["", "garbage\n", "   0: 0100007F:1F90\n", `${head}   1: XYZ:1F90 0:0 
 
 test("no table at all is not the same as none that listens", () => {
   expect(summarizeSockets({ tcp: undefined, tcp6: undefined, unix: undefined }, nobody)).toBeNull();
+});
+
+test.each([
+  [{ kind: "unix", path: "/admin.sock" }, true],
+  [{ kind: "tcp", host: "localhost", port: 9901 }, true],
+  [{ kind: "tcp", host: "10.0.0.7", port: 9901 }, true],
+  [{ kind: "tcp", host: "10.0.0.8", port: 9901 }, false],
+] as const)("%j is this pod's own where it is loopback or the local end of a connection: %p", (address, isOwn) => {
+  const tcp = "   0: 0700000A:C350 0800000A:26AD 01 00000000:00000000 00:00000000 00000000  1337        0 2 1\n";
+  expect(isOwnAddress(address, { tcp, tcp6: undefined })).toBe(isOwn);
 });

@@ -1,4 +1,5 @@
-import { describe } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { isMissedStop } from "../../../src/core/run/supervision.ts";
 import type { Event, RunPolicy } from "../../../src/core/run/supervision-steps.ts";
 import {
   drained,
@@ -16,6 +17,7 @@ import {
   TERM,
   testLives,
   USR1,
+  usual,
   waiting,
   waitOver,
 } from "./simulated-steps.ts";
@@ -103,6 +105,24 @@ describe("with --stop-signal QUIT:", () => {
       quits,
     ],
   ]);
+});
+
+test.each<[string, number, Partial<RunPolicy>, boolean]>([
+  [
+    "TERM is missed where it is no stop signal, and there is a drain",
+    TERM,
+    { stopSignals: [QUIT], drains: true },
+    true,
+  ],
+  ["or a grace", TERM, { stopSignals: [QUIT], graceMs: 9 }, true],
+  ["not where there is neither", TERM, { stopSignals: [QUIT] }, false],
+  ["not where it is one", TERM, { stopSignals: [QUIT, TERM], drains: true }, false],
+  ["nor rewritten to one", TERM, { stopSignals: [QUIT], rewrite: new Map([[TERM, QUIT]]), drains: true }, false],
+  ["and no other signal is", INT, { stopSignals: [QUIT], drains: true }, false],
+])("%s", (_, number, policy, isMissed) => {
+  const event = { kind: "signal", signal: number } as const;
+  expect(isMissedStop(event, { ...usual, ...policy })).toBe(isMissed);
+  expect(isMissedStop({ ...event, wasIgnored: true }, { ...usual, ...policy })).toBe(false);
 });
 
 describe("HUP and QUIT are forwarded, and ask for nothing:", () => {

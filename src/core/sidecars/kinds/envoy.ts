@@ -29,8 +29,8 @@ export const envoy = {
   }),
   programs: ["envoy"],
   annotationPrefixes: [],
-  // at SIGTERM it ends at once
   needsDrainHook: true,
+  stopsAtOnce: true,
 } as const satisfies SidecarKind;
 
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */

@@ -131,6 +131,8 @@ export interface SidecarKind {
   readonly variablePrefixes?: readonly string[];
   /** `ebb inject` gives its ordinary container a hook that drains it: it does not drain for long enough by itself. */
   readonly needsDrainHook?: true;
+  /** At SIGTERM it exits at once: where it stays on, a preStop hook of its container keeps it. */
+  readonly stopsAtOnce?: true;
   readonly reaping?: () => Reaping;
 }
 

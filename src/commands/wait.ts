@@ -4,7 +4,7 @@ import { argvIndexOf, readOperandCall } from "../core/cli/call.ts";
 import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsWait, type SignalNumber } from "../core/run/signal.ts";
-import { type Probe, parseProbe } from "../core/sidecars/probe.ts";
+import { type Probe, parseTarget } from "../core/sidecars/probe.ts";
 import { A_SECOND, keepLive } from "../system/output/live.ts";
 import { createLog, type Log } from "../system/output/log.ts";
 import { finishErrors } from "../system/output/output.ts";
@@ -37,7 +37,7 @@ export const command: Command = {
 async function main({ args, argvIndex, env, compat, signals }: Invocation): Promise<number> {
   const call = readOperandCall(pick(), { args, env, compat });
   const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, compat?.readyStatus)) };
-  const targets = call.operands.map(parseTarget);
+  const targets = call.operands.map(readTarget);
   if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
   const log = createLog(settings, { env, compat });
   const stop = new AbortController();
@@ -73,8 +73,8 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
 
 const TARGET = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path";
 
-function parseTarget(text: string): Probe {
-  const probe = parseProbe(text);
+function readTarget(text: string): Probe {
+  const probe = parseTarget(text);
   if (probe !== undefined) return probe;
   throw new Failure(EXIT.usage, `wait: expected a target (${TARGET}), got ${JSON.stringify(redactUrl(text))}`);
 }

@@ -13,8 +13,8 @@ export type Probe =
       /** The only status that counts as ready. Undefined: any 2xx. */
       readonly only?: number;
     }
-  /** Ready if a connection is accepted. */
-  | { readonly kind: "connect"; readonly address: Address }
+  /** Ready if a connection is accepted, and stays open for `staysOpenMs` (undefined: 0). */
+  | { readonly kind: "connect"; readonly address: Address; readonly staysOpenMs?: number }
   /** Ready if the file exists. */
   | { readonly kind: "file"; readonly path: string }
   /** Ready if any of the probes is. */
@@ -45,6 +45,18 @@ export function parseProbe(text: string): Probe | undefined {
   }
   const target = parseHttpTarget(text);
   return target === undefined ? undefined : { kind: "http", target };
+}
+
+/** A proxy that cannot reach its backend closes the connection at once: a refusal comes within a round trip. */
+const STAYS_OPEN_MS = 100;
+
+/**
+ * Parses a user's target as `parseProbe` does. A connection to it must stay open for 100 ms (`STAYS_OPEN_MS`): a proxy
+ * before it, a mesh's or a sidecar's own, also accepts for a target that is down.
+ */
+export function parseTarget(text: string): Probe | undefined {
+  const probe = parseProbe(text);
+  return probe?.kind === "connect" ? { ...probe, staysOpenMs: STAYS_OPEN_MS } : probe;
 }
 
 /** Formats a probe as the log names it: `http://localhost:15021/healthz/ready`, `tcp://db:5432`, `file:/ready`. */

@@ -1,7 +1,7 @@
 import type { Address } from "../../core/base/address.ts";
 import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
 import { isThere } from "../file.ts";
-import { connectAndClose, createHttpClient, type HttpClient, type Pending } from "../http/http.ts";
+import { createHttpClient, type HttpClient, holdConnection, type Pending } from "../http/http.ts";
 import { REFUSED, RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
 
@@ -22,6 +22,8 @@ export function clientFor(probe: Probe, pending?: Pending): HttpClient {
 /** A prober makes attempts of one readiness probe, and keeps a connection between them. */
 export interface Prober extends Disposable {
   readonly attempt: Try;
+  /** Reports whether an attempt under way is about to tell, so that another one would only cost the target. */
+  readonly isDeciding?: () => boolean;
 }
 
 /** Creates a prober that makes attempts of the probe, one each time that `attempt` is called. */
@@ -56,13 +58,15 @@ function proberOfHttp(probe: Extract<Probe, { kind: "http" }>): Prober {
   return { attempt, [Symbol.dispose]: () => client[Symbol.dispose]() };
 }
 
-function proberOfConnect({ address }: Extract<Probe, { kind: "connect" }>): Prober {
+function proberOfConnect({ address, staysOpenMs: forMs = 0 }: Extract<Probe, { kind: "connect" }>): Prober {
   const pending: Pending = { count: 0 };
-  const attempt = tcpCheckFirst(address, pending, (done) => {
-    const tell = (outcome: RequestFailed | undefined) => done(outcome === undefined ? ready : failed(outcome));
-    return connectAndClose(address, tell, pending);
-  });
-  return { attempt, [Symbol.dispose]: nothing };
+  const held: Pending = { count: 0 };
+  const attempt = tcpCheckFirst(address, pending, (done) =>
+    holdConnection(address, { forMs, pending, held }, (outcome) =>
+      done(outcome === undefined ? ready : failed(outcome)),
+    ),
+  );
+  return { attempt, isDeciding: () => held.count > 0, [Symbol.dispose]: nothing };
 }
 
 /**

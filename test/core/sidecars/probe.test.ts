@@ -9,6 +9,7 @@ import {
   judge,
   type Probe,
   parseProbe,
+  parseTarget,
   pollPeriodMs,
 } from "../../../src/core/sidecars/probe.ts";
 
@@ -66,6 +67,12 @@ test.each([
   "http://",
 ])("%p is nothing that can be probed", (text) => {
   expect(parseProbe(text)).toBeUndefined();
+});
+
+test("a connection to a target of a user must stay open, to one of a sidecar it need not", () => {
+  expect(parseTarget("tcp://db:5432")).toEqual({ ...connect("db", 5432), staysOpenMs: 100 } as Probe);
+  expect(parseTarget("unix:/db.sock")).toEqual({ ...socket("/db.sock"), staysOpenMs: 100 } as Probe);
+  for (const text of ["file:/ready", "http://db/", "db"]) expect(parseTarget(text)).toEqual(parseProbe(text));
 });
 
 test("no text makes the reading of a target throw", () => {

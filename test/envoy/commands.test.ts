@@ -55,7 +55,9 @@ describeAgainstEnvoy("ebb wait beside a real Envoy", () => {
     const ended = await ebb(["wait", "--wait-timeout", "2s", "--admin", envoy.admin]);
     expect(ended.code).toBe(69);
     const ready = `${envoy.admin}/ready`;
-    expect(ended.stderr).toContain(`ebb: not ready within 2s: ${ready}: HTTP 503 "INITIALIZING"\n`);
+    expect(ended.stderr).toContain(
+      `ebb: not ready within 2s: ${ready}: HTTP 503 "INITIALIZING" (envoy, because of --admin; `,
+    );
   });
 });
 

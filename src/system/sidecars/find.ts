@@ -54,6 +54,8 @@ export interface FoundSidecars {
    * The requests for each of `found`, in the same order; after them those that only the user's options name (`custom`).
    */
   readonly sidecars: readonly Sidecar[];
+  /** What showed them: `--sidecar`, `annotation linkerd.io/proxy-version`, `port 15021`. Undefined if there are none. */
+  readonly by: string | undefined;
   /** Why a proxy that only a port suggests was left out, and what to set. */
   readonly doubts: readonly string[];
 }
@@ -65,19 +67,20 @@ export interface FoundSidecars {
  * finds.
  */
 export async function findSidecars(settings: SidecarSettings, look: FindOptions): Promise<FoundSidecars> {
-  const { found, doubts } = await here(settings, look);
+  const { found, by, doubts } = await here(settings, look);
   const sidecars: Sidecar[] = [];
   for (const sidecar of planSidecars(found, settings)) sidecars.push(locateAdmin(sidecar));
-  return { found, sidecars, doubts };
+  return { found, by, sidecars, doubts };
 }
 
 async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<FoundSidecars, "sidecars">> {
   const { env, log } = look;
   const annotations = readAnnotations(settings.podAnnotations, look.isAgain === true ? undefined : log);
-  if (settings.sidecar !== "auto") return { found: foundIn({ env, annotations }, settings.sidecar), doubts: [] };
-  if (isDescribed(settings, env)) return { found: [], doubts: [] };
+  if (settings.sidecar !== "auto")
+    return { found: foundIn({ env, annotations }, settings.sidecar), by: "--sidecar", doubts: [] };
+  if (isDescribed(settings, env)) return { found: [], by: undefined, doubts: [] };
   const { found, by, doubts } = await lookAround({ env, admin: settings.admin, annotations }, settings, look);
-  if (by === undefined) return { found, doubts };
+  if (by === undefined) return { found, by, doubts };
   const sidecars: string[] = [];
   let native = false;
   for (const { name, isNative } of found) {
@@ -86,7 +89,7 @@ async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<
   }
   log.info({ sidecars, by, native }, "found");
   look.onFound?.(by);
-  return { found, doubts };
+  return { found, by, doubts };
 }
 
 /** Kubernetes allows a pod 256 KiB of annotations (apimachinery, TotalAnnotationSizeLimitB). */

@@ -3,6 +3,7 @@ import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { adviceFor, type Expected, explain, nextLine, type Said } from "../../core/sidecars/wait-lines.ts";
 import { REFUSED } from "../http/request-failed.ts";
 import type { Log } from "../output/log.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "./find.ts";
@@ -38,10 +39,10 @@ export interface Wait {
 
 /**
  * Starts to find the sidecars and to wait until they and the targets are ready, and returns at once. Does not end at
- * `--wait-timeout`: the caller aborts the signal. Logs each new reason at info, and each attempt at debug.
+ * `--wait-timeout`: the caller aborts the signal. Logs the reasons at info, and each attempt at debug.
  */
 export function startWait(options: WaitOptions): Wait {
-  const reasons = new Map<Probe, string>();
+  const reasons: Reasons = new Map();
   let here: FoundSidecars | undefined;
   const wait = async (): Promise<void> => {
     const { settings, env, log, signal, lookMs } = options;
@@ -49,23 +50,26 @@ export function startWait(options: WaitOptions): Wait {
     for (const reason of here.doubts) log.info({ reason }, "did not wait for a proxy");
     const waits: Promise<void>[] = [];
     for (const sidecar of here.sidecars) {
-      for (const probe of sidecar.ready) waits.push(waitFor(probe, reasons, options, sidecar));
+      for (const probe of sidecar.ready) waits.push(waitFor(probe, reasons, options, { sidecar, by: here.by }));
     }
     if (options.any === true) waits.push(waitForAny(reasons, options));
     else for (const probe of options.targets) waits.push(waitFor(probe, reasons, options));
     await Promise.all(waits);
   };
-  const pending = () => {
+  const pending = (isWhole: boolean) => {
     if (here === undefined) return "still looking for sidecars";
-    return [...reasons].map(([probe, reason]) => `${describeProbe(probe)}: ${reason}`).join("; ");
+    const texts: string[] = [];
+    for (const [probe, { reason, why }] of reasons)
+      texts.push(`${describeProbe(probe)}: ${reason}${isWhole ? why() : ""}`);
+    return texts.join("; ");
   };
-  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}` as const;
-  const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending()}`;
+  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending(true)}` as const;
+  const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending(false)}`;
   return { done: wait(), here: () => here, line, failure };
 }
 
 /** Waits until the first of the targets is ready; the others are then no longer asked. */
-async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Promise<void> {
+async function waitForAny(reasons: Reasons, options: WaitOptions): Promise<void> {
   const others = new AbortController();
   const signal = AbortSignal.any([options.signal, others.signal]);
   await Promise.any(options.targets.map((probe) => waitFor(probe, reasons, { ...options, signal })));
@@ -73,28 +77,46 @@ async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Pr
   for (const probe of options.targets) reasons.delete(probe);
 }
 
+/** Why each probe is not ready; `why` formats whose it is and what to do. */
+type Reasons = Map<Probe, { readonly reason: string; readonly why: () => string }>;
+
+/** The sidecar that a probe asks, and what showed it. */
+interface Owner {
+  readonly sidecar: Sidecar;
+  readonly by: string | undefined;
+}
+
 /**
- * Waits for one probe, which may be a sidecar's. Logs each new reason at info, every attempt at debug. Keeps the current
- * reason in `reasons`.
+ * Waits for one probe, which may be a sidecar's. Logs at info the changes of its reason, as far as `nextLine` lets it,
+ * and every attempt at debug. Keeps the current reason in `reasons`.
  */
 async function waitFor(
   probe: Probe,
-  reasons: Map<Probe, string>,
+  reasons: Reasons,
   { log, signal, settings, onNotReady: tell }: WaitOptions,
-  sidecar?: Sidecar,
+  owner?: Owner,
 ): Promise<void> {
   const target = describeProbe(probe);
   const start = performance.now();
   const limitMs = Number.isFinite(settings.waitTimeout) ? settings.waitTimeout : undefined;
-  reasons.set(probe, "no answer yet");
-  const onNotReady = (what: string): void => {
-    const isElsewhere = what === REFUSED && settings.admin === undefined && isAtAdmin(probe, sidecar);
-    const reason = isElsewhere ? `${REFUSED}: if its admin interface is elsewhere, set --admin` : what;
+  const expected = expectedOf(probe, settings, owner);
+  const note = (reason: string) =>
+    void reasons.set(probe, { reason, why: () => explain(expected, adviceFor(reason, expected, REFUSED)) });
+  note("no answer yet");
+  let said: Said | undefined;
+  const onNotReady = (reason: string): void => {
     log.debug({ target, reason }, "not ready yet");
-    if (reasons.get(probe) === reason) return;
-    reasons.set(probe, reason);
-    log.info({ target, reason, limitMs }, "waiting until ready");
-    if (sidecar !== undefined) tell?.(sidecar, reason);
+    if (reasons.get(probe)?.reason !== reason) {
+      note(reason);
+      if (owner !== undefined) tell?.(owner.sidecar, reason);
+    }
+    const waitedMs = Math.round(performance.now() - start);
+    const line = nextLine(said, reason, waitedMs);
+    if (line === undefined) return;
+    said = line;
+    const { sidecar, by } = expected;
+    const how = adviceFor(reason, expected, REFUSED);
+    log.info({ target, reason, sidecar, by, how, waitedMs, limitMs }, "waiting until ready");
   };
   await whenReady(probe, signal, onNotReady);
   reasons.delete(probe);
@@ -102,8 +124,16 @@ async function waitFor(
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
 }
 
+/** Returns what is known of a probe. A target that the user names by its URL is no sidecar's, nor shown by anything. */
+function expectedOf(probe: Probe, { admin }: SidecarSettings, owner: Owner | undefined): Expected {
+  if (owner === undefined || owner.sidecar.name === "custom")
+    return { sidecar: undefined, by: undefined, isUsualAdmin: false };
+  const { sidecar, by } = owner;
+  return { sidecar: sidecar.name, by, isUsualAdmin: admin === undefined && isAtAdmin(probe, sidecar) };
+}
+
 /** Reports whether a probe asks at the admin interface of the sidecar's Envoy. */
-function isAtAdmin(probe: Probe, sidecar: Sidecar | undefined): boolean {
-  const admin = sidecar?.envoy?.admin.address;
+function isAtAdmin(probe: Probe, sidecar: Sidecar): boolean {
+  const admin = sidecar.envoy?.admin.address;
   return admin !== undefined && probe.kind !== "any" && isAt(probe, admin);
 }

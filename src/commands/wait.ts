@@ -4,7 +4,7 @@ import { argvIndexOf, readOperandCall } from "../core/cli/call.ts";
 import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsWait, type SignalNumber } from "../core/run/signal.ts";
-import { type Probe, parseTarget } from "../core/sidecars/probe.ts";
+import { type Probe, parseTarget, TARGET_FORMS } from "../core/sidecars/probe.ts";
 import { A_SECOND, keepLive } from "../system/output/live.ts";
 import { createLog, type Log } from "../system/output/log.ts";
 import { finishErrors } from "../system/output/output.ts";
@@ -38,7 +38,7 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
   const call = readOperandCall(pick(), { args, env, compat });
   const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, compat?.readyStatus)) };
   const targets = call.operands.map(readTarget);
-  if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
+  if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET_FORMS})`);
   const log = createLog(settings, { env, compat });
   const stop = new AbortController();
   // if targets are named, a sidecar that is not there yet is not waited for
@@ -71,12 +71,14 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
   return exec({ words: call.command, argvIndex: argvIndexOf(argvIndex, call) });
 }
 
-const TARGET = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path";
-
 function readTarget(text: string): Probe {
   const probe = parseTarget(text);
   if (probe !== undefined) return probe;
-  throw new Failure(EXIT.usage, `wait: expected a target (${TARGET}), got ${JSON.stringify(redactUrl(text))}`);
+  const hint = parseTarget(`tcp://${text}`) === undefined ? "" : `; did you mean tcp://${text}?`;
+  throw new Failure(
+    EXIT.usage,
+    `wait: expected a target (${TARGET_FORMS}), got ${JSON.stringify(redactUrl(text))}${hint}`,
+  );
 }
 
 /** Returns the probe so that only this status is ready; if the status is undefined, as it is. */

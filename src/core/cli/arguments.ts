@@ -58,7 +58,7 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     const isSwitch = option.value === undefined;
     const value = inline ?? (isSwitch ? "true" : args[at]);
     if (inline === undefined && !isSwitch) at += 1;
-    if (value === undefined) problems.push(`--${name}: expected a value (${option.value})`);
+    if (value === undefined) problems.push(`--${name}: expected a value (${option.value}): ${option.syntax.expected}`);
     else flags.set(option.flag, [...(flags.get(option.flag) ?? []), value]);
   }
   return { flags, operands, length: at, problems, unknown };
@@ -87,6 +87,7 @@ function optionOf(name: string, all: readonly Option<unknown>[]): Option<unknown
 
 /** Returns `; did you mean --quit?` for the flag that was probably meant, or an empty text. */
 function suggestion(name: string, all: readonly Option<unknown>[]): string {
+  if (name === "v" || name === "version") return "; did you mean ebb --version?";
   const near = nearest(
     name,
     all.map(({ flag }) => flag),

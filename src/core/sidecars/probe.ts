@@ -15,23 +15,26 @@ export type Probe =
     }
   /** Ready if a connection is accepted, and stays open for `staysOpenMs` (undefined: 0). */
   | { readonly kind: "connect"; readonly address: Address; readonly staysOpenMs?: number }
-  /** Ready if the file exists. */
-  | { readonly kind: "file"; readonly path: string }
+  /** Ready if the file exists and, if `isNotEmpty`, has contents. */
+  | { readonly kind: "file"; readonly path: string; readonly isNotEmpty?: true }
   /** Ready if any of the probes is. */
   | { readonly kind: "any"; readonly probes: readonly Probe[] };
 
 /** Whether a probe is ready. The reason why not is for people. */
 export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
+/** The forms of a target, for messages. */
+export const TARGET_FORMS = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path[?nonempty]";
+
 /**
- * Parses `http(s)://host:port/path`, `tcp://host:port` (or `tcp:host:port`), `unix:/socket` or `file:/path`. Returns
- * undefined for anything else.
+ * Parses `http(s)://host:port/path`, `tcp://host:port` (or `tcp:host:port`), `unix:/socket`, `file:/path` or
+ * `file:/path?nonempty`. Returns undefined for anything else.
  */
 export function parseProbe(text: string): Probe | undefined {
   const unix = parseUnix(text);
   if (unix !== undefined) return { kind: "connect", address: unix };
-  const path = /^file:(?:\/\/)?(\/.*)$/.exec(text)?.[1];
-  if (path !== undefined) return { kind: "file", path };
+  const [, path, nonempty] = /^file:(?:\/\/)?(\/.*?)(\?nonempty)?$/.exec(text) ?? [];
+  if (path !== undefined) return { kind: "file", path, ...(nonempty === undefined ? {} : { isNotEmpty: true }) };
   const [, host, port] = /^tcp:(?:\/\/)?(\[[0-9a-f.]*:[0-9a-f:.]*\]|[^:/[\]\s]+):(\d{1,5})\/?$/i.exec(text) ?? [];
   if (host !== undefined && isPort(Number(port))) {
     return {
@@ -62,7 +65,7 @@ export function parseTarget(text: string): Probe | undefined {
 /** Formats a probe as the log names it: `http://localhost:15021/healthz/ready`, `tcp://db:5432`, `file:/ready`. */
 export function describeProbe(probe: Probe): string {
   if (probe.kind === "http") return describeTarget(probe.target);
-  if (probe.kind === "file") return `file:${probe.path}`;
+  if (probe.kind === "file") return `file:${probe.path}${probe.isNotEmpty === true ? "?nonempty" : ""}`;
   if (probe.kind === "any") return probe.probes.map(describeProbe).join(" or ");
   const { address } = probe;
   if (address.kind === "unix") return `unix:${address.path}`;

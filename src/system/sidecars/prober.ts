@@ -1,6 +1,6 @@
 import type { Address } from "../../core/base/address.ts";
 import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
-import { isThere } from "../file.ts";
+import { whyNotReady } from "../file.ts";
 import { createHttpClient, type HttpClient, holdConnection, type Pending } from "../http/http.ts";
 import { REFUSED, RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
@@ -38,7 +38,8 @@ export function proberOf(probe: Probe): Prober {
     case "file":
       return {
         attempt(done) {
-          done(isThere(probe.path) ? ready : absent);
+          const reason = whyNotReady(probe.path, probe.isNotEmpty === true);
+          done(reason === undefined ? ready : { ready: false, reason });
           return nothing;
         },
         [Symbol.dispose]: nothing,
@@ -108,7 +109,6 @@ function joined(reasons: readonly string[]): string {
 }
 
 const ready: Verdict = { ready: true };
-const absent: Verdict = { ready: false, reason: "no such file" };
 const refused: Verdict = { ready: false, reason: REFUSED };
 const silent: Verdict = { ready: false, reason: "a process listens there, but accepts no connection" };
 const unanswered: Verdict = { ready: false, reason: "no answer" };

@@ -194,4 +194,15 @@ describe("ebb wait waits for", () => {
     await Bun.write(path, "");
     await startsNow(started);
   });
+
+  test("file:...?nonempty until it has contents", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "secrets");
+    await using started = wait(`file:${path}?nonempty`);
+    await saysNotReady(started, /^no such file$/);
+    await Bun.write(path, "");
+    await saysNotReady(started, /^the file is empty$/);
+    await Bun.write(path, "x".repeat(100_000));
+    await startsNow(started);
+  });
 });

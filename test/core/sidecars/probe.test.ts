@@ -27,6 +27,8 @@ describe("a target's text says what to probe, and is how it is called in logs", 
     ["tcp://[::ffff:10.0.0.1]:80", connect("::ffff:10.0.0.1", 80)],
     ["unix:/app.sock", socket("/app.sock")],
     ["file:/tmp/ready", file("/tmp/ready")],
+    ["file:/tmp/ready?nonempty", { kind: "file", path: "/tmp/ready", isNotEmpty: true }],
+    ["file:/tmp/ready?", file("/tmp/ready?")],
     ["http://localhost:8080/health?x", http("http://localhost:8080/health?x")],
     ["https://localhost:8443/", http("https://localhost:8443/")],
   ])("%s", (text, probe) => {

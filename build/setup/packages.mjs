@@ -37,7 +37,7 @@ export function missingPackages(arch) {
 }
 
 /** The Debian packages that the container test needs. Each is named like its program. */
-export const containerPackages = ["buildah", "containerd", "debootstrap", "podman", "runc"];
+export const containerPackages = ["buildah", "containerd", "debootstrap", "podman", "runc", "runsc"];
 
 /** The Debian packages that the completion test needs beside bash. Each is named like its program. */
 export const shellPackages = ["fish", "zsh"];

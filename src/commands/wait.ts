@@ -4,7 +4,7 @@ import { argvIndexOf, readOperandCall } from "../core/cli/call.ts";
 import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsWait, type SignalNumber } from "../core/run/signal.ts";
-import { type Probe, parseProbe, withHeaders } from "../core/sidecars/probe.ts";
+import { type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../core/sidecars/probe.ts";
 import { A_SECOND, keepLive } from "../system/output/live.ts";
 import { createLog, type Log } from "../system/output/log.ts";
 import { finishErrors } from "../system/output/output.ts";
@@ -39,8 +39,8 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
   const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, compat?.readyStatus)) };
   // a token in EBB_HEADER is for the sidecars: it goes to no other server
   const headers = call.origins.header === "--header" ? settings.header : [];
-  const targets = call.operands.map((text) => withHeaders(parseTarget(text), headers));
-  if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET})`);
+  const targets = call.operands.map((text) => withHeaders(readTarget(text), headers));
+  if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET_FORMS})`);
   const log = createLog(settings, { env, compat });
   const stop = new AbortController();
   // if targets are named, a sidecar that is not there yet is not waited for
@@ -73,12 +73,14 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
   return exec({ words: call.command, argvIndex: argvIndexOf(argvIndex, call) });
 }
 
-const TARGET = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path";
-
-function parseTarget(text: string): Probe {
-  const probe = parseProbe(text);
+function readTarget(text: string): Probe {
+  const probe = parseTarget(text);
   if (probe !== undefined) return probe;
-  throw new Failure(EXIT.usage, `wait: expected a target (${TARGET}), got ${JSON.stringify(redactUrl(text))}`);
+  const hint = parseTarget(`tcp://${text}`) === undefined ? "" : `; did you mean tcp://${text}?`;
+  throw new Failure(
+    EXIT.usage,
+    `wait: expected a target (${TARGET_FORMS}), got ${JSON.stringify(redactUrl(text))}${hint}`,
+  );
 }
 
 /** Returns the probe so that only this status is ready; if the status is undefined, as it is. */

@@ -32,10 +32,24 @@ export function readSmall(path: string, mostMiB: number): string | { readonly re
   return { reason: text === -ERRNO.ENOTSUP ? "not a regular file" : errorText(-text) };
 }
 
-/** Reports whether a file of any kind exists. Returns false if a folder of its path may not be searched. */
+/** Reports whether a file exists and its folders may be searched. */
 export function isThere(path: string): boolean {
   return native.access(path, F_OK) === 0;
 }
+
+/**
+ * Returns why a file is not ready: it does not exist, or a folder of its path may not be searched; if `isNotEmpty`,
+ * also that it is empty or cannot be read. Returns undefined if it is ready.
+ */
+export function whyNotReady(path: string, isNotEmpty: boolean): string | undefined {
+  if (!isNotEmpty) return isThere(path) ? undefined : NO_FILE;
+  const text = native.readFile(path, 1);
+  if (text === -ERRNO.ENOENT || text === -ERRNO.ENOTDIR) return NO_FILE;
+  if (typeof text === "string") return text === "" ? "the file is empty" : undefined;
+  return text === -ERRNO.EFBIG ? undefined : text === -ERRNO.ENOTSUP ? "not a regular file" : errorText(-text);
+}
+
+const NO_FILE = "no such file";
 
 /**
  * Reports whether execvp(3) would find a program of this name in `path`, a PATH whose empty parts are the working

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { childPath } from "../compiled.ts";
 import { ebb, startEbb, until } from "../harness.ts";
+import { startRawServer } from "../stand-in/raw-server.ts";
+import { never } from "../time.ts";
 import { describeAgainstEnvoy, job, quitOf, untilNotReady } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { startControlPlane, startUpstream } from "./servers.ts";
@@ -33,6 +35,18 @@ describeAgainstEnvoy("ebb wait beside a real Envoy", () => {
     expect(ended.code).toBe(42);
   });
 
+  test("waits for a database behind an Envoy that accepts connections before it is up", async () => {
+    await using database = await startRawServer(() => undefined);
+    await database.close();
+    const listeners = [{ name: "http" }, { name: "raw", tcpPort: database.port }];
+    await using envoy = await startEnvoy({ upstreamPort: database.port, listeners });
+    await using started = startEbb(["wait", "--sidecar", "none", `tcp://127.0.0.1:${envoy.portOf("raw")}`]);
+    await until("it is closed", () => started.stderr().includes('"reason":"closed within 100ms'));
+    await never("it is ready", () => started.stderr().includes("ebb: ready"), 150);
+    await database.open();
+    expect((await started.ended).code).toBe(0);
+  });
+
   test("says the state that Envoy is in when time is up", async () => {
     await using upstream = startUpstream();
     await using waitsFor = startControlPlane("routes", upstream.port);
@@ -41,7 +55,9 @@ describeAgainstEnvoy("ebb wait beside a real Envoy", () => {
     const ended = await ebb(["wait", "--wait-timeout", "2s", "--admin", envoy.admin]);
     expect(ended.code).toBe(69);
     const ready = `${envoy.admin}/ready`;
-    expect(ended.stderr).toContain(`ebb: not ready within 2s: ${ready}: HTTP 503 "INITIALIZING"\n`);
+    expect(ended.stderr).toContain(
+      `ebb: not ready within 2s: ${ready}: HTTP 503 "INITIALIZING" (envoy, because of --admin; `,
+    );
   });
 });
 

@@ -59,7 +59,7 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     const isSwitch = option.value === undefined;
     const value = inline ?? (isSwitch ? "true" : args[at]);
     if (inline === undefined && !isSwitch) at += 1;
-    if (value === undefined) problems.push(`--${name}: expected a value (${option.value})`);
+    if (value === undefined) problems.push(`--${name}: expected a value (${option.value}): ${option.syntax.expected}`);
     else flags.set(option.flag, [...(flags.get(option.flag) ?? []), value]);
   }
   return { flags, operands, length: at, problems, unknown };
@@ -91,6 +91,7 @@ function optionOf(name: string, all: readonly Option<unknown>[]): Option<unknown
  * `***`: a value, which may be secret.
  */
 function unknownName(name: string, all: readonly Option<unknown>[]): string {
+  if (name === "v" || name === "version") return `${name}; did you mean ebb --version?`;
   const [flag = "", ...rest] = name.split(/\s/);
   if (rest.length > 0 && optionOf(flag, all) !== undefined)
     return `${flag} ${HIDDEN}; the flag and its value are one word: write --${flag}=VALUE`;

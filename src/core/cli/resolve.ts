@@ -11,7 +11,7 @@ export type Resolution =
   | { readonly kind: "manual"; readonly topic: string | undefined }
   | { readonly kind: "version"; readonly format: string | undefined }
   | { readonly kind: "licenses" }
-  /** The first word is neither a command nor a program. `near` is the command that was probably meant, if any. */
+  /** The first word is neither a command nor a program. `near` is the command, or the flag, that was meant, if any. */
   | { readonly kind: "unknown"; readonly word: string; readonly near: string | undefined };
 
 /** A call of one of ebb's commands. */
@@ -65,10 +65,14 @@ export function resolveCommand(words: readonly string[], place: Place): Resoluti
   if (commandNames.includes(first)) return { kind: "command", name: first, args: rest, at: 1 };
   const run = { kind: "command", name: "run", args: words, at: 0 } as const;
   if (first.startsWith("-") || first.includes("/")) return run;
-  const near = nearest(first, commandNames);
+  const flag = nearest(first, aboutFlags);
+  const near = nearest(first, commandNames) ?? (flag === undefined ? undefined : `--${flag}`);
   if (near === undefined && (rest.length > 0 || place.isContainer())) return run;
   return place.isProgram(first) ? run : { kind: "unknown", word: first, near };
 }
+
+/** The flags of ebb itself that users take for commands, without dashes. */
+const aboutFlags = ["version", "licenses"];
 
 function resolveTool(name: string, args: readonly string[], at: number): Resolution {
   const about = args.length === 1 ? resolveAbout(args[0] as string, name) : undefined;

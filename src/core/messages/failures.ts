@@ -5,7 +5,7 @@ export const failures = {
   "not ready within {duration}: {reason}": {
     exit: 69,
     cause: "ebb wait: a sidecar or target was not ready within --wait-timeout. The reason has the last answer of each.",
-    cure: "connection refused: it is not there (--sidecar none) or elsewhere (--admin URL). HTTP 503: it starts; raise --wait-timeout, and look at its log.",
+    cure: "connection refused: it is not there (--sidecar none) or elsewhere (--admin URL). HTTP 503: it starts; raise --wait-timeout, and look at its log. HTTP 401 or 403: set --header, or allow the path (Envoy: admin.allow_paths).",
   },
   "request: {method} {url}: {reason}": {
     exit: 69,

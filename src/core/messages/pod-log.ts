@@ -32,7 +32,11 @@ export const podMessages = {
     by: "run, wait",
     fields: {
       target: "what was asked",
-      reason: "why it is not ready; each reason is logged once",
+      reason: "why it is not ready: what it says",
+      "sidecar?": "the sidecar's name",
+      "by?": "how the sidecar was found",
+      "how?": "what to do",
+      waitedMs: "milliseconds since it was first asked",
       "limitMs?": "milliseconds (--wait-timeout)",
     },
   },

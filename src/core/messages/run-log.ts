@@ -64,7 +64,7 @@ export const runMessages = {
     by: "run",
     fields: { reason: "what is not ready, and why" },
     cause: "A sidecar was not ready within --wait-timeout. ebb exits with 69.",
-    cure: "connection refused: the sidecar is not in this pod (--sidecar none) or elsewhere (--admin URL). HTTP 503: it starts; raise --wait-timeout, and look at its log. To start the command all the same: --on-wait-timeout start.",
+    cure: "connection refused: the sidecar is not in this pod (--sidecar none) or elsewhere (--admin URL). HTTP 503: it starts; raise --wait-timeout, and look at its log. HTTP 401 or 403: set --header, or allow the path (Envoy: admin.allow_paths). To start the command all the same: --on-wait-timeout start.",
   },
   "the command did not start": {
     level: "error",

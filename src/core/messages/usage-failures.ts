@@ -35,7 +35,7 @@ export const usageFailures = {
   },
   "{word}: no such command; {hint}": {
     exit: 64,
-    cause: "The first word is no command of ebb, but nearly one.",
+    cause: "The first word is no command of ebb, but nearly one, or the name of a flag of its own.",
     cure: "Correct it. To start a program of that name: ebb -- NAME.",
   },
   "help: {topic}: no such topic; {hint}": {

@@ -15,25 +15,28 @@ export type Probe =
       /** The user's headers for the request. */
       readonly headers?: readonly Header[];
     }
-  /** Ready if a connection is accepted. */
-  | { readonly kind: "connect"; readonly address: Address }
-  /** Ready if the file exists. */
-  | { readonly kind: "file"; readonly path: string }
+  /** Ready if a connection is accepted, and stays open for `staysOpenMs` (undefined: 0). */
+  | { readonly kind: "connect"; readonly address: Address; readonly staysOpenMs?: number }
+  /** Ready if the file exists and, if `isNotEmpty`, has contents. */
+  | { readonly kind: "file"; readonly path: string; readonly isNotEmpty?: true }
   /** Ready if any of the probes is. */
   | { readonly kind: "any"; readonly probes: readonly Probe[] };
 
 /** Whether a probe is ready. The reason why not is for people. */
 export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
+/** The forms of a target, for messages. */
+export const TARGET_FORMS = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path[?nonempty]";
+
 /**
- * Parses `http(s)://host:port/path`, `tcp://host:port` (or `tcp:host:port`), `unix:/socket` or `file:/path`. Returns
- * undefined for anything else.
+ * Parses `http(s)://host:port/path`, `tcp://host:port` (or `tcp:host:port`), `unix:/socket`, `file:/path` or
+ * `file:/path?nonempty`. Returns undefined for anything else.
  */
 export function parseProbe(text: string): Probe | undefined {
   const unix = parseUnix(text);
   if (unix !== undefined) return { kind: "connect", address: unix };
-  const path = /^file:(?:\/\/)?(\/.*)$/.exec(text)?.[1];
-  if (path !== undefined) return { kind: "file", path };
+  const [, path, nonempty] = /^file:(?:\/\/)?(\/.*?)(\?nonempty)?$/.exec(text) ?? [];
+  if (path !== undefined) return { kind: "file", path, ...(nonempty === undefined ? {} : { isNotEmpty: true }) };
   const [, host, port] = /^tcp:(?:\/\/)?(\[[0-9a-f.]*:[0-9a-f:.]*\]|[^:/[\]\s]+):(\d{1,5})\/?$/i.exec(text) ?? [];
   if (host !== undefined && isPort(Number(port))) {
     return {
@@ -56,10 +59,22 @@ export function withHeaders(probe: Probe, headers: readonly Header[]): Probe {
   return probe.kind === "http" ? { ...probe, headers } : probe;
 }
 
+/** A proxy that cannot reach its backend closes the connection at once: a refusal comes within a round trip. */
+const STAYS_OPEN_MS = 100;
+
+/**
+ * Parses a user's target as `parseProbe` does. A connection to it must stay open for 100 ms (`STAYS_OPEN_MS`): a proxy
+ * before it, a mesh's or a sidecar's own, also accepts for a target that is down.
+ */
+export function parseTarget(text: string): Probe | undefined {
+  const probe = parseProbe(text);
+  return probe?.kind === "connect" ? { ...probe, staysOpenMs: STAYS_OPEN_MS } : probe;
+}
+
 /** Formats a probe as the log names it: `http://localhost:15021/healthz/ready`, `tcp://db:5432`, `file:/ready`. */
 export function describeProbe(probe: Probe): string {
   if (probe.kind === "http") return describeTarget(probe.target);
-  if (probe.kind === "file") return `file:${probe.path}`;
+  if (probe.kind === "file") return `file:${probe.path}${probe.isNotEmpty === true ? "?nonempty" : ""}`;
   if (probe.kind === "any") return probe.probes.map(describeProbe).join(" or ");
   const { address } = probe;
   if (address.kind === "unix") return `unix:${address.path}`;

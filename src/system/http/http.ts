@@ -5,7 +5,7 @@ import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import type { WholeOptions } from "./fetch.ts";
 import { latin1 } from "./latin1.ts";
-import { REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
+import { closedWithin, REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside
 // fetch and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy
@@ -89,21 +89,48 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   };
 }
 
-/** Opens and closes a connection. Calls `done` with undefined once it is accepted, or with the reason why not. */
-export function connectAndClose(address: Address, done: Done<undefined>, pending?: Pending): Cancel {
-  const end = (outcome: Connection | RequestFailed): void => {
-    if (outcome instanceof RequestFailed) return done(outcome);
-    outcome.socket.end();
-    done(undefined);
+export interface HoldOptions {
+  /** For how long the connection must stay open, in ms. 0: it need only be accepted. */
+  readonly forMs: number;
+  readonly pending: Pending;
+  /** Counts the connections that are open. */
+  readonly held: Pending;
+}
+
+/**
+ * Opens a connection, and closes it after `forMs`. Calls `done` with undefined if it was accepted and still open then,
+ * or with the reason why not.
+ */
+export function holdConnection(address: Address, { forMs, pending, held }: HoldOptions, done: Done<undefined>): Cancel {
+  const hold = (connection: Connection | RequestFailed): void => {
+    if (connection instanceof RequestFailed) return done(connection);
+    held.count += 1;
+    cancel = () => {
+      clearTimeout(timer);
+      connection.receive = () => undefined;
+      held.count -= 1;
+      connection.socket.end();
+    };
+    const end = (outcome: undefined | RequestFailed): void => {
+      cancel();
+      done(outcome);
+    };
+    connection.receive = (_, isEnd) => {
+      if (isEnd) end(new RequestFailed("broken", closedWithin(forMs)));
+    };
+    const timer = forMs === 0 ? undefined : setTimeout(() => end(undefined), forMs);
+    if (forMs === 0) end(undefined);
   };
-  return connect(address, end, pending);
+  let cancel = connect(address, hold, pending);
+  return () => cancel();
 }
 
 /**
  * Resolves once a connection is accepted. Rejects with RequestFailed if it is not, or with the signal's reason.
  */
 export function tryConnect(address: Address, signal: AbortSignal): Promise<undefined> {
-  return promised(signal, (done) => connectAndClose(address, done));
+  const hold = { forMs: 0, pending: { count: 0 }, held: { count: 0 } };
+  return promised(signal, (done) => holdConnection(address, hold, done));
 }
 
 function promised<T>(signal: AbortSignal, start: (done: Done<T>) => Cancel): Promise<T> {

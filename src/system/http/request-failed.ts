@@ -1,3 +1,5 @@
+import { formatDuration } from "../../core/base/duration.ts";
+
 /**
  * Why a request brought no answer:
  * - `refused`: connection refused
@@ -19,6 +21,11 @@ export class RequestFailed extends Error {
 
 /** The reason with which a request is `refused`. */
 export const REFUSED = "connection refused";
+
+/** Formats why a connection does not count: `closed within 100ms: ...`. */
+export function closedWithin(ms: number): string {
+  return `closed within ${formatDuration(ms)}: a proxy may have accepted it for a server that is down`;
+}
 
 /** Formats a limit in bytes for an error: `an answer longer than 64 KiB`. */
 export function tooLong(maxBytes: number): string {

@@ -88,10 +88,17 @@ interface Entry {
 /** pino's numbers of the levels. */
 const WARN = 40;
 const names: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warn", 50: "error" };
+/** Google Cloud's names of the levels (LogSeverity). Without one, it takes each line of stderr for an error. */
+const severities: Readonly<Record<number, string>> = { 20: "DEBUG", 30: "INFO", 40: "WARNING", 50: "ERROR" };
 
 function formatJson(entry: object): string {
   const { time, level, msg, ...fields } = entry as Entry;
-  const line: Record<string, unknown> = { level: names[level], time: new Date(time).toISOString(), msg: `ebb: ${msg}` };
+  const line: Record<string, unknown> = {
+    level: names[level],
+    severity: severities[level],
+    time: new Date(time).toISOString(),
+    msg: `ebb: ${msg}`,
+  };
   for (const name in fields) line[name] = capped(fields[name as never]);
   return JSON.stringify(line);
 }

@@ -39,6 +39,8 @@ export interface FoundSidecars {
    * The requests for each of `found`, in the same order; after them those that only the user's options name (`custom`).
    */
   readonly sidecars: readonly Sidecar[];
+  /** What showed them: `--sidecar`, `annotation linkerd.io/proxy-version`, `port 15021`. Undefined if there are none. */
+  readonly by: string | undefined;
   /** Why a proxy that only a port suggests was left out, and what to set. */
   readonly doubts: readonly string[];
 }
@@ -50,22 +52,24 @@ export interface FoundSidecars {
  * finds.
  */
 export async function findSidecars(settings: SidecarSettings, look: FindOptions): Promise<FoundSidecars> {
-  const { found, doubts } = await here(settings, look);
+  const { found, by, doubts } = await here(settings, look);
   const sidecars: Sidecar[] = [];
   for (const sidecar of planSidecars(found, settings)) sidecars.push(locateAdmin(sidecar));
-  return { found, sidecars, doubts };
+  return { found, by, sidecars, doubts };
 }
 
 async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<FoundSidecars, "sidecars">> {
   const { env, log } = look;
   const annotations = readAnnotations(settings.podAnnotations, look.before === undefined ? log : undefined);
   const pod = { env, annotations };
-  if (settings.sidecar !== "auto")
-    return { found: await placeEnvoy(foundIn(pod, settings.sidecar), pod, settings, look), doubts: [] };
-  if (isDescribed(settings, env)) return { found: [], doubts: [] };
+  if (settings.sidecar !== "auto") {
+    const found = await placeEnvoy(foundIn(pod, settings.sidecar), pod, settings, look);
+    return { found, by: "--sidecar", doubts: [] };
+  }
+  if (isDescribed(settings, env)) return { found: [], by: undefined, doubts: [] };
   const { found, by, doubts } = await lookAround(pod, settings, look);
-  if (by === undefined) return { found, doubts };
-  if (look.before !== undefined && found.some(({ isSuggested }) => isSuggested)) return { found, doubts };
+  if (by === undefined) return { found, by, doubts };
+  if (look.before !== undefined && found.some(({ isSuggested }) => isSuggested)) return { found, by, doubts };
   const sidecars: string[] = [];
   let native = false;
   for (const { name, isNative } of found) {
@@ -75,7 +79,7 @@ async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<
   const isNews = look.before === undefined || look.before.map(({ name }) => name).join() !== sidecars.join();
   if (isNews) log.info({ sidecars, by, native }, "found");
   look.onFound?.(by);
-  return { found, doubts };
+  return { found, by, doubts };
 }
 
 /** Kubernetes allows a pod 256 KiB of annotations (apimachinery, TotalAnnotationSizeLimitB). */

@@ -1,7 +1,7 @@
 import type { Address } from "../../core/base/address.ts";
 import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
-import { isThere } from "../file.ts";
-import { connectAndClose, createHttpClient, type HttpClient, type Pending } from "../http/http.ts";
+import { whyNotReady } from "../file.ts";
+import { createHttpClient, type HttpClient, holdConnection, type Pending } from "../http/http.ts";
 import { REFUSED, RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
 
@@ -22,6 +22,8 @@ export function clientFor(probe: Probe, pending?: Pending): HttpClient {
 /** A prober makes attempts of one readiness probe, and keeps a connection between them. */
 export interface Prober extends Disposable {
   readonly attempt: Try;
+  /** Reports whether an attempt under way is about to tell, so that another one would only cost the target. */
+  readonly isDeciding?: () => boolean;
 }
 
 /** Creates a prober that makes attempts of the probe, one each time that `attempt` is called. */
@@ -36,7 +38,8 @@ export function proberOf(probe: Probe): Prober {
     case "file":
       return {
         attempt(done) {
-          done(isThere(probe.path) ? ready : absent);
+          const reason = whyNotReady(probe.path, probe.isNotEmpty === true);
+          done(reason === undefined ? ready : { ready: false, reason });
           return nothing;
         },
         [Symbol.dispose]: nothing,
@@ -56,13 +59,15 @@ function proberOfHttp(probe: Extract<Probe, { kind: "http" }>): Prober {
   return { attempt, [Symbol.dispose]: () => client[Symbol.dispose]() };
 }
 
-function proberOfConnect({ address }: Extract<Probe, { kind: "connect" }>): Prober {
+function proberOfConnect({ address, staysOpenMs: forMs = 0 }: Extract<Probe, { kind: "connect" }>): Prober {
   const pending: Pending = { count: 0 };
-  const attempt = tcpCheckFirst(address, pending, (done) => {
-    const tell = (outcome: RequestFailed | undefined) => done(outcome === undefined ? ready : failed(outcome));
-    return connectAndClose(address, tell, pending);
-  });
-  return { attempt, [Symbol.dispose]: nothing };
+  const held: Pending = { count: 0 };
+  const attempt = tcpCheckFirst(address, pending, (done) =>
+    holdConnection(address, { forMs, pending, held }, (outcome) =>
+      done(outcome === undefined ? ready : failed(outcome)),
+    ),
+  );
+  return { attempt, isDeciding: () => held.count > 0, [Symbol.dispose]: nothing };
 }
 
 /**
@@ -104,7 +109,6 @@ function joined(reasons: readonly string[]): string {
 }
 
 const ready: Verdict = { ready: true };
-const absent: Verdict = { ready: false, reason: "no such file" };
 const refused: Verdict = { ready: false, reason: REFUSED };
 const silent: Verdict = { ready: false, reason: "a process listens there, but accepts no connection" };
 const unanswered: Verdict = { ready: false, reason: "no answer" };

@@ -10,7 +10,7 @@ interface Attempt {
 /**
  * Resolves as soon as the probe says ready. Rejects with the signal's reason if that is aborted; there is no other time
  * limit. A new attempt starts each period (`pollPeriodMs`), whether or not the last was answered, so that one that hangs
- * delays nothing. With 8 (`MAX_IN_FLIGHT`) under way one is ended, chosen so that a slow answer still counts.
+ * delays nothing; none while a connection is open that decides. With 8 (`MAX_IN_FLIGHT`) under way one is ended, chosen so that a slow answer still counts.
  * `onNotReady` gets the reason of each attempt that was not ready.
  */
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
@@ -23,6 +23,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
   const launch = (): void => {
     const now = performance.now();
     timer = setTimeout(launch, pollPeriodMs(now - start));
+    if (prober.isDeciding?.() === true) return;
     if (endOneOf(attempts, now, start)) onNotReady("no answer");
     const attempt: Attempt = { since: now, cancel: () => undefined };
     attempts.push(attempt);

@@ -4,6 +4,7 @@ import type { Settings } from "../../core/cli/options.ts";
 import { PLAIN } from "../../core/sidecars/port-finding.ts";
 import { describeProbe, type Probe, pollPeriodMs } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { adviceFor, type Expected, explain, nextLine, type Said } from "../../core/sidecars/wait-lines.ts";
 import { REFUSED } from "../http/request-failed.ts";
 import type { Log } from "../output/log.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "./find.ts";
@@ -39,10 +40,10 @@ export interface Wait {
 
 /**
  * Starts to find the sidecars and to wait until they and the targets are ready, and returns at once. Does not end at
- * `--wait-timeout`: the caller aborts the signal. Logs each new reason at info, and each attempt at debug.
+ * `--wait-timeout`: the caller aborts the signal. Logs the reasons at info, and each attempt at debug.
  */
 export function startWait(options: WaitOptions): Wait {
-  const reasons = new Map<Probe, string>();
+  const reasons: Reasons = new Map();
   let here: FoundSidecars | undefined;
   const wait = async (): Promise<void> => {
     const { settings, env, log, signal, lookMs } = options;
@@ -51,7 +52,8 @@ export function startWait(options: WaitOptions): Wait {
     const waits: Promise<void>[] = [];
     for (const [at, sidecar] of here.sidecars.entries()) {
       const { name, isSuggested } = here.found[at] ?? {};
-      waits.push(name === PLAIN && isSuggested === true ? waitWherever(at) : waitForOne(sidecar, reasons, options));
+      const owner = { sidecar, by: here.by };
+      waits.push(name === PLAIN && isSuggested === true ? waitWherever(at) : waitForOne(owner, reasons, options));
     }
     if (options.any === true) waits.push(waitForAny(reasons, options));
     else for (const probe of options.targets) waits.push(waitFor(probe, reasons, options));
@@ -61,33 +63,40 @@ export function startWait(options: WaitOptions): Wait {
   const waitWherever = async (at: number): Promise<void> => {
     const elsewhere = new AbortController();
     const until = { ...options, signal: AbortSignal.any([options.signal, elsewhere.signal]) };
-    const usual = (here as FoundSidecars).sidecars[at] as Sidecar;
-    const found = await Promise.race([waitForOne(usual, reasons, until), whenPlaced(at, until, here?.found)]);
+    const { sidecars, by, found: before } = here as FoundSidecars;
+    const usual = sidecars[at] as Sidecar;
+    const found = await Promise.race([
+      waitForOne({ sidecar: usual, by }, reasons, until),
+      whenPlaced(at, until, before),
+    ]);
     elsewhere.abort();
     if (found === undefined) return;
     here = found;
     for (const probe of usual.ready) reasons.delete(probe);
-    await waitForOne(found.sidecars[at] as Sidecar, reasons, options);
+    await waitForOne({ sidecar: found.sidecars[at] as Sidecar, by: found.by ?? by }, reasons, options);
   };
-  const pending = () => {
+  const pending = (isWhole: boolean) => {
     if (here === undefined) return "still looking for sidecars";
-    return [...reasons].map(([probe, reason]) => `${describeProbe(probe)}: ${reason}`).join("; ");
+    const texts: string[] = [];
+    for (const [probe, { reason, why }] of reasons)
+      texts.push(`${describeProbe(probe)}: ${reason}${isWhole ? why() : ""}`);
+    return texts.join("; ");
   };
-  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending()}` as const;
-  const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending()}`;
+  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending(true)}` as const;
+  const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending(false)}`;
   return { done: wait(), here: () => here, line, failure };
 }
 
 /** Waits until all that is asked of a sidecar is ready. */
-async function waitForOne(sidecar: Sidecar, reasons: Map<Probe, string>, options: WaitOptions): Promise<void> {
-  await Promise.all(sidecar.ready.map((probe) => waitFor(probe, reasons, options, sidecar)));
+async function waitForOne(owner: Owner, reasons: Reasons, options: WaitOptions): Promise<void> {
+  await Promise.all(owner.sidecar.ready.map((probe) => waitFor(probe, reasons, options, owner)));
 }
 
 /** Looks again until the sidecar at index `at` has answered, and resolves with the sidecars as they are then. */
 async function whenPlaced(
   at: number,
   { settings, env, log, signal }: WaitOptions,
-  before: FoundSidecars["found"] = [],
+  before: FoundSidecars["found"],
 ): Promise<FoundSidecars> {
   const start = performance.now();
   for (;;) {
@@ -99,7 +108,7 @@ async function whenPlaced(
 }
 
 /** Waits until the first of the targets is ready; the others are then no longer asked. */
-async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Promise<void> {
+async function waitForAny(reasons: Reasons, options: WaitOptions): Promise<void> {
   const others = new AbortController();
   const signal = AbortSignal.any([options.signal, others.signal]);
   await Promise.any(options.targets.map((probe) => waitFor(probe, reasons, { ...options, signal })));
@@ -107,28 +116,46 @@ async function waitForAny(reasons: Map<Probe, string>, options: WaitOptions): Pr
   for (const probe of options.targets) reasons.delete(probe);
 }
 
+/** Why each probe is not ready; `why` formats whose it is and what to do. */
+type Reasons = Map<Probe, { readonly reason: string; readonly why: () => string }>;
+
+/** The sidecar that a probe asks, and what showed it. */
+interface Owner {
+  readonly sidecar: Sidecar;
+  readonly by: string | undefined;
+}
+
 /**
- * Waits for one probe, which may be a sidecar's. Logs each new reason at info, every attempt at debug. Keeps the current
- * reason in `reasons`.
+ * Waits for one probe, which may be a sidecar's. Logs at info the changes of its reason, as far as `nextLine` lets it,
+ * and every attempt at debug. Keeps the current reason in `reasons`.
  */
 async function waitFor(
   probe: Probe,
-  reasons: Map<Probe, string>,
+  reasons: Reasons,
   { log, signal, settings, onNotReady: tell }: WaitOptions,
-  sidecar?: Sidecar,
+  owner?: Owner,
 ): Promise<void> {
   const target = describeProbe(probe);
   const start = performance.now();
   const limitMs = Number.isFinite(settings.waitTimeout) ? settings.waitTimeout : undefined;
-  reasons.set(probe, "no answer yet");
-  const onNotReady = (what: string): void => {
-    const isElsewhere = what === REFUSED && settings.admin === undefined && isAtAdmin(probe, sidecar);
-    const reason = isElsewhere ? `${REFUSED}: if its admin interface is elsewhere, set --admin` : what;
+  const expected = expectedOf(probe, settings, owner);
+  const note = (reason: string) =>
+    void reasons.set(probe, { reason, why: () => explain(expected, adviceFor(reason, expected, REFUSED)) });
+  note("no answer yet");
+  let said: Said | undefined;
+  const onNotReady = (reason: string): void => {
     log.debug({ target, reason }, "not ready yet");
-    if (reasons.get(probe) === reason) return;
-    reasons.set(probe, reason);
-    log.info({ target, reason, limitMs }, "waiting until ready");
-    if (sidecar !== undefined) tell?.(sidecar, reason);
+    if (reasons.get(probe)?.reason !== reason) {
+      note(reason);
+      if (owner !== undefined) tell?.(owner.sidecar, reason);
+    }
+    const waitedMs = Math.round(performance.now() - start);
+    const line = nextLine(said, reason, waitedMs);
+    if (line === undefined) return;
+    said = line;
+    const { sidecar, by } = expected;
+    const how = adviceFor(reason, expected, REFUSED);
+    log.info({ target, reason, sidecar, by, how, waitedMs, limitMs }, "waiting until ready");
   };
   await whenReady(probe, signal, onNotReady);
   reasons.delete(probe);
@@ -136,8 +163,16 @@ async function waitFor(
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
 }
 
+/** Returns what is known of a probe. A target that the user names by its URL is no sidecar's, nor shown by anything. */
+function expectedOf(probe: Probe, { admin }: SidecarSettings, owner: Owner | undefined): Expected {
+  if (owner === undefined || owner.sidecar.name === "custom")
+    return { sidecar: undefined, by: undefined, isUsualAdmin: false };
+  const { sidecar, by } = owner;
+  return { sidecar: sidecar.name, by, isUsualAdmin: admin === undefined && isAtAdmin(probe, sidecar) };
+}
+
 /** Reports whether a probe asks at the admin interface of the sidecar's Envoy. */
-function isAtAdmin(probe: Probe, sidecar: Sidecar | undefined): boolean {
-  const admin = sidecar?.envoy?.admin.address;
+function isAtAdmin(probe: Probe, sidecar: Sidecar): boolean {
+  const admin = sidecar.envoy?.admin.address;
   return admin !== undefined && probe.kind !== "any" && isAt(probe, admin);
 }

@@ -11,8 +11,8 @@ test("as text a line says what it says as JSON, in units for people, and nothing
 
 test("as JSON the last line has how long each phase took in milliseconds, and the exit code", async () => {
   const { log } = await ebb(args("json"));
-  const { level, time, msg, ...life } = log.at(-1) ?? { level: "", msg: "" };
-  expect([level, msg]).toEqual(["info", "ebb: done"]);
+  const { level, severity, time, msg, ...life } = log.at(-1) ?? { level: "", msg: "" };
+  expect([level, severity, msg]).toEqual(["info", "INFO", "ebb: done"]);
   expect(Date.parse(time as string)).toBeGreaterThan(0);
   expect(life).toEqual({
     waitedMs: expect.any(Number),

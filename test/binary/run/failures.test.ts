@@ -104,6 +104,7 @@ test.each<[string, number, string[], string]>([
   ["wait: no such command", 127, ["wait", "--sidecar", "none", "--", "/no/such/command"], "/no/such/command"],
   ["bad values", 64, ["run", "--grace", bad, "--rewrite-signal", bad, "--", "true"], "--rewrite-signal"],
   ["a bad target", 64, ["wait", bad], "expected a target"],
+  ["a target without its scheme", 64, ["wait", "db:5432"], "did you mean tcp://db:5432?"],
   ["no command", 64, ["run", "--sidecar", "none"], "expected a command"],
 ])("the termination log says in one line why ebb failed: %s", async (_, code, [name = "", ...rest], reason) => {
   using folder = temporaryFolder();

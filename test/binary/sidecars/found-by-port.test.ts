@@ -144,7 +144,11 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
       env: { EBB_QUIT_TIMEOUT: "200ms" },
     });
     expect(named).toMatchObject({ code: 69, requests: [] });
-    expect(lineOf(named, "waiting until ready").reason).toMatch(/^connection refused: .*--admin/);
+    const how = "if there is no sidecar in this pod: --sidecar none; if its admin interface is elsewhere: --admin URL";
+    const said = { sidecar: "envoy", by: "--sidecar", reason: "connection refused", how };
+    expect(lineOf(named, "waiting until ready")).toMatchObject(said);
+    const failure = `not ready within 300ms: http://localhost:9901/ready: connection refused (envoy, because of --sidecar; ${how})`;
+    expect(lineOf(named, "did not start the command: not ready in time").reason).toBe(failure);
     const given = await ebbBeside(ports, ["run", "--admin", "http://localhost:9911", ...app]);
     expect(given).toMatchObject({ code: 5, requests: ["9911 POST /quitquitquit"] });
   });

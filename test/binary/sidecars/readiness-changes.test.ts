@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { lineOf, logOf, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
@@ -78,6 +78,9 @@ describe("what is new is noticed, and said", () => {
     await using _server = server;
     await using _started = started;
     await until("it was asked a hundred times", () => asked() > 100, 10_000);
+    const lines = logOf(started.stderr()).filter(({ msg }) => msg === "ebb: waiting until ready");
+    expect(lines.length).toBeLessThan(10);
+    expect(lines.filter(({ waitedMs }) => Number(waitedMs) < 1000).length).toBeLessThanOrEqual(3);
     server.answer = (socket) => socket.write(ok);
     expect((await started.ended).code).toBe(5);
   });
@@ -87,6 +90,18 @@ test("every attempt is told where the log says debug", async () => {
   await using server = await startRawServer((socket) => socket.write(no("warming up")));
   await using started = startWaiting(urlOf(server), ["--log-level", "debug"]);
   await until("a hundred attempts were told", () => started.stderr().split('"msg":"ebb: not ready yet"').length > 100);
+});
+
+test.each([401, 403])("%i says what to set, in the log and in the termination log", async (status) => {
+  using folder = temporaryFolder();
+  const reason = join(folder.path, "reason");
+  await using server = await startRawServer((socket) => socket.write(no("").replace("503", `${status}`)));
+  const flags = ["--wait-timeout", "300ms", "--termination-log", reason];
+  await using started = startWaiting(urlOf(server), flags);
+  const ended = await started.ended;
+  expect(ended.code).toBe(69);
+  expect(lineOf(ended, "waiting until ready").how).toContain("--header");
+  expect(await Bun.file(reason).text()).toMatch(new RegExp(`/ready: HTTP ${status} \\(.*--header.*\\)\n$`));
 });
 
 test("a signal ends the wait", async () => {

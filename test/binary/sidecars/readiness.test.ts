@@ -150,6 +150,29 @@ describe("ebb wait waits for", () => {
     await startsNow(started);
   });
 
+  test.each([["tcp", "127.0.0.1"] as const, ["unix", undefined] as const])(
+    "%s: until what is behind a proxy that accepts for it is there",
+    async (_, hostname) => {
+      using folder = temporaryFolder();
+      let isBackendUp = false;
+      const open = (socket: { end(): void }) => void (isBackendUp || socket.end());
+      const handlers = { open, data: () => undefined };
+      const unix = join(folder.path, "proxy.sock");
+      const proxy =
+        hostname === undefined
+          ? Bun.listen({ unix, socket: handlers })
+          : Bun.listen({ hostname, port: 0, socket: handlers });
+      await using started = wait(
+        hostname === undefined ? `unix:${unix}` : `tcp://${hostname}:${(proxy as { port: number }).port}`,
+      );
+      await saysNotReady(started, /^closed within 100ms/);
+      await never("it is ready", () => started.stderr().includes("ebb: ready"), 150);
+      isBackendUp = true;
+      await startsNow(started);
+      proxy.stop(true);
+    },
+  );
+
   test("unix: until somebody accepts, also where an old socket lies", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "app.sock");
@@ -169,6 +192,17 @@ describe("ebb wait waits for", () => {
     await using started = wait(`file:${path}`);
     await saysNotReady(started, /^no such file$/);
     await Bun.write(path, "");
+    await startsNow(started);
+  });
+
+  test("file:...?nonempty until it has contents", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "secrets");
+    await using started = wait(`file:${path}?nonempty`);
+    await saysNotReady(started, /^no such file$/);
+    await Bun.write(path, "");
+    await saysNotReady(started, /^the file is empty$/);
+    await Bun.write(path, "x".repeat(100_000));
     await startsNow(started);
   });
 });

@@ -76,6 +76,8 @@ describe("what is wrong is said:", () => {
     [["--nonsense http://u:secret@h/"], ["unknown flag --nonsense ***"]],
     [["--gracee"], ["unknown flag --gracee; did you mean --grace?"]],
     [["--gace"], ["unknown flag --gace; did you mean --grace?"]],
+    [["-v"], ["unknown flag -v; did you mean ebb --version?"]],
+    [["--version"], ["unknown flag --version; did you mean ebb --version?"]],
     [["--grice"], ["unknown flag --grice; did you mean --grace?"]],
     [["--grove"], ["unknown flag --grove"]],
     [["--Quiet"], ["unknown flag --Quiet; did you mean --quiet?"]],
@@ -83,10 +85,14 @@ describe("what is wrong is said:", () => {
     [["--quit_on"], ["unknown flag --quit_on; did you mean --quit-on?"]],
     [["--garce"], ["unknown flag --garce; did you mean --grace?"]],
     [["--constructor"], ["unknown flag --constructor"]],
-    [["--grace"], ["--grace: expected a value (D)"]],
+    [["--grace"], ["--grace: expected a value (D): a duration such as 30s, 1m30s or 500ms"]],
     [
       ["--one", "--two=2", "--quit-on"],
-      ["unknown flag --one", "unknown flag --two", "--quit-on: expected a value (always|success|never)"],
+      [
+        "unknown flag --one",
+        "unknown flag --two",
+        "--quit-on: expected a value (always|success|never): always, success or never",
+      ],
     ],
   ])("%j", (args, problems) => {
     expect(read(args)).toMatchObject({ flags: {}, problems });

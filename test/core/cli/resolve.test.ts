@@ -24,6 +24,10 @@ test.each<[string, readonly string[], Place, Resolution]>([
   ["words of which the first is no program", ["nope", "-x"], desk, run("nope", "-x")],
   ["a word alone that is no program", ["nope"], desk, { kind: "unknown", word: "nope", near: undefined }],
   ["the same in a container, whose sidecars are quit", ["nope"], pod, run("nope")],
+  ["a flag of ebb's as a word", ["version"], pod, { kind: "unknown", word: "version", near: "--version" }],
+  ["the same with a flag", ["version", "--json"], desk, { kind: "unknown", word: "version", near: "--version" }],
+  ["the same, nearly", ["license"], desk, { kind: "unknown", word: "license", near: "--licenses" }],
+  ["the same as a path", ["./version"], desk, run("./version")],
   ["a slip", ["drian", "-x"], pod, { kind: "unknown", word: "drian", near: "drain" }],
   [
     "another tool by its name",

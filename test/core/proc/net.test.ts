@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { isOwnAddress, type Owners, summarizeSockets } from "../../../src/core/proc/net.ts";
+import { isOwnAddress, type Owners, type SocketsStatus, summarizeSockets } from "../../../src/core/proc/net.ts";
+import { parseListeners } from "../../../src/core/sidecars/detect.ts";
 
 const nobody: Owners = new Map();
 const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
@@ -31,6 +32,45 @@ test.each([
   ["B80D0120000000000000000001000000", "2001:db8::1"],
 ])("%s is %s", (words, address) => {
   expect(of("", head + row(`${words}:0050`, "0A"))?.listening).toMatchObject([{ protocol: "tcp6", address, port: 80 }]);
+});
+
+/** The tables of gVisor (runsc 20221219), which pads the inode. */
+const gvisor = {
+  tcp: `${head}   0: 0100007F:1FA3 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0        1 1 0000000000000000 0 0 0 0 -1
+   4: 0100007F:7EED 0100007F:1FA3 01 00000000:00000000 00:00000000 00000000     0        0        5 1 0000000000000000 0 0 0 0 -1
+   5: 0100007F:1FA3 0100007F:7EED 01 00000000:00000000 00:00000000 00000000     0        0        6 1 0000000000000000 0 0 0 0 -1
+`,
+  tcp6: `${head}   6: 00000000000000000000000001000000:1FA2 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0        7 1 0000000000000000 0 0 0 0 -1
+`,
+  unix: `Num       RefCount Protocol Flags    Type St Inode Path
+0000000000000000: 00000001 00000000 00000000 0001 03        3
+0000000000000000: 00000001 00000000 00000000 0001 03        4 /tmp/app.sock
+0000000000000000: 00000001 00000000 00010000 0001 01        2 /tmp/app.sock
+`,
+};
+
+test("gVisor's tables are read as those of Linux", () => {
+  const owners = new Map([
+    [1, { pid: 7, name: "app" }],
+    [7, { pid: 7, name: "app" }],
+  ]);
+  const { listening, outgoing } = summarizeSockets(gvisor, owners) as SocketsStatus;
+  const seen = listening.map(({ address, port, pid, connections }) => ({ address, port, pid, connections }));
+  expect(seen).toEqual([
+    { address: "::1", port: 8098, pid: 7, connections: {} },
+    { address: "127.0.0.1", port: 8099, pid: 7, connections: { established: 1 } },
+    { address: "/tmp/app.sock", port: null, pid: null, connections: { established: 1 } },
+  ]);
+  expect(outgoing).toEqual({ established: 1 });
+  expect(parseListeners(gvisor.tcp + gvisor.tcp6)).toEqual([8099, 8098]);
+});
+
+test("the blanks between the fields do not matter", () => {
+  const wide = (table: string) => table.replaceAll(" ", "   ");
+  const { tcp, tcp6, unix } = gvisor;
+  const tables = { tcp: wide(tcp), tcp6: wide(tcp6), unix: unix.replaceAll(/ (?=[0-9])/g, "  ") };
+  expect(summarizeSockets(tables, nobody)).toEqual(summarizeSockets(gvisor, nobody));
+  expect(parseListeners(wide(tcp))).toEqual([8099]);
 });
 
 test("sockets that share an address are one, with one owner", () => {

@@ -9,6 +9,7 @@ import {
   judgeStatus,
   type Probe,
   parseProbe,
+  parseTarget,
   pollPeriodMs,
 } from "../../../src/core/sidecars/probe.ts";
 
@@ -26,6 +27,8 @@ describe("a target's text says what to probe, and is how it is called in logs", 
     ["tcp://[::ffff:10.0.0.1]:80", connect("::ffff:10.0.0.1", 80)],
     ["unix:/app.sock", socket("/app.sock")],
     ["file:/tmp/ready", file("/tmp/ready")],
+    ["file:/tmp/ready?nonempty", { kind: "file", path: "/tmp/ready", isNotEmpty: true }],
+    ["file:/tmp/ready?", file("/tmp/ready?")],
     ["http://localhost:8080/health?x", http("http://localhost:8080/health?x")],
     ["https://localhost:8443/", http("https://localhost:8443/")],
   ])("%s", (text, probe) => {
@@ -66,6 +69,12 @@ test.each([
   "http://",
 ])("%p is nothing that can be probed", (text) => {
   expect(parseProbe(text)).toBeUndefined();
+});
+
+test("a connection to a target of a user must stay open, to one of a sidecar it need not", () => {
+  expect(parseTarget("tcp://db:5432")).toEqual({ ...connect("db", 5432), staysOpenMs: 100 } as Probe);
+  expect(parseTarget("unix:/db.sock")).toEqual({ ...socket("/db.sock"), staysOpenMs: 100 } as Probe);
+  for (const text of ["file:/ready", "http://db/", "db"]) expect(parseTarget(text)).toEqual(parseProbe(text));
 });
 
 test("no text makes the reading of a target throw", () => {

@@ -1,0 +1,55 @@
+/** What the log has said of one target that is waited for. */
+export interface Said {
+  readonly reason: string;
+  /** When its last lines were written, at most three, in milliseconds since the wait began. */
+  readonly at: readonly number[];
+}
+
+/** At first, a second takes this many lines. */
+const BURST = 3;
+const BURST_MS = 1000;
+/** With the time between two attempts, a line is written at least once a minute. */
+const REMIND_MS = 59_000;
+
+/**
+ * Returns what the log has said once it has a line for this reason, or undefined if it should have none. A change has a
+ * line, up to three in a second, or, later, in a third of the time waited; so has each minute, whether it changes or not.
+ */
+export function nextLine(said: Said | undefined, reason: string, waitedMs: number): Said | undefined {
+  if (said === undefined) return { reason, at: [waitedMs] };
+  const { at } = said;
+  const sinceLast = waitedMs - (at[at.length - 1] as number);
+  const isFree = at.length < BURST || waitedMs - (at[0] as number) >= Math.max(BURST_MS, waitedMs / 3);
+  if (sinceLast < REMIND_MS && (reason === said.reason || !isFree)) return undefined;
+  return { reason, at: [...at.slice(at.length < BURST ? 0 : 1), waitedMs] };
+}
+
+/** What is known of a target that is waited for: whose it is, and why it is waited for. */
+export interface Expected {
+  /** The sidecar's name; undefined for a target that the user names by its URL. */
+  readonly sidecar: string | undefined;
+  /** What showed the sidecar: `--sidecar`, `port 15021`. */
+  readonly by: string | undefined;
+  /** It is asked at its admin interface's usual place, which `--admin` changes. */
+  readonly isUsualAdmin: boolean;
+}
+
+const CREDENTIALS = `--header "Authorization: ..."`;
+
+/** Returns what to do about a target that is not ready for this reason; undefined if nothing is known. */
+export function adviceFor(reason: string, { sidecar, isUsualAdmin }: Expected, refused: string): string | undefined {
+  const [, status] = /(?:^|, )HTTP (401|403)\b/.exec(reason) ?? [];
+  if (status === "401") return `it wants credentials: set ${CREDENTIALS}, or USER:PASSWORD@ in the URL`;
+  if (status === "403") return `allow this path (Envoy: admin.allow_paths), or set ${CREDENTIALS}`;
+  if (sidecar === undefined) return undefined;
+  if (!reason.includes(refused)) return "read the log of its container";
+  const elsewhere = isUsualAdmin ? "; if its admin interface is elsewhere: --admin URL" : "";
+  return `if there is no sidecar in this pod: --sidecar none${elsewhere}`;
+}
+
+/** Formats whose a target is, why it is waited for, and what to do: ` (istio, because of --sidecar; ...)`, or nothing. */
+export function explain({ sidecar, by }: Expected, advice: string | undefined): string {
+  const why = by === undefined ? sidecar : `${sidecar}, because of ${by}`;
+  const parts = [sidecar === undefined ? undefined : why, advice].filter((part) => part !== undefined);
+  return parts.length === 0 ? "" : ` (${parts.join("; ")})`;
+}

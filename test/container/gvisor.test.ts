@@ -1,0 +1,113 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { isInPath } from "../../build/setup/packages.mjs";
+import { childPath } from "../compiled.ts";
+import { type Ended, ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../harness.ts";
+
+setDefaultTimeout(120_000);
+
+/** Says why gVisor cannot run here, such as without leave to make its namespaces; undefined if it can. */
+function obstacle(): string | undefined {
+  if (!isInPath("runsc")) return "it is not installed: apt-get install runsc";
+  const { status, stderr } = spawnSync("runsc", [...sandbox.slice(1), "true"], { encoding: "utf8" });
+  return status === 0 ? undefined : stderr.trim();
+}
+
+/** Starts a command in a sandbox of its own, in which it is PID 1 and sees this machine's files. */
+const sandbox = ["runsc", "--network=none", "do"];
+const lacking = process.env.CI === undefined ? obstacle() : undefined; // never skipped in CI
+if (lacking !== undefined) console.log(`skipped: gVisor: ${lacking}`);
+
+const proxy = join(import.meta.dirname, "..", "stand-in", "container-envoy.ts");
+const inside = (...args: readonly string[]): Promise<Ended> => ebb(args, { through: sandbox });
+const shell = (script: string): Promise<Ended> => ebb(["-c", script], { through: sandbox, program: "/bin/sh" });
+/** Starts a stand-in for an Envoy on port 9901 of the sandbox, and then becomes ebb. */
+const beside = (args: string): Promise<Ended> =>
+  shell(`${realpathSync(process.execPath)} ${proxy} >/dev/null & exec ${ebbPath} ${args}`);
+const admin = "--admin http://127.0.0.1:9901";
+
+describe.skipIf(lacking !== undefined)("in gVisor", () => {
+  test("run gives the command's exit code and environment", async () => {
+    const ended = await inside("run", "--sidecar", "none", "--", "sh", "-c", "echo $PWD; exit 7");
+    expect(ended).toMatchObject({ code: 7, stdout: `${process.cwd()}\n` });
+    expect(lineOf(ended, "done").exitCode).toBe(7);
+  });
+
+  test.each([
+    ["an exit code of its own", `trap "exit 9" TERM; kill -TERM 1; sleep 9 & wait`, 9],
+    ["the signal that ended it", `kill -TERM 1; sleep 9`, 143],
+    [
+      "a second signal",
+      `trap : TERM; trap "exit 3" HUP; kill -TERM 1; sleep 0.1; kill -HUP 1; sleep 9 & wait; wait`,
+      3,
+    ],
+  ])("run, as PID 1, forwards signals: %s", async (_, script, code) => {
+    expect((await inside("run", "--sidecar", "none", "--", "sh", "-c", script)).code).toBe(code);
+  });
+
+  test("run reaps orphans, and kills what is left after the grace", async () => {
+    const script = "(sleep 0.1 &); sleep 0.5; trap '' TERM; kill -TERM 1; sleep 60";
+    const ended = await inside("run", "--sidecar", "none", "--grace", "300ms", "--", "sh", "-c", script);
+    expect(ended.code).toBe(137);
+  });
+
+  test("run waits for a proxy, and quits it", async () => {
+    const ended = await beside(`run ${admin} -- sh -c 'exit 5'`);
+    expect(ended.code).toBe(5);
+    expect(lineOf(ended, "told the sidecar to quit")).toMatchObject({ status: 200, outcome: "exited" });
+  });
+
+  test("auto finds a proxy by its port", async () => {
+    const ended = await beside("run --host-network=false -- sh -c 'exit 5'");
+    expect(lineOf(ended, "found")).toMatchObject({ sidecars: ["envoy"], by: "port 9901" });
+    expect(lineOf(ended, "told the sidecar to quit")).toMatchObject({ status: 200, outcome: "exited" });
+  });
+
+  test("a wait says one reason, and when time is up that one", async () => {
+    const ended = await inside("wait", "--sidecar", "none", "--wait-timeout", "700ms", "tcp://127.0.0.1:1");
+    expect(ended.code).toBe(69);
+    expect(ended.stderr).toEndWith("ebb: not ready within 700ms: tcp://127.0.0.1:1: connection refused\n");
+    expect(ended.log.map(({ reason }) => reason)).toEqual(["connection refused"]);
+  });
+
+  test("wait becomes its command once its targets are ready", async () => {
+    const targets = `tcp://127.0.0.1:9901 http://127.0.0.1:9901/ready file:${childPath()}?nonempty`;
+    expect((await beside(`wait --sidecar none --wait-timeout 9s ${targets} -- sh -c 'exit 5'`)).code).toBe(5);
+  });
+
+  test("status lists what listens, with its process", async () => {
+    const ended = await beside(`run ${admin} -- ${ebbPath} status --json`);
+    const { sockets } = JSON.parse(ended.stdout) as { readonly sockets: { readonly listening: readonly object[] } };
+    const listening = { address: "127.0.0.1", port: 9901, pid: expect.any(Number), process: expect.any(String) };
+    expect(sockets.listening).toContainEqual(expect.objectContaining(listening));
+  });
+
+  test("request, drain and quit reach the proxy", async () => {
+    const calls = [`request ${admin} GET /ready`, `drain ${admin} --drain 3s --min-drain 0s`, `quit ${admin}`];
+    const script = calls.map((call) => `${ebbPath} ${call} || exit 1`).join("; ");
+    const ended = await beside(`run --sidecar none --ready http://127.0.0.1:9901/ready -- sh -c '${script}'`);
+    expect(ended.stdout).toBe("LIVE\n");
+    expect(lineOf(ended, "drain ended").outcome).toBe("drained");
+    expect(lineOf(ended, "told the sidecar to quit").outcome).toBe("exited");
+    expect(ended.code).toBe(0);
+  });
+
+  test("sleep, install and the termination log", async () => {
+    using folder = temporaryFolder();
+    const log = join(folder.path, "reason");
+    const script = `${ebbPath} sleep 100ms && ${ebbPath} install /tmp/copy && /tmp/copy --version && cat ${log}`;
+    const failing = `${ebbPath} wait --sidecar none --wait-timeout 50ms --termination-log ${log} tcp://127.0.0.1:1`;
+    const { stdout } = await shell(`${failing}; ${script}`);
+    expect(stdout).toMatch(/^ebb .*\nebb: not ready within 50ms: tcp:\/\/127.0.0.1:1: connection refused\n$/);
+    expect(() => readFileSync(log)).toThrow(); // the sandbox has a layer of its own over this machine's files
+  });
+
+  test("a stop signal from outside ends the command and the sandbox", async () => {
+    await using started = startEbb(["run", "--sidecar", "none", "--", "sleep", "60"], { through: sandbox });
+    await until("the command runs", () => started.stderr().includes("started the command"));
+    started.kill("SIGTERM");
+    expect((await started.ended).code).toBe(143);
+  });
+});

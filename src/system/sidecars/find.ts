@@ -113,6 +113,20 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
   );
 }
 
+/** The longest time for which /etc/hosts may be empty. */
+const LONGEST_REWRITE_MS = 1000;
+
+/**
+ * Resolves as `readNetwork` returns, but not while /etc/hosts is empty: the kubelet writes it again for each container of
+ * the pod that it starts, and truncates it first (kubernetes pkg/kubelet/kubelet_pods.go, ensureHostsFile).
+ */
+async function networkOnceWritten(settings: SidecarSettings): Promise<Network> {
+  const end = performance.now() + LONGEST_REWRITE_MS;
+  while (settings.hostNetwork === undefined && readIfThere("/etc/hosts") === "" && performance.now() < end)
+    await Bun.sleep(1);
+  return readNetwork(settings);
+}
+
 /** Decides whose the network is, by `--host-network`, else by /etc/hosts and mountinfo. */
 export function readNetwork({ hostNetwork }: Settings<"hostNetwork">): Network {
   if (hostNetwork !== undefined) return hostNetwork ? "node" : "own";
@@ -134,7 +148,7 @@ async function lookAround(
   const told = detect({ ...facts, byPort: [] });
   if (told.hasProxy) return { ...told, doubts: [] };
   const isSilent = told.by !== undefined || look.before !== undefined;
-  const network = readNetwork(settings);
+  const network = await networkOnceWritten(settings);
   const listen = createPortProbe(facts, settings, { ...look, network });
   if (network !== "own") {
     if (!isSilent) look.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");

@@ -136,7 +136,7 @@ function targetsOf({ targets }: Asked): readonly Sidecar[] {
 /** Resolves with the proxies that answer at other admin interfaces than those of `sidecars`, by the ports that listen. */
 async function findElsewhere({ settings, env }: Asked, sidecars: readonly Sidecar[]): Promise<readonly Elsewhere[]> {
   const pod = { env, annotations: readAnnotations(settings.podAnnotations) };
-  const listen = createPortProbe(pod, settings, { ...createLook(env), network: readNetwork(settings) });
+  const listen = createPortProbe(pod, settings, { ...createLook(env), network: await readNetwork(settings) });
   return elsewhereIn((await listen()).findings, sidecars);
 }
 

@@ -117,7 +117,7 @@ async function lookAround(pod: PodFacts, settings: SidecarSettings, look: FindOp
   const told = detect({ ...facts, byPort: [] });
   if (told.hasProxy) return { ...told, found: await placeEnvoy(told.found, pod, settings, look), doubts: [] };
   const isSilent = told.by !== undefined || look.before !== undefined;
-  const network = readNetwork(settings);
+  const network = await readNetwork(settings);
   const listen = createPortProbe(pod, settings, { ...look, network });
   if (network !== "own") {
     if (!isSilent) look.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");

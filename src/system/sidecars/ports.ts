@@ -22,9 +22,18 @@ export interface Look {
 
 type PortSettings = Settings<"admin" | "hostNetwork" | "appPort"> & Partial<Settings<"header">>;
 
-/** Decides whose the network is, by `--host-network`, else by /etc/hosts and mountinfo. */
-export function readNetwork({ hostNetwork }: Settings<"hostNetwork">): Network {
+/** The longest time for which /etc/hosts may be empty. */
+const LONGEST_REWRITE_MS = 1000;
+
+/**
+ * Resolves with whose the network is, by `--host-network`, else by /etc/hosts and mountinfo. Waits while /etc/hosts is
+ * empty: the kubelet writes it again for each container of the pod that it starts, and truncates it first (kubernetes
+ * pkg/kubelet/kubelet_pods.go, ensureHostsFile).
+ */
+export async function readNetwork({ hostNetwork }: Settings<"hostNetwork">): Promise<Network> {
   if (hostNetwork !== undefined) return hostNetwork ? "node" : "own";
+  const end = performance.now() + LONGEST_REWRITE_MS;
+  while (readIfThere("/etc/hosts") === "" && performance.now() < end) await Bun.sleep(1);
   return networkByHosts(readIfThere("/etc/hosts"), readIfThere("/proc/self/mountinfo"));
 }
 
@@ -59,7 +68,7 @@ export async function placeEnvoy(
   look: Look,
 ): Promise<readonly FoundSidecar[]> {
   const isToPlace = settings.admin === undefined && found.some(({ name }) => name === PLAIN);
-  if (!isToPlace || readNetwork(settings) !== "own") return found;
+  if (!isToPlace || (await readNetwork(settings)) !== "own") return found;
   const { findings } = await createPortProbe(pod, settings, { ...look, network: "own" })();
   const one = findings.find(({ name }) => name === PLAIN);
   return found.map((each): FoundSidecar => {

@@ -239,6 +239,11 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
     expect(lineOf(drain, "did not drain a proxy or tell it to quit").reason).toMatch(ways);
   });
 
+  test("an /etc/hosts that the kubelet is just writing is read once it is written", async () => {
+    const run = await ebbBeside([there], ["run", ...app], { hosts: "rewritten" });
+    expect(run).toMatchObject({ code: 5, requests: ["9901 POST /quitquitquit"] });
+  });
+
   test("run drains nothing there either", async () => {
     const ended = await ebbBeside([there], ["run", ...fast, "--", "sleep", "0.3"], { hosts: "node" });
     expect(ended).toMatchObject({ code: 0, requests: [] });

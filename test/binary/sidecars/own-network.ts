@@ -14,15 +14,19 @@ export interface InNetwork extends Ended {
 
 /**
  * The owner of the network according to /etc/hosts as the kubelet writes it: the pod (`own`), or the node, with
- * hostNetwork (`node`). `copied`: /etc/hosts is the pod's copy of a kubelet's. `machine`: it is this machine's, which no
+ * hostNetwork (`node`). `rewritten`: as `own`, but empty for the first 500 ms, because the kubelet is about to start
+ * another container. `copied`: /etc/hosts is the pod's copy of a kubelet's. `machine`: it is this machine's, which no
  * kubelet has written.
  */
-export type Hosts = "own" | "node" | "copied" | "machine";
+export type Hosts = "own" | "node" | "rewritten" | "copied" | "machine";
+
+const EMPTY_FOR_MS = 500;
 
 /** kubernetes pkg/kubelet/kubelet_pods.go: managedHostsHeader, managedHostsHeaderWithHostNetwork. */
 const headers = {
   own: "# Kubernetes-managed hosts file.",
   node: "# Kubernetes-managed hosts file (host network).",
+  rewritten: "# Kubernetes-managed hosts file.",
   copied: "# Kubernetes-managed hosts file.",
 };
 
@@ -31,7 +35,9 @@ export function writeHosts(folder: string, hosts: Exclude<Hosts, "machine">): st
   const uid = "0b6b1c5e-7a0f-4a4c-9c4e-2f6a0c1d2e3f";
   const path = hosts === "copied" ? join(folder, "hosts") : join(folder, "kubelet", "pods", uid, "etc-hosts");
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `${headers[hosts]}\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n`);
+  const text = `${headers[hosts]}\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n`;
+  writeFileSync(path, hosts === "rewritten" ? "" : text);
+  if (hosts === "rewritten") setTimeout(() => writeFileSync(path, text), EMPTY_FOR_MS);
   return path;
 }
 

@@ -128,6 +128,7 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
     queue,
     stopWaiting: new AbortController(),
     cutDrain: new AbortController(),
+    restarted: new Set(),
     deadlines: createDeadlines<Deadline>((of) => queue.push({ kind: "deadline", of })),
     since: { wait: performance.now() },
     isReady: false,

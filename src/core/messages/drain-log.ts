@@ -100,11 +100,19 @@ export const drainMessages = {
     cause: "Several counts failed in a row, so that ebb waits until the time of the drain is over.",
     cure: "Allow /stats (admin.allow_paths), so that ebb can count and end earlier.",
   },
+  "Envoy drains for a former container: telling it to quit, to be started anew": {
+    level: "warn",
+    by: "run",
+    fields: { sidecar },
+    cause:
+      "The container was restarted while its sidecar drained. Nothing undoes a drain of listeners: each answer would ask its client to close the connection. With --restart-policy Always the kubelet starts an ordinary sidecar anew.",
+    cure: "None is needed. Look why the container was restarted: a liveness probe that fails during the drain, most likely.",
+  },
   "Envoy drains for a former container: made its health checks pass again": {
     level: "warn",
     by: "run",
     fields: { sidecar, answer: "what Envoy answered" },
     cause: "The container was restarted while its sidecar drained: Envoy's health checks still failed.",
-    cure: "None is needed if the answer is HTTP 200. Look why the container was restarted: a liveness probe that fails during the drain, most likely.",
+    cure: "If the answer is HTTP 200, Envoy is ready again, but asks each client to close its connection until the pod is replaced; --restart-policy Always, if it is the pod's, lets ebb restart an ordinary sidecar. Look why the container was restarted: a liveness probe that fails during the drain, most likely.",
   },
 } as const satisfies Catalogue;

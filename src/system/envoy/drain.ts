@@ -12,7 +12,6 @@ import {
 import { describeOutcome } from "../../core/envoy/drain-outcome.ts";
 import type { InFlight } from "../../core/envoy/in-flight.ts";
 import { boundListenersPath } from "../../core/envoy/stats.ts";
-import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
 import { kindOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
@@ -169,34 +168,4 @@ function keepAccepting({ boundMs, minMs, log, signal }: DrainOptions): Promise<v
     over.abort();
     cancel();
   });
-}
-
-/** Undoes an Envoy's drain, as `undoDrain` does, if its /ready says that it drains; else does nothing. */
-export async function undoIfDraining(sidecar: Sidecar, log: Log): Promise<void> {
-  await withAdmin(sidecar, async (admin) => {
-    const answer = await admin.get("/ready");
-    if (!isAnswer(answer) && answer.reason === ENVOY_DRAINING) await passHealthChecks(admin, sidecar, log);
-  });
-}
-
-/**
- * Undoes a drain: makes an Envoy's health checks pass again (POST /healthcheck/ok), and logs its answer, also that
- * there is none, as a warning. A container never starts in a pod that is being deleted, so the drain was a former
- * container's.
- */
-export async function undoDrain(sidecar: Sidecar, log: Log): Promise<void> {
-  await withAdmin(sidecar, (admin) => passHealthChecks(admin, sidecar, log));
-}
-
-async function withAdmin(sidecar: Sidecar, act: (admin: EnvoyAdmin) => Promise<void>): Promise<void> {
-  const { envoy } = locateAdmin(sidecar);
-  if (envoy === undefined) return;
-  using admin = connectAdmin(envoy, new AbortController().signal);
-  await act(admin);
-}
-
-async function passHealthChecks(admin: EnvoyAdmin, { name }: Sidecar, log: Log): Promise<void> {
-  const outcome = await admin.post("/healthcheck/ok");
-  const answer = isAnswer(outcome) ? `HTTP ${outcome.status}` : outcome.reason;
-  log.warn({ sidecar: name, answer }, "Envoy drains for a former container: made its health checks pass again");
 }

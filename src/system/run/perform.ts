@@ -14,7 +14,7 @@ import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
 import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.ts";
 import { rehearseQuit } from "../sidecars/quit-rehearsal.ts";
 import { startWait } from "../sidecars/waiting.ts";
-import { drainSidecars, undoDrain, undoUnseenDrains } from "./drain.ts";
+import { drainSidecars, restartUnseen, undoDrain, undoUnseenDrains } from "./drain.ts";
 import { quitSidecars } from "./quit.ts";
 import type { Run } from "./run.ts";
 import { waitedFor } from "./sidecars.ts";
@@ -71,10 +71,16 @@ function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
   const onNotReady = (sidecar: Sidecar, reason: string) => undoDrain(run, sidecar, reason);
-  run.wait = startWait({ settings, targets: [], lookMs: settings.detectTimeout, env, log, signal, onNotReady });
+  const untilReady = (): Promise<void> => {
+    run.wait = startWait({ settings, targets: [], lookMs: settings.detectTimeout, env, log, signal, onNotReady });
+    return run.wait.done;
+  };
+  const done = untilReady().then(async () => {
+    if (!signal.aborted && (await restartUnseen(run))) await untilReady();
+  });
   const endLive = keepLive((waitedMs) => run.wait?.line(waitedMs) ?? "", A_SECOND);
   signal.addEventListener("abort", endLive, { once: true });
-  run.wait.done.then(
+  done.then(
     () => {
       endLive();
       run.isReady = true;

@@ -4,6 +4,7 @@ import type { ChildExit } from "../../core/run/exit.ts";
 import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
 import type { SignalNumber } from "../../core/run/signal.ts";
 import type { Deadline, Event } from "../../core/run/supervision-steps.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { Deadlines } from "../machine.ts";
 import type { Log } from "../output/log.ts";
 import type { Child, CommandLine } from "../process/child.ts";
@@ -47,6 +48,7 @@ export interface Run {
   readonly shutdown: ShutdownPlan;
   readonly stopWaiting: AbortController;
   readonly cutDrain: AbortController;
+  readonly restarted: Set<Sidecar["name"]>;
   readonly deadlines: Deadlines<Deadline>;
   /** When each phase began (performance.now()). */
   readonly since: { readonly wait: number; run?: number; drain?: number; drained?: number; quit?: number };

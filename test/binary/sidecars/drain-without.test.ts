@@ -47,6 +47,20 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
 });
 
 describe.skipIf(!canHaveNetwork)("in a network of its own (which needs root)", () => {
+  test.concurrent("an Istio proxy that a former container has drained is quit before the command starts, though it says that it is ready", async () => {
+    const istio = [{ port: 15000, stats: idle, readyForMs: 0 }, { port: 15020 }, { port: 15021 }] as const;
+    const flags = ["--sidecar", "istio", "--restart-policy", "Always", "--quit-timeout", "2s"];
+    const { code, requests, log } = await ebbBeside(istio, ["run", ...flags, "--", "/bin/sh", "-c", "exit 3"]);
+    expect(requests.filter((request) => request.includes("POST"))).toEqual([
+      "15000 POST /healthcheck/fail",
+      "15000 POST /drain_listeners",
+      "15020 POST /quitquitquit",
+    ]);
+    const order = ["told the sidecar to quit", "started the command", "kept the sidecars running"];
+    expect(log.map(({ msg }) => msg.replace("ebb: ", "")).filter((msg) => order.includes(msg))).toEqual(order);
+    expect(code).toBe(3);
+  });
+
   /** Runs `ebb drain` once the sidecars listen. */
   function drainBeside(sidecars: readonly Port[], flags: readonly string[]): Promise<Ended> {
     const targets = sidecars.map(({ port }) => `tcp://127.0.0.1:${port}`);

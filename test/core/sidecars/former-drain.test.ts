@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import type { HttpTarget } from "../../../src/core/base/address.ts";
+import { parseHttpTarget } from "../../../src/core/base/address.ts";
+import type { QuitPolicy } from "../../../src/core/run/supervision-steps.ts";
+import { isToRestart } from "../../../src/core/sidecars/former-drain.ts";
+import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
+
+const quit = { method: "POST", target: parseHttpTarget("http://localhost:9901/quitquitquit") as HttpTarget };
+const always: QuitPolicy = { restartPolicy: "Always", quitOn: "always" };
+
+test.each<[string, boolean, Partial<QuitPolicy>, Partial<Pick<Sidecar, "isNative" | "quits">>]>([
+  ["an ordinary one under Always", true, {}, {}],
+  ["the same with --quit-on success", true, { quitOn: "success" }, {}],
+  ["not with --quit-on never", false, { quitOn: "never" }, {}],
+  ["not under OnFailure: it exits with 0", false, { restartPolicy: "OnFailure" }, {}],
+  ["not under Never", false, { restartPolicy: "Never" }, {}],
+  ["not where the policy is not known", false, { restartPolicy: undefined }, {}],
+  ["no native one: its health checks were left alone", false, {}, { isNative: true }],
+  ["none without a quit", false, {}, { quits: [] }],
+  ["none with a quit of others alone", false, {}, { quits: [{ ...quit, isAdditional: true }] }],
+])("a drained sidecar is told to quit before the command starts: %s", (_, expected, policy, sidecar) => {
+  expect(isToRestart({ isNative: false, quits: [quit], ...sidecar }, { ...always, ...policy })).toBe(expected);
+});

@@ -6,6 +6,7 @@ import { UnknownFlags } from "./core/cli/call.ts";
 import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
 import { describeFlagOwners } from "./core/cli/suggestion.ts";
 import { allOf, EXIT, Failure } from "./core/run/exit.ts";
+import { hintAtBlanks } from "./core/run/start-failure.ts";
 import { argvIndexAt, explainFailure, invoke } from "./invoke.ts";
 import { writeOutput } from "./system/output/output.ts";
 import type { Signals } from "./system/process/signals.ts";
@@ -50,8 +51,8 @@ function fail(
 
 function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>): Failure {
   if (near === undefined) {
-    const text = `${word}: not a command of ebb, and no such program in PATH; ebb --help lists the commands` as const;
-    return new Failure(EXIT.notFound, text);
+    const isNot = `${word}: not a command of ebb, and no such program in PATH${hintAtBlanks(word)}` as const;
+    return new Failure(EXIT.notFound, `${isNot}; ebb --help lists the commands`);
   }
   const instead = `(to run a program of that name: ebb -- ${word})`;
   return new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);

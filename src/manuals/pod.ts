@@ -27,7 +27,7 @@ export const inPod: Readonly<Record<string, Manual>> = {
     exits: [
       ["0-255", "the command's own exit code, unchanged (but for --expect-exit)"],
       ["128+n", "the command, or the wait before it, was ended by signal n"],
-      ["127", "the command was not found"],
+      ["127", "the command, its interpreter or its loader was not found"],
       ["126", "the command was found but cannot be executed"],
       bad,
       ["69", "the sidecars were not ready in time"],
@@ -56,7 +56,7 @@ export const inPod: Readonly<Record<string, Manual>> = {
     exits: [
       ["0", "all is ready (with a command: its own exit code)"],
       ["128+n", "signal n ended the wait"],
-      ["127, 126", "the command was not found, or cannot be executed"],
+      ["127, 126", "the command was not found (or its interpreter or loader), or cannot be executed"],
       bad,
       ["69", "not ready in time"],
     ],

@@ -41,6 +41,16 @@ export function isThere(path: string): boolean {
  * Reports whether execvp(3) would find a program of this name in `path`, a PATH whose empty parts are the working
  * directory.
  */
-export function isProgram(name: string, path = USUAL_PATH): boolean {
-  return path.split(":").some((folder) => native.access(folder === "" ? name : `${folder}/${name}`, X_OK) === 0);
+export function isProgram(name: string, path?: string): boolean {
+  return pathsOf(name, path).some(isExecutable);
+}
+
+/** Returns the paths at which execvp(3) looks for a program of this name, in order; `path` is as in `isProgram`. */
+export function pathsOf(name: string, path = USUAL_PATH): readonly string[] {
+  return path.split(":").map((folder) => (folder === "" ? name : `${folder}/${name}`));
+}
+
+/** Reports whether ebb's user may execute a file, or search a folder. Returns false on a volume mounted noexec. */
+export function isExecutable(path: string): boolean {
+  return native.access(path, X_OK) === 0;
 }

@@ -40,10 +40,10 @@ export const failures = {
   "cannot start {command}: {reason}": {
     exit: [126, 127, 71],
     cause:
-      "The command cannot be started: it is not there (127), cannot be executed (126), or the system has no process or memory left (71).",
-    cure: "Check the path in the image, the file's mode, and the interpreter that its first line names; or the pod's limits.",
+      "The command, its interpreter or its loader is not there (127), it cannot be executed (126), or the system has no process or memory left (71).",
+    cure: "Do what the reason says: it names the file that is missing, the processor, or the mode. 71: raise the pod's limits.",
   },
-  "{word}: not a command of ebb, and no such program in PATH; ebb --help lists the commands": {
+  "{word}: not a command of ebb, and no such program in PATH{hint}; ebb --help lists the commands": {
     exit: 127,
     cause: "The first word is neither.",
     cure: "Give the program's path, or correct the word.",

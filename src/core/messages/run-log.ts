@@ -54,10 +54,10 @@ export const runMessages = {
   "the command did not start": {
     level: "error",
     by: "run",
-    fields: { reason: "which command, and what the system said" },
+    fields: { reason: "which command, and what is missing" },
     cause:
-      "The file is not there (exit code 127), cannot be executed (126), or the system has no process or memory left (71).",
-    cure: "Check the path in the image, the file's mode, its interpreter, and the pod's limits.",
+      "The file, its interpreter or its loader is not there (exit code 127), it cannot be executed (126), or the system has no process or memory left (71).",
+    cure: "Do what the reason says: it names the file that is missing, the processor, or the mode. 71: raise the pod's limits.",
   },
   "cannot send a signal": {
     level: "warn",

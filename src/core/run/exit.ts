@@ -29,7 +29,7 @@ export const DOCTOR_EXIT = { found: 1 } as const;
 export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
   ["0-255", "the command's own exit code, unchanged"],
   ["128+n", "the command, or the wait before it, was ended by signal n"],
-  ["127", "the command was not found"],
+  ["127", "the command, its interpreter or its loader was not found"],
   ["126", "the command was found but cannot be executed"],
   ["1", "request: status 400 or more; inject --diff, doctor: something to change"],
   ["64", "usage: an unknown flag or command, or a bad value"],

@@ -6,11 +6,13 @@ export const ERRNO = {
   ENOEXEC: 8,
   EAGAIN: 11,
   ENOMEM: 12,
+  EACCES: 13,
   ENOTDIR: 20,
   ENFILE: 23,
   EMFILE: 24,
   EFBIG: 27,
   EPIPE: 32,
+  ELIBBAD: 80,
   ENOTSUP: 95,
   ECONNREFUSED: 111,
   EINPROGRESS: 115,
@@ -21,7 +23,7 @@ const messages: Readonly<Record<number, string>> = {
   2: "no such file or directory",
   5: "input/output error",
   7: "argument list too long",
-  8: "exec format error",
+  8: "exec format error: the file is damaged, or no program",
   11: "resource temporarily unavailable",
   12: "out of memory",
   13: "permission denied",
@@ -34,6 +36,7 @@ const messages: Readonly<Record<number, string>> = {
   28: "no space left on device",
   36: "file name too long",
   40: "too many levels of symbolic links",
+  80: "accessing a corrupted shared library",
 };
 
 /**

@@ -1,10 +1,10 @@
-import { redactUrls } from "../../core/base/redact.ts";
-import { type ChildExit, EXIT, Failure } from "../../core/run/exit.ts";
+import type { ChildExit } from "../../core/run/exit.ts";
 import { type SignalNumber, signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
 import { ERRNO, errorText } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
+import { noShell, scriptAt, startFailure } from "./start-failure.ts";
 
 /** A program and its arguments. */
 export interface CommandLine {
@@ -29,14 +29,12 @@ export interface Child {
   isToStop: boolean;
 }
 
-const exhausted: readonly number[] = [ERRNO.EAGAIN, ERRNO.ENOMEM, ERRNO.ENFILE, ERRNO.EMFILE];
-
 /**
  * Starts the command with the environment, working directory, descriptors and signal dispositions that ebb was started
  * with, and gives it ebb's terminal if ebb is in the foreground there. The child leads a process group of its own,
  * unless `mustLead` is false and ebb is in a pipeline at a terminal. From then on ebb adopts the child's orphans.
- * @throws Failure(127) if the program is not found, Failure(71) if memory, processes or descriptors are exhausted, else
- * Failure(126)
+ * @throws Failure(127) if the program, its interpreter or its loader is not found, Failure(71) if memory, processes or
+ * descriptors are exhausted, else Failure(126)
  */
 export function spawn(command: CommandLine, mustLead: boolean): Child {
   const place = new Int32Array([-1, 0, 0, 0]);
@@ -81,20 +79,14 @@ type Exec = (words: string, index: number) => number;
  * script without `#!` by sh, as execvp(3) does. @throws Failure as `spawn`
  */
 function start({ words, argvIndex }: CommandLine, run: Exec): number {
-  let result = run(words.join("\0"), argvIndex ?? -1);
-  if (result === -ERRNO.ENOEXEC) {
-    const [file = "", ...rest] = words;
-    const script = file.includes("/") ? file : (Bun.which(file) ?? file);
-    result = run(["/bin/sh", script, ...rest].join("\0"), -1);
-  }
-  if (result < 0) throw startFailure(words[0] as string, -result);
-  return result;
-}
-
-function startFailure(file: string, error: number): Failure {
-  const message = `cannot start ${redactUrls(file) || "''"}: ${errorText(error)}` as const;
-  if (error === ERRNO.ENOENT || error === ERRNO.ENOTDIR) return new Failure(EXIT.notFound, message);
-  return new Failure(exhausted.includes(error) ? EXIT.system : EXIT.notExecutable, message);
+  const result = run(words.join("\0"), argvIndex ?? -1);
+  if (result >= 0) return result;
+  const [file = "", ...rest] = words;
+  const script = result === -ERRNO.ENOEXEC ? scriptAt(file) : undefined;
+  if (script === undefined) throw startFailure(file, -result);
+  const byShell = run(["/bin/sh", script, ...rest].join("\0"), -1);
+  if (byShell < 0) throw noShell(file, -byShell);
+  return byShell;
 }
 
 /** A change of a child's state: `exit` says how it ended, `stop` is the signal that stopped it. */

@@ -47,7 +47,7 @@ describe("kubectl describe pod says why ebb failed:", () => {
       127,
       "ebb: cannot start /missing: no such file or directory",
     ],
-    ["a command that is none", ["run", "--", "/"], 126, "ebb: cannot start /: permission denied"],
+    ["a command that is none", ["run", "--", "/"], 126, "ebb: cannot start /: permission denied: it is a folder"],
     [
       "options that are wrong, all of them",
       ["run", "--drain", "soon", "--wait-timeoutt", "3s", "--", "/child", "exit", "0"],

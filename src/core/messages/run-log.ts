@@ -73,6 +73,22 @@ export const runMessages = {
     cause: "The command, or a process that it started, still ran when the time of --grace (or --pod-grace) was over.",
     cure: "Make the command end on the signal, or raise --grace, and terminationGracePeriodSeconds with it.",
   },
+  "grace period over: cannot send SIGKILL to what is left of the command": {
+    level: "warn",
+    by: "run",
+    fields: { graceMs: "milliseconds since the stop signal", problem: "what the system said" },
+    cause:
+      "The command still ran when the time of --grace was over, and the kernel refused kill(2): it has another user (a set-uid program), and ebb lacks the capability KILL.",
+    cure: "Run the command as ebb's user, or add KILL to the container's capabilities.",
+  },
+  "the command still runs after SIGKILL: ending without it": {
+    level: "warn",
+    by: "run",
+    fields: { pid: "the command's process" },
+    cause:
+      "The kernel has refused SIGKILL, as an earlier line says, or the command waits for a disk or a network file system. ebb quits the sidecars, and exits with 137.",
+    cure: "The container's end ends the command. Do what the earlier line says, or look at the volumes that the command uses.",
+  },
   "processes still run after SIGKILL": {
     level: "warn",
     by: "run",

@@ -22,7 +22,7 @@ export type State =
   | { readonly phase: "over"; readonly exitCode: number };
 
 /** The name of a deadline, by which an event of an earlier phase's deadline is recognised and ignored. */
-export type Deadline = "wait" | "grace";
+export type Deadline = "wait" | "grace" | "kill";
 
 /** An event of the run, as `step` takes it. */
 export type Event =
@@ -59,6 +59,8 @@ export type Action =
   | { readonly kind: "drop"; readonly signal: SignalNumber }
   | { readonly kind: "end-group"; readonly watch: boolean }
   | { readonly kind: "kill-all" }
+  /** End without the child, which SIGKILL did not end. */
+  | { readonly kind: "leave-child" }
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
   | { readonly kind: "disarm"; readonly deadline: Deadline }
   | { readonly kind: "quit" }

@@ -1,6 +1,6 @@
 import { exitCodeOf } from "./exit.ts";
-import { endsWait, type SignalNumber } from "./signal.ts";
-import type { Action, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
+import { endsWait, SIG, type SignalNumber } from "./signal.ts";
+import type { Action, Deadline, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
 import { reasonToStay } from "./supervision-steps.ts";
 
 /**
@@ -116,11 +116,22 @@ function running(state: In<"running">, event: Event, policy: RunPolicy): Step {
         ? childEnded(state, exitCodeOf(event.exit, policy.expectedCodes), policy)
         : [state, []];
     case "deadline":
-      if (event.of !== "grace" || state.grace !== "armed") return [state, []];
-      return [{ ...state, grace: "spent" }, [{ kind: "kill-all" }]];
+      return afterDeadline(state, event.of, policy);
     default:
       return [state, []];
   }
+}
+
+/** The time, in milliseconds, in which SIGKILL ends any command that ebb may signal and that waits for no disk. */
+const KILL_MS = 500;
+
+function afterDeadline(state: In<"running">, of: Deadline, policy: RunPolicy): Step {
+  if (of === "grace" && state.grace === "armed") {
+    const arm: Action = { kind: "arm", deadline: "kill", ms: KILL_MS };
+    return [{ ...state, grace: "spent" }, [{ kind: "kill-all" }, arm]];
+  }
+  if (of !== "kill" || state.grace !== "spent") return [state, []];
+  return toQuitting(exitCodeOf({ signal: SIG.KILL }, policy.expectedCodes), policy, [{ kind: "leave-child" }]);
 }
 
 /**
@@ -136,7 +147,8 @@ function childEnded(state: In<"running">, exitCode: number, policy: RunPolicy): 
     const arm: readonly Action[] = grace === "unset" ? [{ kind: "arm", deadline: "grace", ms }] : [];
     return [{ phase: "ending-group", exitCode }, [...cut, ...arm, { kind: "end-group", watch: true }]];
   }
-  const disarm: readonly Action[] = grace === "armed" ? [{ kind: "disarm", deadline: "grace" }] : [];
+  const deadline = grace === "armed" ? "grace" : "kill";
+  const disarm: readonly Action[] = grace === "unset" ? [] : [{ kind: "disarm", deadline }];
   const end: readonly Action[] = endsGroup ? [{ kind: "end-group", watch: false }] : [];
   return toQuitting(exitCode, policy, [...disarm, ...cut, ...end]);
 }

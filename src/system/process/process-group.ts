@@ -3,7 +3,7 @@ import { SIG } from "../../core/run/signal.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
-import { type Child, sendSignal } from "./child.ts";
+import { type Child, kill, sendSignal } from "./child.ts";
 
 /** The part of a run that ends what a command leaves behind. */
 export interface Remains {
@@ -39,12 +39,15 @@ export function watchGroup({ log, shutdown: { graceMs } }: Remains, { pid: group
 
 /**
  * Sends SIGKILL to all that is left of the command: its group, and every process if ebb is PID 1, else all descendants.
- * Logs a warning.
+ * Logs a warning, also if the system refuses.
  */
 export async function killAll({ log, shutdown: { graceMs } }: Remains, { pid, others }: Child): Promise<void> {
-  log.warn({ graceMs }, "grace period over: sent SIGKILL to what is left of the command");
-  if (hasGroup(pid)) sendSignal(log, -pid, SIG.KILL);
-  if (process.pid === 1) return sendSignal(log, -1, SIG.KILL);
+  const ofGroup = hasGroup(pid) ? kill(-pid, SIG.KILL) : undefined;
+  const ofAll = process.pid === 1 ? kill(-1, SIG.KILL) : undefined;
+  const problem = ofGroup ?? ofAll;
+  if (problem === undefined) log.warn({ graceMs }, "grace period over: sent SIGKILL to what is left of the command");
+  else log.warn({ graceMs, problem }, "grace period over: cannot send SIGKILL to what is left of the command");
+  if (process.pid === 1) return;
   const { killDescendants } = await import("./end-processes.ts");
   await killDescendants(others, log);
 }

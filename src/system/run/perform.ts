@@ -46,6 +46,8 @@ export function performAction(run: Run, action: Action): void {
         "the command's rest could not be killed",
       );
       return;
+    case "leave-child":
+      return run.log.warn({ pid: run.child?.pid }, "the command still runs after SIGKILL: ending without it");
     case "arm":
       return run.deadlines.arm(action.deadline, action.ms);
     case "disarm":

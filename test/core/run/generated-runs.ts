@@ -24,7 +24,7 @@ export const policy: fc.Arbitrary<RunPolicy> = fc.record({
 });
 
 export const start: fc.Arbitrary<World["start"]> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant({ pid: CHILD }) },
+  { weight: 4, arbitrary: fc.record({ pid: fc.constant(CHILD), isStuck: fc.boolean() }) },
   { weight: 1, arbitrary: fc.constantFrom({ exitCode: 127 }, { exitCode: 126 }) },
 );
 
@@ -36,7 +36,7 @@ export const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "fail-wait" } as const) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-child"), code }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-orphan"), pid: fc.constantFrom(8, 9) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "grace") }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "grace", "kill") }) },
   { weight: 2, arbitrary: fc.constant({ kind: "end-drain" } as const) },
   { weight: 2, arbitrary: fc.constant({ kind: "end-group" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "answer-quit" } as const) },

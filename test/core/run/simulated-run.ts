@@ -29,13 +29,17 @@ export interface Entry {
 /** A run's driver and all that it acts on: sidecars, child, timers and the queue of events. Moves change it. */
 export interface World {
   readonly policy: RunPolicy;
-  /** The result of a start: the child's pid, or the exit code of a start that fails. */
-  readonly start: { readonly pid: number } | { readonly exitCode: number };
+  /**
+   * The result of a start: the child's pid, and whether SIGKILL does not end the child; or the exit code of a start
+   * that fails.
+   */
+  readonly start: { readonly pid: number; readonly isStuck: boolean } | { readonly exitCode: number };
   readonly queue: Event[];
   readonly trace: Entry[];
   readonly armed: Set<Deadline>;
   isWaiting: boolean;
-  child: "none" | "alive" | "ended";
+  /** `stuck`: SIGKILL has not ended it. */
+  child: "none" | "alive" | "ended" | "stuck";
   hasChild: boolean;
   drain: "none" | "under way" | "cut" | "over";
   /** The state of what the child leaves in its process group. */
@@ -118,7 +122,13 @@ function perform(world: World, action: Action): void {
     case "kill-all":
       must(world.hasChild || world.group !== "there");
       world.group = "gone";
-      return endChild(world, { signal: 9 });
+      if (!("isStuck" in world.start) || !world.start.isStuck) return endChild(world, { signal: 9 });
+      if (world.child === "alive") world.child = "stuck";
+      return;
+    case "leave-child":
+      must(world.child === "stuck");
+      world.hasChild = false;
+      return;
     case "arm":
       must(!world.armed.has(action.deadline));
       world.armed.add(action.deadline);
@@ -127,23 +137,28 @@ function perform(world: World, action: Action): void {
       world.armed.delete(action.deadline);
       return;
     case "quit":
-      must(!world.isQuitting && world.child !== "alive");
+      must(!world.isQuitting && !isHeld(world));
       world.isQuitting = true;
       return;
     case "exit":
-      must(!world.isQuitting && world.child !== "alive" && world.armed.size === 0);
+      must(!world.isQuitting && !isHeld(world) && world.armed.size === 0);
   }
+}
+
+/** Whether there is a child that the run may not leave. */
+function isHeld({ child, hasChild }: World): boolean {
+  return child === "alive" || (child === "stuck" && hasChild);
 }
 
 function start(world: World): void {
   if ("pid" in world.start) world.child = "alive";
   world.queue.push(
-    "pid" in world.start ? { kind: "started", ...world.start } : { kind: "start-failed", ...world.start },
+    "pid" in world.start ? { kind: "started", pid: world.start.pid } : { kind: "start-failed", ...world.start },
   );
 }
 
 function endChild(world: World, exit: Extract<Event, { kind: "reaped" }>["exit"]): void {
-  if (world.child !== "alive" || !("pid" in world.start)) return;
+  if (!["alive", "stuck"].includes(world.child) || !("pid" in world.start)) return;
   world.child = "ended";
   world.queue.push({ kind: "reaped", pid: world.start.pid, exit });
 }
@@ -189,11 +204,12 @@ function move(world: World, next: Move): void {
 }
 
 /** Returns a move that brings a run nearer to its end. */
-function lastMove({ queue, isWaiting, child, drain, group, isQuitting }: World): Move {
+function lastMove({ queue, isWaiting, child, armed, drain, group, isQuitting }: World): Move {
   if (queue.length > 0) return { kind: "read" };
   if (drain === "under way" || drain === "cut") return { kind: "end-drain" };
   if (isWaiting) return { kind: "become-ready" };
   if (child === "alive") return { kind: "end-child", code: 0 };
+  if (armed.has("kill")) return { kind: "run-out", of: "kill" };
   if (group === "told") return { kind: "end-group" };
   return isQuitting ? { kind: "answer-quit" } : { kind: "read" };
 }

@@ -80,7 +80,7 @@ describe("where a stop signal drains first:", () => {
     [
       "the grace begins when it is forwarded",
       [...stopped, graceOver, drained, graceOver],
-      [...toldStopped, "", "forward 15, arm grace 5000", "kill-all"],
+      [...toldStopped, "", "forward 15, arm grace 5000", "kill-all, arm kill 500"],
       withGrace,
     ],
     [

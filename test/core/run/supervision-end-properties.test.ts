@@ -52,7 +52,7 @@ test("no deadline outlives its phase", () => {
   const own = {
     waiting: ["wait"],
     starting: [],
-    running: ["grace"],
+    running: ["grace", "kill"],
     "ending-group": ["grace"],
     quitting: [],
     over: [],
@@ -76,9 +76,15 @@ test("the grace begins once, with a stop signal that is forwarded or what the ch
     expect(arms.length).toBeGreaterThanOrEqual(hasGrace && mustBegin ? 1 : 0);
     expect(arms.length).toBeLessThanOrEqual(hasGrace && mayBegin ? 1 : 0);
     expect(arms.map(({ ms }) => ms as number | undefined)).toEqual(arms.map(() => policy.graceMs));
-    for (const entry of trace) if (has(entry, "arm") && entry.hasChild) expect(forwards(entry)).not.toEqual([]);
+    for (const entry of trace) {
+      if (has(entry, "arm") && !has(entry, "kill-all") && entry.hasChild) expect(forwards(entry)).not.toEqual([]);
+    }
     const lived = trace.filter(({ before }) => before?.phase === "running" || before?.phase === "ending-group");
     const ended = lived.filter(({ event }) => event?.kind === "deadline" && event.of === "grace");
+    const left = trace.filter(({ event, before }) => {
+      return before?.phase === "running" && event?.kind === "deadline" && event.of === "kill";
+    });
+    expect(actionsOf(world, "leave-child")).toHaveLength(left.length);
     expect(actionsOf(world, "kill-all")).toHaveLength(ended.length);
     expect(ended.length).toBeLessThanOrEqual(1);
   });

@@ -23,6 +23,8 @@ import {
 describe("grace:", () => {
   const grace: Partial<RunPolicy> = { graceMs: 5000 };
   const stop = "forward 15, arm grace 5000";
+  const kill = "kill-all, arm kill 500";
+  const killOver: Event = { kind: "deadline", of: "kill" };
   const stopped = [ready, started, signal(TERM)];
 
   testLives([
@@ -38,13 +40,26 @@ describe("grace:", () => {
     [
       "its end kills the group, once",
       [...stopped, graceOver, graceOver],
-      [waiting, starting, "", stop, "kill-all", ""],
+      [waiting, starting, "", stop, kill, ""],
       grace,
     ],
     [
+      "a child that SIGKILL does not end is left, with the code of SIGKILL",
+      [...stopped, graceOver, killOver, quitDone, killed(9)],
+      [waiting, starting, "", stop, kill, "leave-child, quit", "exit 137", ""],
+      grace,
+    ],
+    [
+      "it is left where the sidecars stay, too",
+      [...stopped, graceOver, killOver],
+      [waiting, starting, "", stop, kill, "leave-child, stay --quit-on never, exit 137"],
+      { ...grace, quitOn: "never" },
+    ],
+    ["no child is left before", [...stopped, killOver], [waiting, starting, "", stop, ""], grace],
+    [
       "after its end signals are forwarded, and it does not begin again",
       [...stopped, graceOver, signal(TERM), killed(9)],
-      [waiting, starting, "", stop, "kill-all", "forward 15", "quit"],
+      [waiting, starting, "", stop, kill, "forward 15", "disarm kill, quit"],
       grace,
     ],
     ["the child's end ends it", [...stopped, exited(0)], [waiting, starting, "", stop, "disarm grace, quit"], grace],
@@ -126,7 +141,7 @@ describe("with --signal-group what the child leaves:", () => {
     [
       "is gone where it was killed",
       [...run, signal(TERM), graceOver, killed(9)],
-      [...ran, "forward 15, arm grace 9", "kill-all", "quit"],
+      [...ran, "forward 15, arm grace 9", "kill-all, arm kill 500", "disarm kill, quit"],
       graced,
     ],
     [

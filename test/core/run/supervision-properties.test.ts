@@ -26,6 +26,7 @@ function codeOf(trace: readonly Entry[], policy: RunPolicy): number {
   let isWaiting = policy.waitMs !== undefined;
   for (const { event } of trace) {
     if (event?.kind === "reaped" && event.pid === CHILD) return exitCodeOf(event.exit, policy.expectedCodes);
+    if (event?.kind === "deadline" && event.of === "kill") return exitCodeOf({ signal: 9 }, policy.expectedCodes);
     if (event?.kind === "start-failed") return event.exitCode;
     if (!isWaiting) continue;
     if (event?.kind === "wait-failed") return event.exitCode;

@@ -15,8 +15,12 @@ export interface ShutdownWishes {
 
 /** The times of `ShutdownWishes`, shortened to fit. */
 export interface ShutdownPlan {
+  /** The time of the drain at most. */
   readonly drainMs: number;
+  /** The grace if the drain needs no time. */
   readonly graceMs: number | undefined;
+  /** The time of both together at most; undefined if it is not known. */
+  readonly allMs: number | undefined;
 }
 
 /**
@@ -25,11 +29,19 @@ export interface ShutdownPlan {
  * `podGraceMs` is undefined.
  */
 export function planShutdown({ drainMs, graceMs, podGraceMs }: ShutdownWishes): ShutdownPlan {
-  if (podGraceMs === undefined) return { drainMs, graceMs };
-  const all = Math.max(0, podGraceMs - LAST_MS);
-  const reserve = Math.min(graceMs ?? APP_EXIT_MS, all / 2);
-  const drain = Math.min(drainMs, all - reserve);
-  return { drainMs: drain, graceMs: graceMs === undefined ? undefined : Math.min(graceMs, all - drain) };
+  if (podGraceMs === undefined) return { drainMs, graceMs, allMs: undefined };
+  const allMs = Math.max(0, podGraceMs - LAST_MS);
+  const reserve = Math.min(graceMs ?? APP_EXIT_MS, allMs / 2);
+  return {
+    drainMs: Math.min(drainMs, allMs - reserve),
+    graceMs: graceMs === undefined ? undefined : Math.min(graceMs, allMs),
+    allMs,
+  };
+}
+
+/** Returns the grace of a plan that begins `elapsedMs` after the stop signal: what the drain did not need is in it. */
+export function graceAfter(elapsedMs: number, { graceMs = 0, allMs = Number.POSITIVE_INFINITY }: ShutdownPlan): number {
+  return Math.max(0, Math.min(graceMs, allMs - elapsedMs));
 }
 
 /** Splits the time of `ebb drain` between drain and quit: the quit gets a tenth, at most 1 s. */

@@ -61,6 +61,7 @@ export type Action =
   | { readonly kind: "kill-all" }
   /** End without the child, which SIGKILL did not end. */
   | { readonly kind: "leave-child" }
+  /** `ms` is the longest time; what a drain has used of the pod's grace period shortens that of `grace`. */
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
   | { readonly kind: "disarm"; readonly deadline: Deadline }
   | { readonly kind: "quit" }

@@ -1,6 +1,8 @@
+import { toTenths } from "../../core/base/duration.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
+import { graceAfter } from "../../core/run/shutdown-budget.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../../core/run/signal.ts";
-import type { Action, Event } from "../../core/run/supervision-steps.ts";
+import type { Action, Deadline, Event } from "../../core/run/supervision-steps.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { native } from "../native/native.ts";
 import { A_SECOND, keepLive } from "../output/live.ts";
@@ -49,7 +51,7 @@ export function performAction(run: Run, action: Action): void {
     case "leave-child":
       return run.log.warn({ pid: run.child?.pid }, "the command still runs after SIGKILL: ending without it");
     case "arm":
-      return run.deadlines.arm(action.deadline, action.ms);
+      return arm(run, action.deadline, action.ms);
     case "disarm":
       return run.deadlines.disarm(action.deadline);
     case "stay":
@@ -155,6 +157,13 @@ async function drain(run: Run): Promise<void> {
   run.since.drain = performance.now();
   await drainSidecars(run);
   run.since.drained = performance.now();
+}
+
+function arm(run: Run, deadline: Deadline, ms: number): void {
+  if (deadline !== "grace") return run.deadlines.arm(deadline, ms);
+  const now = performance.now();
+  run.graceMs = toTenths(graceAfter(now - (run.since.drain ?? now), run.shutdown));
+  run.deadlines.arm(deadline, run.graceMs);
 }
 
 function forward(run: Run, signal: SignalNumber): void {

@@ -59,6 +59,8 @@ export interface Run {
   /** Whether the sidecars have been up. */
   isReady: boolean;
   child?: Child;
+  /** The grace that the command has, once it has begun. */
+  graceMs?: number;
   /** How the child ended. */
   exit?: ChildExit;
   /** Never rejects. Resolves when all that is left of the command has been killed. */

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { childPath } from "../../compiled.ts";
-import { drainLineOf, type LogLine, type Started, startEbb, until } from "../../harness.ts";
+import { drainLineOf, type LogLine, lineOf, type Started, startEbb, until } from "../../harness.ts";
 import { type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 
@@ -146,7 +146,21 @@ test.concurrent("EBB_POD_GRACE bounds drain and grace together", async () => {
   started.kill("SIGTERM");
   const ended = await started.ended;
   expect(ended.log).toContainEqual(expect.objectContaining({ atMostMs: 1000 }));
-  expect(ended.log).toContainEqual(expect.objectContaining({ level: "warn", graceMs: 1000 }));
+  const { graceMs } = lineOf(ended, "grace period over: sent SIGKILL to what is left of the command");
+  expect(graceMs).toBeGreaterThan(500);
+  expect(graceMs).toBeLessThanOrEqual(1000);
+  expect(ended.code).toBe(137);
+});
+
+test.concurrent("the time of the pod's grace period that the drain did not need is the command's", async () => {
+  await using envoy = await startEnvoy(); // nothing is in flight
+  const env = { EBB_POD_GRACE: "4", EBB_DRAIN: "60s", EBB_MIN_DRAIN: "0", EBB_GRACE: "60s" };
+  await using started = await startRun(envoy, [], env, ["ignore", "15"]);
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  expect(ended.log).toContainEqual(expect.objectContaining({ atMostMs: 1500 }));
+  const { graceMs } = lineOf(ended, "grace period over: sent SIGKILL to what is left of the command");
+  expect(graceMs).toBeGreaterThan(2000); // of 3 s
   expect(ended.code).toBe(137);
 });
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { planShutdown, splitDrain } from "../../../src/core/run/shutdown-budget.ts";
+import { graceAfter, planShutdown, splitDrain } from "../../../src/core/run/shutdown-budget.ts";
 
 describe("drain and grace", () => {
+  // the grace after a drain that takes all of its time
   test.each<[string, number, number | undefined, number | undefined, number, number | undefined]>([
     ["without a pod's grace are as they are wished", 60_000, 20_000, undefined, 60_000, 20_000],
     ["without a grace there is none", 60_000, undefined, undefined, 60_000, undefined],
@@ -15,7 +16,20 @@ describe("drain and grace", () => {
     ["a pod's grace of a second has no time at all", 60_000, 5000, 1000, 0, 0],
     ["nor has a shorter one", 60_000, 5000, 10, 0, 0],
   ])("%s", (_, drainMs, graceMs, podGraceMs, drain, grace) => {
-    expect(planShutdown({ drainMs, graceMs, podGraceMs })).toEqual({ drainMs: drain, graceMs: grace });
+    const plan = planShutdown({ drainMs, graceMs, podGraceMs });
+    const after = plan.graceMs === undefined ? undefined : graceAfter(plan.drainMs, plan);
+    expect({ drainMs: plan.drainMs, after }).toEqual({ drainMs: drain, after: grace });
+  });
+
+  test.each([
+    ["gives the app the rest", 20_000, 1000, 18_000, 18_000],
+    ["gives the app the rest, up to its grace", 20_000, 1000, 12_000, 12_000],
+    ["by a while", 20_000, 6000, 18_000, 13_000],
+    ["not at all", 20_000, 9500, 18_000, 9500],
+    ["and took longer than it may", 20_000, 25_000, 18_000, 0],
+    ["without a pod's grace", undefined, 1000, 18_000, 18_000],
+  ])("a drain that ends early: %s", (_, podGraceMs, tookMs, graceMs, grace) => {
+    expect(graceAfter(tookMs, planShutdown({ drainMs: 10_000, graceMs, podGraceMs }))).toBe(grace);
   });
 
   const ms = fc.oneof(fc.nat(120_000), fc.constantFrom(0, 1, 999, 1000, 1001, 30_000));
@@ -42,11 +56,14 @@ describe("drain and grace", () => {
     fc.assert(
       fc.property(wishes, (wishes) => {
         if (wishes.podGraceMs === undefined) return;
-        const { drainMs, graceMs = 0 } = planShutdown(wishes);
+        const plan = planShutdown(wishes);
+        const { drainMs } = plan;
         const all = Math.max(0, wishes.podGraceMs - 1000);
-        expect(drainMs + graceMs).toBeLessThanOrEqual(all);
         expect(all - drainMs).toBeGreaterThanOrEqual(Math.min(wishes.graceMs ?? 5000, all / 2));
-        if (wishes.graceMs !== undefined) expect(graceMs).toBe(Math.min(wishes.graceMs, all - drainMs));
+        for (const elapsedMs of [0, drainMs / 2, drainMs, drainMs + 1000]) {
+          const graceMs = graceAfter(elapsedMs, plan);
+          expect(graceMs).toBe(Math.max(0, Math.min(wishes.graceMs ?? 0, all - elapsedMs)));
+        }
       }),
     );
   });

@@ -5,7 +5,7 @@ import { EXIT, exitCodeOf, Failure } from "../core/run/exit.ts";
 import { planShutdown } from "../core/run/shutdown-budget.ts";
 import { SIG, signalName } from "../core/run/signal.ts";
 import { summarize } from "../core/run/summary.ts";
-import { begin, step } from "../core/run/supervision.ts";
+import { begin, begun, step } from "../core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State, Step } from "../core/run/supervision-steps.ts";
 import { reasonToStay } from "../core/run/supervision-steps.ts";
 import { createDeadlines, runMachine } from "../system/machine.ts";
@@ -50,6 +50,7 @@ async function main(invocation: Invocation): Promise<number> {
   await run.undoing;
   await run.draining;
   await run.killing;
+  await run.looking;
   unlessBug(run, () => finish(run, exitCode));
   letGo();
   return exitCode;
@@ -98,7 +99,7 @@ function unlessBug<T>(run: Run, act: () => T): T | undefined {
  * with the command's exit code, or ends the run if they are done.
  */
 function stepAfterBug({ exit }: Run, state: State, event: Event, policy: RunPolicy): Step {
-  if (event.kind === "started") return [{ phase: "running", pid: event.pid, grace: "unset", draining: "not yet" }, []];
+  if (event.kind === "started") return [begun(event.pid), []];
   if (exit === undefined || (state.phase === "quitting" && event.kind !== "quit-done")) return [state, []];
   const exitCode = exitCodeOf(exit, policy.expectedCodes);
   if (state.phase === "quitting" || reasonToStay(exitCode, policy) !== undefined)

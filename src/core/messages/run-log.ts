@@ -30,6 +30,14 @@ export const runMessages = {
     by: "run",
     fields: { group: "the process group", graceMs: "milliseconds that they have to end" },
   },
+  "the command ended and left processes: if they are the app, keep it in the foreground": {
+    level: "warn",
+    by: "run",
+    fields: { processes: "their PIDs and names", how: "what to do" },
+    cause:
+      "The command ended with 0 by itself, and processes that it had started still run: a daemon puts itself into the background. For ebb the app has ended: it quits the sidecars and exits, and the container's end kills the processes.",
+    cure: "Start the app in the foreground: celery without --detach, php-fpm -F, nginx -g 'daemon off;'; a script ends with exec APP. If the processes are not the app, end them before the command ends.",
+  },
   "starting the command, although not ready in time": {
     level: "warn",
     by: "run",

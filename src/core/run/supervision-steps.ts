@@ -16,6 +16,8 @@ export type State =
       readonly grace: "unset" | "armed" | "spent";
       /** The stop signals that the child gets after the drain under way; or there is no drain yet, or no longer. */
       readonly draining: "not yet" | "over" | readonly SignalNumber[];
+      /** Whether a stop signal has come for it. */
+      readonly isToEnd: boolean;
     }
   | { readonly phase: "ending-group"; readonly exitCode: number }
   | { readonly phase: "quitting"; readonly exitCode: number }
@@ -58,6 +60,8 @@ export type Action =
   | { readonly kind: "forward"; readonly signal: SignalNumber }
   | { readonly kind: "drop"; readonly signal: SignalNumber }
   | { readonly kind: "end-group"; readonly watch: boolean }
+  /** Warn of the processes that the child has left running, as one that puts itself into the background does. */
+  | { readonly kind: "warn-of-left" }
   | { readonly kind: "kill-all" }
   /** End without the child, which SIGKILL did not end. */
   | { readonly kind: "leave-child" }

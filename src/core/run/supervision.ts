@@ -1,4 +1,4 @@
-import { exitCodeOf } from "./exit.ts";
+import { type ChildExit, exitCodeOf } from "./exit.ts";
 import { endsWait, SIG, type SignalNumber } from "./signal.ts";
 import type { Action, Deadline, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
 import { reasonToStay } from "./supervision-steps.ts";
@@ -76,7 +76,7 @@ function starting(state: In<"starting">, event: Event, policy: RunPolicy): Step 
 }
 
 function forwardHeld(held: readonly SignalNumber[], pid: number, policy: RunPolicy): Step {
-  let next: State = { phase: "running", pid, grace: "unset", draining: "not yet" };
+  let next: State = begun(pid);
   const actions: Action[] = [];
   for (const signal of held) {
     const [after, more] = step(next, { kind: "signal", signal }, policy);
@@ -84,6 +84,11 @@ function forwardHeld(held: readonly SignalNumber[], pid: number, policy: RunPoli
     actions.push(...more);
   }
   return [next, actions];
+}
+
+/** Returns the state of a run whose child has just started. */
+export function begun(pid: number): In<"running"> {
+  return { phase: "running", pid, grace: "unset", draining: "not yet", isToEnd: false };
 }
 
 function holdOrDrop(state: In<"waiting"> | In<"starting">, event: SignalEvent, policy: RunPolicy): Step {
@@ -112,9 +117,7 @@ function running(state: In<"running">, event: Event, policy: RunPolicy): Step {
     case "drained":
       return typeof state.draining === "string" ? [state, []] : endDrain(state, policy, []);
     case "reaped":
-      return event.pid === state.pid
-        ? childEnded(state, exitCodeOf(event.exit, policy.expectedCodes), policy)
-        : [state, []];
+      return event.pid === state.pid ? childEnded(state, event.exit, policy) : [state, []];
     case "deadline":
       return afterDeadline(state, event.of, policy);
     default:
@@ -138,19 +141,22 @@ function afterDeadline(state: In<"running">, of: Deadline, policy: RunPolicy): S
  * Handles the child's end. The rest of its process group gets what is left of the grace period, or all of it if no stop
  * signal came.
  */
-function childEnded(state: In<"running">, exitCode: number, policy: RunPolicy): Step {
-  const { grace } = state;
+function childEnded(state: In<"running">, exit: ChildExit, policy: RunPolicy): Step {
+  const { grace, isToEnd } = state;
   const { graceMs: ms } = policy;
+  const exitCode = exitCodeOf(exit, policy.expectedCodes);
+  const isDone = !isToEnd && exitCodeOf(exit) === 0;
+  const warn: readonly Action[] = isDone ? [{ kind: "warn-of-left" }] : [];
   const cut: readonly Action[] = typeof state.draining === "string" ? [] : [{ kind: "cut-drain" }];
   const endsGroup = policy.endsGroup && grace !== "spent";
   if (endsGroup && ms !== undefined) {
     const arm: readonly Action[] = grace === "unset" ? [{ kind: "arm", deadline: "grace", ms }] : [];
-    return [{ phase: "ending-group", exitCode }, [...cut, ...arm, { kind: "end-group", watch: true }]];
+    return [{ phase: "ending-group", exitCode }, [...cut, ...arm, { kind: "end-group", watch: true }, ...warn]];
   }
   const deadline = grace === "armed" ? "grace" : "kill";
   const disarm: readonly Action[] = grace === "unset" ? [] : [{ kind: "disarm", deadline }];
   const end: readonly Action[] = endsGroup ? [{ kind: "end-group", watch: false }] : [];
-  return toQuitting(exitCode, policy, [...disarm, ...cut, ...end]);
+  return toQuitting(exitCode, policy, [...disarm, ...cut, ...end, ...warn]);
 }
 
 function endingGroup(state: In<"ending-group">, event: Event, policy: RunPolicy): Step {
@@ -179,7 +185,7 @@ function onSignal(state: In<"running">, event: SignalEvent, policy: RunPolicy): 
   if (sent === 0) return [state, []];
   if (wasIgnored || !isStop(signal, policy)) return [state, [{ kind: "forward", signal: sent }]];
   if (state.draining === "over" || !policy.drains) return stopChild(state, [sent], policy);
-  if (state.draining === "not yet") return [{ ...state, draining: [sent] }, [{ kind: "drain" }]];
+  if (state.draining === "not yet") return [{ ...state, draining: [sent], isToEnd: true }, [{ kind: "drain" }]];
   const draining = [...state.draining, sent];
   return endDrain({ ...state, draining }, policy, [{ kind: "cut-drain" }]);
 }
@@ -192,8 +198,9 @@ function endDrain(state: In<"running">, policy: RunPolicy, before: readonly Acti
 
 function stopChild(state: In<"running">, signals: readonly SignalNumber[], { graceMs }: RunPolicy): Step {
   const forward = signals.map((signal): Action => ({ kind: "forward", signal }));
-  if (graceMs === undefined || state.grace !== "unset") return [state, forward];
-  return [{ ...state, grace: "armed" }, [...forward, { kind: "arm", deadline: "grace", ms: graceMs }]];
+  if (graceMs === undefined || state.grace !== "unset") return [{ ...state, isToEnd: true }, forward];
+  const arm: Action = { kind: "arm", deadline: "grace", ms: graceMs };
+  return [{ ...state, grace: "armed", isToEnd: true }, [...forward, arm]];
 }
 
 function toQuitting(exitCode: number, policy: RunPolicy, before: readonly Action[]): Step {

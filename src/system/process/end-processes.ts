@@ -128,6 +128,7 @@ export async function killDescendants(others: readonly number[], log: Log): Prom
   }
 }
 
-function searchChildren(): readonly number[] {
+/** Returns what `ownChildren` does, from all of /proc. */
+export function searchChildren(): readonly number[] {
   return allPids().filter((pid) => parseStat(readIfThere(`/proc/${pid}/stat`) ?? "")?.parent === process.pid);
 }

@@ -7,7 +7,7 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { native } from "../native/native.ts";
 import { A_SECOND, keepLive } from "../output/live.ts";
 import { writeTerminationLog } from "../output/termination-log.ts";
-import { type Child, sendSignal, spawn } from "../process/child.ts";
+import { type Child, ownChildren, sendSignal, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
 import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
@@ -41,6 +41,9 @@ export function performAction(run: Run, action: Action): void {
       return run.drop(action.signal);
     case "end-group":
       return end(run, run.child as Child, action.watch);
+    case "warn-of-left":
+      run.looking = runOrLogBug(() => warnOfLeft(run), run.log, "what the command has left could not be read");
+      return;
     case "kill-all":
       run.killing = runOrLogBug(
         () => killAll(run, run.child as Child),
@@ -183,6 +186,14 @@ function receiverOf({ settings }: Run, { pid }: Child): number {
 function end(run: Run, child: Child, watch: boolean): void {
   endGroup(run.log, child, watch);
   if (watch) watchGroup(run, child, () => run.queue.push({ kind: "group-gone" }));
+}
+
+/** Looks at what the command has left, if anything: the end of most commands has to wait for nothing here. */
+async function warnOfLeft({ child, settings, log }: Run): Promise<void> {
+  const { pid, others } = child as Child;
+  if (ownChildren()?.every((left) => others.includes(left)) === true) return;
+  const { warnOfProcesses } = await import("../process/left-processes.ts");
+  await warnOfProcesses(log, others, settings.signalGroup ? pid : undefined);
 }
 
 async function quit(run: Run): Promise<void> {

@@ -65,6 +65,8 @@ export interface Run {
   exit?: ChildExit;
   /** Never rejects. Resolves when all that is left of the command has been killed. */
   killing?: Promise<unknown>;
+  /** Never rejects. Resolves when it is logged which processes the command has left, if any. */
+  looking?: Promise<unknown>;
   /** Drops a signal because there is no child yet. */
   readonly drop: (signal: SignalNumber) => void;
 }

@@ -119,6 +119,9 @@ function perform(world: World, action: Action): void {
       must(world.child === "ended" && world.policy.endsGroup && world.group === "there");
       world.group = action.watch ? "told" : "gone";
       return;
+    case "warn-of-left":
+      must(world.child === "ended" && !world.isQuitting);
+      return;
     case "kill-all":
       must(world.hasChild || world.group !== "there");
       world.group = "gone";

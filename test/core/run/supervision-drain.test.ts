@@ -131,6 +131,6 @@ describe("where a stop signal drains first:", () => {
       [waiting, "disarm wait, stop-waiting, quit", "exit 143"],
       drains,
     ],
-    ["the child's own end does not", [ready, started, exited(0)], [waiting, starting, "", "quit"], drains],
+    ["the child's own end does not", [ready, started, exited(3)], [waiting, starting, "", "quit"], drains],
   ]);
 });

@@ -44,7 +44,7 @@ describe("the usual life:", () => {
       ["start", "", "quit", "exit 0"],
       { waitMs: undefined, expectedCodes: [143] },
     ],
-    ["no wait", [started, exited(0), quitDone], ["start", "", "quit", "exit 0"], { waitMs: undefined }],
+    ["no wait", [started, exited(3), quitDone], ["start", "", "quit", "exit 3"], { waitMs: undefined }],
     [
       "no time to wait",
       [waitOver, quitDone],
@@ -54,7 +54,7 @@ describe("the usual life:", () => {
     ["a wait without end", [ready], ["wait", starting], { waitMs: Number.POSITIVE_INFINITY }],
     [
       "orphans, whose end is not the child's",
-      [ready, started, exited(5, 8), exited(0)],
+      [ready, started, exited(5, 8), exited(3)],
       [waiting, starting, "", "", "quit"],
     ],
     ["a child that could not start", [ready, startFailed, quitDone], [waiting, starting, "quit", "exit 127"]],
@@ -131,7 +131,7 @@ describe("signals:", () => {
       [waiting, starting, "", "forward 1", "drain"],
       { graceMs: 10, drains: true },
     ],
-    ["none is forwarded after the end", [ready, started, exited(0), signal(TERM)], [waiting, starting, "", "quit", ""]],
+    ["none is forwarded after the end", [ready, started, exited(3), signal(TERM)], [waiting, starting, "", "quit", ""]],
     [
       "one is rewritten, and no other",
       [ready, started, signal(TERM), signal(INT)],
@@ -154,13 +154,53 @@ describe("signals:", () => {
   ]);
 });
 
+describe("what a child leaves that has ended by itself, with 0, is looked for:", () => {
+  const warned = "warn-of-left, quit";
+  const stopped = [ready, started, signal(TERM), exited(0)];
+  testLives([
+    ["it is", [ready, started, exited(0)], [waiting, starting, "", warned]],
+    [
+      "after a signal that asks for no end",
+      [ready, started, signal(HUP), exited(0)],
+      [waiting, starting, "", "forward 1", warned],
+    ],
+    [
+      "where the sidecars stay",
+      [ready, started, exited(0)],
+      [waiting, starting, "", "warn-of-left, stay --quit-on never, exit 0"],
+      { quitOn: "never" },
+    ],
+    [
+      "beside its group",
+      [ready, started, exited(0)],
+      [waiting, starting, "", "arm grace 9, end-group true, warn-of-left"],
+      { endsGroup: true, graceMs: 9 },
+    ],
+    ["not after another code", [ready, started, exited(3)], [waiting, starting, "", "quit"]],
+    [
+      "not after a signal that counts as 0",
+      [ready, started, killed(15)],
+      [waiting, starting, "", "quit"],
+      { expectedCodes: [143] },
+    ],
+    ["not after a stop signal", stopped, [waiting, starting, "", "forward 15", "quit"]],
+    ["not during a drain", stopped, [waiting, starting, "", "drain", "cut-drain, quit"], { drains: true }],
+    [
+      "not after a drain",
+      [...stopped.slice(0, 3), drained, exited(0)],
+      [waiting, starting, "", "drain", "forward 15", "quit"],
+      { drains: true },
+    ],
+  ]);
+});
+
 describe("where the sidecars stay, nothing is waited for at the end:", () => {
   const never: Partial<RunPolicy> = { quitOn: "never" };
   const success: Partial<RunPolicy> = { quitOn: "success" };
   const failed = "stay --quit-on success, and the exit code is 143, exit 143";
 
   testLives([
-    ["never", [ready, started, exited(0)], [waiting, starting, "", "stay --quit-on never, exit 0"], never],
+    ["never", [ready, started, exited(3)], [waiting, starting, "", "stay --quit-on never, exit 3"], never],
     [
       "never, and the child could not start",
       [ready, startFailed],
@@ -191,11 +231,11 @@ describe("an event that does not belong to the phase changes nothing:", () => {
   test.each<[State, readonly Event[]]>([
     [{ phase: "waiting", held: [10] }, [ready, waitFailed, terminated, waitOver]],
     [{ phase: "starting", held: [10] }, [started, startFailed, terminated]],
-    [{ phase: "running", pid: 7, grace: "unset", draining: "not yet" }, [terminated, ended]],
-    [{ phase: "running", pid: 7, grace: "armed", draining: "not yet" }, [terminated, ended, graceOver]],
-    [{ phase: "running", pid: 7, grace: "spent", draining: "not yet" }, [terminated, ended]],
-    [{ phase: "running", pid: 7, grace: "unset", draining: [15] }, [terminated, ended, drained]],
-    [{ phase: "running", pid: 7, grace: "armed", draining: "over" }, [terminated, ended, graceOver]],
+    [{ phase: "running", pid: 7, grace: "unset", draining: "not yet", isToEnd: false }, [terminated, ended]],
+    [{ phase: "running", pid: 7, grace: "armed", draining: "not yet", isToEnd: false }, [terminated, ended, graceOver]],
+    [{ phase: "running", pid: 7, grace: "spent", draining: "not yet", isToEnd: false }, [terminated, ended]],
+    [{ phase: "running", pid: 7, grace: "unset", draining: [15], isToEnd: false }, [terminated, ended, drained]],
+    [{ phase: "running", pid: 7, grace: "armed", draining: "over", isToEnd: false }, [terminated, ended, graceOver]],
     [{ phase: "ending-group", exitCode: 3 }, [terminated, graceOver]],
     [{ phase: "quitting", exitCode: 3 }, [quitDone]],
     [{ phase: "over", exitCode: 3 }, []],

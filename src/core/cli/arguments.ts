@@ -1,3 +1,4 @@
+import { HIDDEN } from "../base/redact.ts";
 import type { FailureText } from "../messages/failure-text.ts";
 import type { Option, Options } from "./option.ts";
 import { nearest } from "./suggestion.ts";
@@ -50,7 +51,7 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     const option = dashes === "--" ? optionOf(name, all) : undefined;
     if (option === undefined) {
       if (arg === "--help" || arg === "-h") throw new HelpAsked();
-      problems.push(`unknown flag ${dashes}${name}${suggestion(name, all)}`);
+      problems.push(`unknown flag ${dashes}${unknownName(name, all)}`);
       unknown.push(name);
       if (inline === undefined && hasValue(args, at)) at += 1;
       continue;
@@ -85,11 +86,16 @@ function optionOf(name: string, all: readonly Option<unknown>[]): Option<unknown
   return undefined;
 }
 
-/** Returns `; did you mean --quit?` for the flag that was probably meant, or an empty text. */
-function suggestion(name: string, all: readonly Option<unknown>[]): string {
-  const near = nearest(
-    name,
-    all.map(({ flag }) => flag),
-  );
-  return near === undefined ? "" : `; did you mean --${near}?`;
+/**
+ * Returns the name of an unknown flag, with `; did you mean --quit?` if a flag is near. What follows a blank in it is
+ * `***`: a value, which may be secret.
+ */
+function unknownName(name: string, all: readonly Option<unknown>[]): string {
+  const [flag = "", ...rest] = name.split(/\s/);
+  if (rest.length > 0 && optionOf(flag, all) !== undefined)
+    return `${flag} ${HIDDEN}; the flag and its value are one word: write --${flag}=VALUE`;
+  const flags = all.map((option) => option.flag);
+  const near = nearest(flag, flags);
+  const shown = rest.length > 0 ? `${flag} ${HIDDEN}` : flag;
+  return near === undefined ? shown : `${shown}; did you mean --${near}?`;
 }

@@ -6,12 +6,12 @@ import { ownChildren } from "./child.ts";
 import { searchChildren } from "./end-processes.ts";
 
 /** The time in which helpers of the command, such as the end of a pipeline, end after it. */
-const SETTLE_MS = 50;
+const SETTLE_MS = 100;
 
 const HOW = "leave out --daemon, --detach or -D, or give -F, -n or 'daemon off'; a script ends with exec APP";
 
 /**
- * Logs a warning with the children of ebb that still run after 50 ms (`SETTLE_MS`): orphans of the command. Those in
+ * Logs a warning with the children of ebb that still run after 100 ms (`SETTLE_MS`): orphans of the command. Those in
  * `others`, and in the process group `ended`, which has been told to end, do not count.
  */
 export async function warnOfProcesses(log: Log, others: readonly number[], ended: number | undefined): Promise<void> {

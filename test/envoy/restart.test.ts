@@ -75,7 +75,7 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
     expect((await fetch(`${envoy.admin}/ready`)).status).toBe(200);
     const said = next.stderr();
     expect(said.indexOf("told the sidecar to quit")).toBeLessThan(said.indexOf("started the command"));
-    expect(said).toContain("telling it to quit, to be started anew");
+    expect(said).toContain("telling it to quit, so that the kubelet starts it anew");
     expect(said).not.toContain("made its health checks pass again");
   });
 

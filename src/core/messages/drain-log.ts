@@ -100,7 +100,7 @@ export const drainMessages = {
     cause: "Several counts failed in a row, so that ebb waits until the time of the drain is over.",
     cure: "Allow /stats (admin.allow_paths), so that ebb can count and end earlier.",
   },
-  "Envoy drains for a former container: telling it to quit, to be started anew": {
+  "Envoy still drains: telling it to quit, so that the kubelet starts it anew": {
     level: "warn",
     by: "run",
     fields: { sidecar },

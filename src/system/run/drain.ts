@@ -95,16 +95,19 @@ function mayHaveDrained({ shutdown, settings }: Draining): boolean {
   return shutdown.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
 }
 
-function startUndo(run: Draining, { name }: Sidecar, hasStarted: boolean): void {
+function startUndo(run: Draining, noticed: Sidecar, hasStarted: boolean): void {
+  const isRestart = !hasStarted && isToRestart(noticed, run.settings);
   const act = async (): Promise<void> => {
     const { isDraining, undoDrain: undo } = await import("../envoy/undo-drain.ts");
     for (const sidecar of await knownSidecars(run, "drain")) {
-      if (sidecar.name !== name || (hasStarted && !(await isDraining(sidecar)))) continue;
-      if (!hasStarted && isToRestart(sidecar, run.settings)) await restart(run, sidecar);
+      if (sidecar.name !== noticed.name || (hasStarted && !(await isDraining(sidecar)))) continue;
+      if (isRestart) await restart(run, sidecar);
       else await undo(sidecar, run.log);
     }
   };
-  const undone = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), UNDO_MS);
+  // a restart: to drain, and twice for the quits
+  const limitMs = UNDO_MS + (isRestart ? 3 * run.settings.quitTimeout : 0);
+  const undone = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), limitMs);
   run.undoing = Promise.all([run.undoing, undone]);
 }
 
@@ -116,7 +119,7 @@ async function restart({ settings, log, stopWaiting, restarted }: Draining, side
   if (restarted.has(sidecar.name)) return false;
   restarted.add(sidecar.name);
   const { quitTimeout: timeoutMs, maxInFlight, header: headers } = settings;
-  log.warn({ sidecar: sidecar.name }, "Envoy drains for a former container: telling it to quit, to be started anew");
+  log.warn({ sidecar: sidecar.name }, "Envoy still drains: telling it to quit, so that the kubelet starts it anew");
   const { drainAll } = await import("../envoy/drain.ts");
   const { signal } = stopWaiting;
   const limits = { totalMs: timeoutMs, boundMs: timeoutMs, minMs: 0 };

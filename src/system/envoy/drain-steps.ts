@@ -11,16 +11,19 @@ const PAUSE_MS = 100;
 
 /**
  * Creates a function that performs a step of one Envoy's drain: it sends the request, logs the answer, and resolves
- * with the event that the answer is. Starts to read the directions of the listeners at once, if the drain path depends
- * on them.
+ * with the event that the answer is. Starts to read the directions of the listeners with the first step, after its own
+ * request, if the drain path depends on them.
  */
 export function drainSteps(options: StepOptions): (step: DrainStep) => Promise<DrainEvent> {
   const scope = createScope(options);
   const count = createCounter(options, scope);
   const isAlwaysInbound = options.envoy.drainPath === inboundDrain;
-  if (!isAlwaysInbound) scope().catch(() => undefined); // the step that needs it gets the error
   return async (step) => {
-    if (step === "fail-health") return await command(options, step, "/healthcheck/fail");
+    if (step === "fail-health") {
+      const failed = command(options, step, "/healthcheck/fail");
+      if (!isAlwaysInbound) scope().catch(() => undefined); // the step that needs it gets the error
+      return await failed;
+    }
     if (step === "count") return await count();
     return await command(options, step, isAlwaysInbound ? inboundDrain : (await scope()).path);
   };

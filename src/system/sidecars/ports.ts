@@ -50,7 +50,12 @@ export async function askAdmin(
   if (admin === undefined || by === undefined) return undefined;
   const ask = async () => {
     const { askAt } = await import("./probe-ports.ts"); // few need it
-    return await askAt(PLAIN, admin, { patienceMs: patienceOf(look), signal: look.signal, headers });
+    return await askAt(PLAIN, admin, {
+      patienceMs: patienceOf(look),
+      isWaiting: look.forMs > 0,
+      signal: look.signal,
+      headers,
+    });
   };
   const identity = isSharedAdmin(admin) ? await ask() : ({ kind: "other" } as const);
   const listening = new Set(createListenerReader(look.log)());

@@ -22,7 +22,7 @@ import { abortedAfter } from "../timer.ts";
 
 /** In bytes. An Envoy lists all of its extensions, and under Consul its bootstrap. */
 const MAX_ANSWER = 1024 * 1024;
-/** The time before a program that has not answered is asked again. */
+/** In a search that goes on: the time before a program that has not answered is asked again. */
 const REST_MS = 50;
 
 export interface PortProbe {
@@ -93,12 +93,13 @@ async function ask(name: SidecarName, admin: HttpTarget, { appPorts, ...probe }:
 export async function askAt(
   name: SidecarName,
   admin: HttpTarget,
-  probe: Pick<PortProbe, "patienceMs" | "signal"> & { readonly headers?: readonly Header[] },
+  probe: Pick<PortProbe, "patienceMs" | "isWaiting" | "signal"> & { readonly headers?: readonly Header[] },
 ): Promise<Identity> {
   const target = withPath(admin, identityPath(name));
   const key = describeTarget(target);
   const last = asked.get(key);
-  if (last !== undefined && (last.identity.kind !== "silent" || performance.now() - last.at < REST_MS)) {
+  const restMs = probe.isWaiting ? REST_MS : 0;
+  if (last !== undefined && (last.identity.kind !== "silent" || performance.now() - last.at < restMs)) {
     return last.identity;
   }
   const signal = AbortSignal.any([probe.signal, abortedAfter(probe.patienceMs)]);

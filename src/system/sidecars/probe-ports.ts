@@ -31,7 +31,7 @@ export interface PortProbe {
   readonly appPorts: readonly number[];
   /** The time for an answer. */
   readonly patienceMs: number;
-  /** Whether a proxy whose agent's port listens counts before its admin interface answers. */
+  /** Whether the search goes on: then a proxy whose agent's port listens counts before its admin interface answers. */
   readonly isWaiting: boolean;
   readonly signal: AbortSignal;
 }

@@ -140,14 +140,16 @@ describeAgainstEnvoy("draining an Envoy that shows neither statistics nor cluste
     const raw = await holdTcp({ port: envoy.portOf("raw"), backend });
     const flags = ["--sidecar", sidecar, "--admin", envoy.admin];
     await using started = startEbb(["drain", ...flags, "--min-drain", "200ms", "--drain", "20s"]);
-    await says(started, '"connections":2');
+    await says(started, '"countedBy":"sockets"');
     const { stdout } = await ebb(["status", "--json", ...flags]);
     idle.socket.destroy();
     await raw.finish();
     const ended = await started.ended;
-    expect(lineOf(ended, "counting the work in flight")).toMatchObject({ countedBy: "sockets" });
     expect(ended.stderr).not.toContain("cannot count");
     expect(ended.code).toBe(0);
-    expect(JSON.parse(stdout).sidecars[0].envoy.inFlight).toMatchObject({ connections: 2, countedBy: "sockets" });
+    const { countedBy, connections } = JSON.parse(stdout).sidecars[0].envoy.inFlight;
+    expect(countedBy).toBe("sockets");
+    // beside a proxy that runs as root, those of other servers of this machine may be counted too
+    for (const each of [connections, lineOf(ended, "in flight").connections]) expect(each).toBeGreaterThanOrEqual(2);
   });
 });

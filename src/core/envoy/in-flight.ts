@@ -1,3 +1,4 @@
+import { isLoopback } from "../base/address.ts";
 import { parseTcpSockets, type SocketTables, type TcpSocket } from "../proc/net.ts";
 import { countInFlight } from "./counts.ts";
 import type { DrainScope } from "./inbound.ts";
@@ -93,7 +94,9 @@ function countTransparent(
     listening.map(({ port }) => port).filter((port) => !ports.includes(port) && !isNeverRedirected(port)),
   );
   const here = new Set(sockets.map(({ address, port }) => `${address} ${port}`));
-  const isFromOutside = ({ remote }: TcpSocket) => !here.has(`${remote.address} ${remote.port}`);
+  // the other end of a connection in this pod may have closed already, and is then not established any more
+  const isFromOutside = ({ remote: { address: host, port } }: TcpSocket) =>
+    !here.has(`${host} ${port}`) && !isLoopback({ kind: "tcp", host, port });
   return sockets.filter((socket) => appPorts.has(socket.port) && isFromOutside(socket)).length;
 }
 

@@ -161,11 +161,19 @@ export function isPortOf({ address }: HttpTarget, port: number): boolean {
 
 /** Returns why a suggested proxy is left alone, and what to set: it does not answer, or not to `identityPath`. */
 export function doubtOf(
-  { name, port }: SuggestedProxy,
+  suggested: SuggestedProxy,
   admin: HttpTarget,
   identity: Exclude<Identity, { kind: "proxy" }>,
 ): string {
-  const where = describeTarget(withPath(admin, identityPath(name)));
+  const where = describeTarget(withPath(admin, identityPath(suggested.name)));
+  const name = namesOf(suggested);
   const why = "problem" in identity ? `${where} ${identity.problem}` : `${where} does not answer`;
-  return `port ${port} suggests ${name}, but ${why}: set --sidecar ${name}, or --admin to its URL, or --sidecar none if there is none`;
+  return `port ${suggested.port} suggests ${name}, but ${why}: set --sidecar ${name}, or --admin to its URL, or --sidecar none if there is none`;
+}
+
+/** Returns the proxies of which a port may be, for `--sidecar`: `istio`; `istio or envoy` if they share the port. */
+export function namesOf({ name, port }: SuggestedProxy): string {
+  const { drainPath, admin } = kindOf(name);
+  const isShared = name !== PLAIN && drainPath !== undefined && admin.endsWith(`:${port}`);
+  return isShared ? `${name} or ${PLAIN}` : name;
 }

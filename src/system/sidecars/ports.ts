@@ -2,8 +2,10 @@ import type { Settings } from "../../core/cli/options.ts";
 import { adminNamedBy, annotatedIn, isUsualPort } from "../../core/sidecars/detect.ts";
 import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { type Network, networkByHosts } from "../../core/sidecars/network.ts";
+import { targetOf } from "../../core/sidecars/own-probes.ts";
 import { type FoundSidecar, moveAdmin } from "../../core/sidecars/plan.ts";
 import { findingAt, isSharedAdmin, PLAIN, type PortFinding } from "../../core/sidecars/port-finding.ts";
+import { kindOf } from "../../core/sidecars/registry.ts";
 import { readIfThere } from "../file.ts";
 import type { Log } from "../output/log.ts";
 import { createListenerReader } from "../process/sockets.ts";
@@ -48,16 +50,9 @@ export async function askAdmin(
 ): Promise<PortFinding | undefined> {
   const by = adminNamedBy(pod, admin);
   if (admin === undefined || by === undefined) return undefined;
-  const ask = async () => {
-    const { askAt } = await import("./probe-ports.ts"); // few need it
-    return await askAt(PLAIN, admin, {
-      patienceMs: patienceOf(look),
-      isWaiting: look.forMs > 0,
-      signal: look.signal,
-      headers,
-    });
-  };
-  const identity = isSharedAdmin(admin) ? await ask() : ({ kind: "other" } as const);
+  if (!isSharedAdmin(admin)) return findingAt(admin, by, { kind: "other" }, { listening: new Set(), annotated: [] });
+  const { askAt } = await import("./probe-ports.ts"); // few need it
+  const identity = await askAt(PLAIN, admin, { patienceMs: patienceOf(look), signal: look.signal, headers });
   const listening = new Set(createListenerReader(look.log)());
   return findingAt(admin, by, identity, { listening, annotated: annotatedIn(pod) });
 }
@@ -74,13 +69,20 @@ export async function placeEnvoy(
 ): Promise<readonly FoundSidecar[]> {
   const isToPlace = settings.admin === undefined && found.some(({ name }) => name === PLAIN);
   if (!isToPlace || (await readNetwork(settings)) !== "own") return found;
-  const { findings } = await createPortProbe(pod, settings, { ...look, network: "own" })();
+  const others = found.filter(({ name }) => name !== PLAIN).flatMap(adminPortOf);
+  const appPort = [...settings.appPort, ...others];
+  const { findings } = await createPortProbe(pod, { appPort }, { ...look, network: "own" })();
   const one = findings.find(({ name }) => name === PLAIN);
   return found.map((each): FoundSidecar => {
     if (each.name !== PLAIN) return each;
     if (one === undefined) return { ...each, isSuggested: true };
     return one.admin === undefined ? each : moveAdmin(each, one.admin);
   });
+}
+
+function adminPortOf({ name, adjustment }: FoundSidecar): readonly number[] {
+  const { address } = targetOf(adjustment?.admin ?? kindOf(name).admin);
+  return address.kind === "tcp" ? [address.port] : [];
 }
 
 /** The time for a proxy to say what it is: while others may follow, and at least if this is the only look. */

@@ -11,6 +11,7 @@ import {
   identify,
   identityPath,
   isPortOf,
+  namesOf,
   type PortFinding,
   type SuggestedProxy,
   suggestedBy,
@@ -22,7 +23,7 @@ import { abortedAfter } from "../timer.ts";
 
 /** In bytes. An Envoy lists all of its extensions, and under Consul its bootstrap. */
 const MAX_ANSWER = 1024 * 1024;
-/** In a search that goes on: the time before a program that has not answered is asked again. */
+/** The time before a program that has not answered is asked again, in a search that looks many times. */
 const REST_MS = 50;
 
 export interface PortProbe {
@@ -51,20 +52,21 @@ export async function probePorts(listening: ReadonlySet<number>, probe: PortProb
   const suggested = suggestedBy(listening);
   const names = suggested.map(({ name }) => name);
   const all = await Promise.all(suggested.map((one) => probeOne(one, names, probe)));
-  const findings: PortFinding[] = [];
+  const findings = new Map<SidecarName, PortFinding>();
   const doubts: string[] = [];
   for (const one of all) {
     if (typeof one === "string") doubts.push(one);
-    else if (one !== undefined && !findings.some(({ name }) => name === one.name)) findings.push(one);
+    // the one at its usual place wins
+    else if (one !== undefined && (one.admin === undefined || !findings.has(one.name))) findings.set(one.name, one);
   }
-  return { findings, doubts };
+  return { findings: [...findings.values()], doubts };
 }
 
 /** Returns why each proxy that a port suggests is left out on a network that is not the pod's own, and what to set. */
 export function doubtsOn(network: Exclude<Network, "own">, listening: ReadonlySet<number>): readonly string[] {
-  return suggestedBy(listening).map(
-    ({ name, port }) => `port ${port} suggests ${name}, but ${whyNoPort(network, name)}`,
-  );
+  return suggestedBy(listening).map((one) => {
+    return `port ${one.port} suggests ${namesOf(one)}, but ${whyNoPort(network, namesOf(one))}`;
+  });
 }
 
 /** Resolves with what is there, or with a doubt; with undefined for another program. */
@@ -93,15 +95,14 @@ async function ask(name: SidecarName, admin: HttpTarget, { appPorts, ...probe }:
 export async function askAt(
   name: SidecarName,
   admin: HttpTarget,
-  probe: Pick<PortProbe, "patienceMs" | "isWaiting" | "signal"> & { readonly headers?: readonly Header[] },
+  probe: Pick<PortProbe, "patienceMs" | "signal"> &
+    Partial<Pick<PortProbe, "isWaiting">> & { readonly headers?: readonly Header[] },
 ): Promise<Identity> {
   const target = withPath(admin, identityPath(name));
   const key = describeTarget(target);
   const last = asked.get(key);
-  const restMs = probe.isWaiting ? REST_MS : 0;
-  if (last !== undefined && (last.identity.kind !== "silent" || performance.now() - last.at < restMs)) {
-    return last.identity;
-  }
+  const isRecent = last !== undefined && probe.isWaiting === true && performance.now() - last.at < REST_MS;
+  if (last !== undefined && (isRecent || last.identity.kind !== "silent")) return last.identity;
   const signal = AbortSignal.any([probe.signal, abortedAfter(probe.patienceMs)]);
   const identity = await askOnce(name, { method: "GET", target, headers: [accept, ...(probe.headers ?? [])] }, signal);
   asked.set(key, { identity, at: performance.now() });

@@ -2,10 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Snapshot } from "../../../src/core/status/snapshot.ts";
-import { canUnshare, ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { canUnshare, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childrenOf } from "../../processes.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { listenersOf, serving } from "../../stand-in/envoy-answers.ts";
-import { canHaveNetwork, ebbBeside } from "../sidecars/own-network.ts";
+import { takes } from "../../time.ts";
+import { canHaveNetwork, ebbBeside, namespaces } from "../sidecars/own-network.ts";
 import { none, statusOf } from "./status-of.ts";
 
 const kindsOf = ({ findings }: Snapshot): readonly string[] => findings.map(({ kind }) => kind);
@@ -141,27 +143,37 @@ describe.skipIf(!canHaveNetwork)("in a network of its own", () => {
 describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
   const odd = { port: 8001, node: { id: "front" } };
 
-  /** Returns what `ebb status` sees while PID 1 is ebb with these words, after that many seconds. */
-  async function seenBeside(words: readonly string[], flags = "", afterS = 0.7): Promise<Snapshot> {
+  /** Returns what `ebb status` sees while PID 1 is ebb with these words. */
+  async function seenBeside(words: readonly string[], flags = ""): Promise<Snapshot> {
     using folder = temporaryFolder();
     const file = join(folder.path, "status");
-    const beside = `sleep ${afterS}; "$1" status --json ${flags} > ${file}; kill 1`;
+    const beside = `sleep 0.7; "$1" status --json ${flags} > ${file}; kill 1`;
     await ebbBeside([odd], words, { beside });
     return JSON.parse(readFileSync(file, "utf8")) as Snapshot;
   }
 
   test("it judges by that one's options: what it waits for, why that does not come, what else answers", async () => {
     const words = ["run", "--sidecar", "envoy", "--admin", "http://localhost:9000", "--", "/app"];
-    const seen = await seenBeside(words, "", 5.5);
+    const seen = await seenBeside(words);
     const target = "http://localhost:9000/ready";
     expect(seen.foundBy).toBe("--sidecar of PID 1");
     const probes = [{ target, ready: false, reason: "connection refused" }];
     expect(seen.sidecars).toMatchObject([{ name: "envoy", ready: false, probes }]);
     const told = seen.findings.map(({ kind, message }) => `${kind}: ${message}`).join("\n");
     expect(told).toMatch(/^elsewhere: envoy answers at http:\/\/localhost:8001, .*--admin http:\/\/localhost:8001/m);
-    expect(told).toMatch(
-      /^not-started: .* its command does not run: it waits for http:\/\/localhost:9000\/ready: connection/m,
+  });
+
+  test("for a while without a command: what it waits for, and why that does not come", async () => {
+    const [through, words] = [namespaces.toSpliced(1, 1), ["run", "--admin", "http://127.0.0.1:1", "--", "/app"]];
+    await using started = startEbb(words, { through });
+    const [pid = 0] = await until(
+      "PID 1 waits",
+      () => started.stderr().includes("waiting until") && childrenOf(started.pid),
     );
+    await takes(5100);
+    const seen = await statusOf([], { through: ["nsenter", "--target", `${pid}`, "--pid", "--mount", "--"] });
+    const told = seen.findings.find(({ kind }) => kind === "not-started")?.message;
+    expect(told).toMatch(/its command does not run: it waits for http:\/\/127.0.0.1:1\/ready: connection refused/);
   });
 
   test("what ebb wait waits for is among it, and no sidecar if it says so", async () => {

@@ -110,6 +110,9 @@ describe("the command line", () => {
     ],
     ["an unknown flag without a command", ["--nosuch"], /--nosuch/],
     ["a short flag", ["-x", "--", "true"], /-x/],
+    ["a flag of ebb's as a word", ["version"], /^ebb: version: no such command; did you mean "ebb --version"\?/],
+    ["the short flag of other tools", ["-v"], /did you mean ebb --version\?/],
+    ["a flag without its value", ["doctor", "-n"], /--namespace: expected a value \(.*\): names such as shop/],
     ["help itself with a slip in it", ["hlep", "run"], /did you mean "ebb help"\?/],
     [
       "a flag of other commands",

@@ -130,6 +130,16 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
     expect(stats).toMatchObject({ code: 0, requests: [`${port.port} GET /stats`] });
   });
 
+  test("is not another sidecar that is named, nor one elsewhere if one is at the usual place", async () => {
+    const ports: readonly Port[] = [{ port: 15000 }, { port: 15020 }, { port: 15021 }, odd];
+    const both = await ebbBeside(ports, ["quit", "--sidecar", "envoy,istio"]);
+    expect(both.requests.toSorted()).toEqual(["15020 POST /quitquitquit", "8001 POST /quitquitquit"]);
+    for (const flags of [["--sidecar", "envoy"], []]) {
+      const one = await ebbBeside([{ port: 15000 }, odd, { port: 9901 }], ["quit", ...flags]);
+      expect(one.requests).toEqual(["9901 POST /quitquitquit"]);
+    }
+  });
+
   test("is not looked for at a port that the app declares, nor on the node's network", async () => {
     const [named, env] = [["quit", "--sidecar", "envoy", "--quit-timeout", "300ms"], { EBB_APP_PORT: "8001" }];
     expect(await ebbBeside([odd], named, { env })).toMatchObject({ code: 69, requests: [] });

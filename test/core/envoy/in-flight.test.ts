@@ -120,6 +120,11 @@ test.each<[string, string, number | undefined]>([
   ["is not known where nobody listens there", app + client, undefined],
   ["under TPROXY counts what has the app's port and comes from outside", rootProxy + app + transparent + toApp, 1],
   ["under TPROXY leaves out what asks the mesh's agent", rootProxy + agent, 0],
+  [
+    "under TPROXY leaves out a connection to the app that its other end in the pod has closed",
+    rootProxy + app + row("127.0.0.1:8080", "127.0.0.1:33001", ESTABLISHED, 1000),
+    0,
+  ],
   ["under TPROXY leaves out what goes out of the pod", rootProxy + app + outgoing, 0],
 ])("what a proxy has on its inbound port: %s", (_, tcp, expected) => {
   expect(countAccepted({ tcp, tcp6: undefined }, [15006])).toBe(expected as number);

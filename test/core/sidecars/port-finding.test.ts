@@ -168,4 +168,7 @@ test.each<[Exclude<Identity, { kind: "proxy" }>, RegExp]>([
   const admin = parseHttpTarget("http://localhost:15000");
   if (admin === undefined) throw new Error("no target");
   expect(doubtOf({ name: "istio", port: 15021 }, admin, identity)).toMatch(text);
+  const shared = "port 15000 suggests istio or envoy, but http://localhost:15000/server_info does not a";
+  expect(doubtOf({ name: "istio", port: 15000 }, admin, identity)).toStartWith(shared);
+  expect(doubtOf({ name: "istio", port: 15000 }, admin, identity)).toContain(": set --sidecar istio or envoy, or");
 });

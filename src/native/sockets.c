@@ -41,9 +41,9 @@ static int pending_error(int descriptor) {
 }
 
 /*
- * Tries connect(2), waits for at most 1 ms (ANSWER_MS), and closes the connection. Returns 0 if it is accepted; -ECONNREFUSED without a
- * listener; -EINPROGRESS, for a Unix socket -EAGAIN, if the listener's queue is full; -EADDRNOTAVAIL for a place that
- * would not answer at once.
+ * Tries connect(2), waits for at most 1 ms (ANSWER_MS), and closes the connection. Returns 0 if it is accepted;
+ * -ECONNREFUSED without a listener; -EINPROGRESS, for a Unix socket -EAGAIN, if the listener's queue is full;
+ * -EADDRNOTAVAIL for a place that would not answer at once.
  */
 int ebb_check_connect(const char *place, int port) {
   union address address;

@@ -91,7 +91,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
   test("wait becomes the command when all kinds of targets are ready", async () => {
     await using sidecar = await fakeSidecar();
     const socket = join(folder.path, "socket");
-    const server = createServer((client) => client.destroy()).listen(socket);
+    const server = createServer((client) => client.resume()).listen(socket);
     const targets = [`${sidecar.url}/ready`, `tcp://127.0.0.1:${sidecar.port}`, `unix:${socket}`, `file:${socket}`];
     const { code, stdout } = await confined(["wait", "--sidecar", "none", ...targets, "--", ebbPath, "--version"]);
     server.close();

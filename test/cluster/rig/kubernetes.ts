@@ -38,7 +38,7 @@ export function kubernetesFolder(say: (line: string) => void): string {
   const folder = join(cache, `${version}-${process.arch}-${digest.slice(0, 16)}`);
   const wrong = existsSync(folder) ? checkSums(folder) : "";
   if (wrong === undefined) return folder;
-  if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is compiled anew`);
+  if (wrong !== "") say(`${folder} is damaged: ${wrong}; it is compiled again`);
   say(`compiling Kubernetes ${version}, once: 7 minutes on two processors`);
   mkdirSync(scratch, { recursive: true });
   const target = mkdtempSync(join(cache, "new-"));

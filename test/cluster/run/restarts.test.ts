@@ -87,10 +87,10 @@ describe("a container that the kubelet starts again, beside an ordinary sidecar,
     const log = () => here.logs("pod", "app");
     await here.until("the app runs", async () => (await log()).includes('"ebb: started the command"'));
     await here.until("it is ready", isReady);
-    expect(await log()).toContain("Envoy drains for a former container");
+    expect(await log()).toContain("Envoy still drains: telling it to quit");
     const through = await here.exec("pod", "app", "/ebb", "request", `http://localhost:${envoyPort}/`);
     expect(through.code).toBe(0);
-    expect(statusOf(await here.pod("pod"), "envoy")?.restartCount).toBe(0);
+    expect(statusOf(await here.pod("pod"), "envoy")?.restartCount).toBe(1);
   });
 });
 

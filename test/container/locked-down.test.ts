@@ -118,7 +118,7 @@ describe.skipIf(lacking !== undefined)("the pod of the manual that is locked dow
     await waiting.says('"ebb: waiting until ready"');
     const pid = await waiting.pid();
     expect(confinementOf(pid)).toEqual({ user: 65532, capabilities: 0, isForbiddenMore: 1, seccomp: 2 });
-    const server = "require('net').createServer((client) => client.destroy()).listen(5432, '127.0.0.1')";
+    const server = "require('net').createServer((client) => client.resume()).listen(5432, '127.0.0.1')";
     await using _ = startContainer(nodeImage, ["node", "--eval", server], { beside: network });
     expect(await waiting.ended).toMatchObject({ code: 0, stdout: "" });
   });

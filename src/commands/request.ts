@@ -4,7 +4,7 @@ import { formatDuration } from "../core/base/duration.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { excerpt } from "../core/base/http-framing.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import { type Call, readOperandCall } from "../core/cli/call.ts";
+import { type Call, headersOfFlag, readOperandCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { parsePilotAgentCall, parseRequestCall } from "../core/cli/request-call.ts";
 import type { PlainWarning } from "../core/messages/failure-text.ts";
@@ -48,8 +48,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
     ? parsePilotAgentCall(operands)
     : parseRequestCall(operands, call.values.body);
   const target = where.kind === "url" ? where.target : withPath(await findAdmin(call, env), where.path);
-  // a token in EBB_HEADER is for the sidecars: it goes to no other server
-  const headers = call.origins.header === "--header" ? call.values.header : [];
+  const headers = headersOfFlag(call);
   const bytes = isExact ? undefined : body === "-" ? await readBody() : encode(body);
   const asked = `request: ${method} ${describeTarget(target)}` as const;
   try {
@@ -112,9 +111,9 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
  */
 function judge({ status, statusText, headers }: StreamedAnswer, asked: `request: ${string} ${string}`): number {
   const answered = `${asked}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
-  if (status >= 400) writeError(`ebb: ${answered}\n`);
   const location = headers.get("location");
-  if (status >= 300 && status < 400 && location !== undefined) {
+  if (status >= 400) writeError(`ebb: ${answered}\n`);
+  else if (status >= 300 && location !== undefined) {
     const to = excerpt(redactUrl(location), 200);
     writeError(`ebb: ${answered}: a redirect to ${to}, which ebb does not follow\n` satisfies `ebb: ${PlainWarning}\n`);
   }

@@ -1,6 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import { argvIndexOf, readOperandCall } from "../core/cli/call.ts";
+import { argvIndexOf, headersOfFlag, readOperandCall } from "../core/cli/call.ts";
 import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsWait, type SignalNumber } from "../core/run/signal.ts";
@@ -37,8 +37,7 @@ export const command: Command = {
 async function main({ args, argvIndex, env, compat, signals }: Invocation): Promise<number> {
   const call = readOperandCall(pick(), { args, env, compat });
   const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, compat?.readyStatus)) };
-  // a token in EBB_HEADER is for the sidecars: it goes to no other server
-  const headers = call.origins.header === "--header" ? settings.header : [];
+  const headers = headersOfFlag(call);
   const targets = call.operands.map((text) => withHeaders(readTarget(text), headers));
   if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET_FORMS})`);
   const log = createLog(settings, { env, compat });

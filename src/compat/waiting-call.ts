@@ -1,10 +1,10 @@
 import type { Environment } from "../core/base/environment.ts";
 import { HelpAsked } from "../core/cli/arguments.ts";
-import { type Call, readCommandCall, readOperandCall } from "../core/cli/call.ts";
+import { type Call, headersOfFlag, readCommandCall, readOperandCall } from "../core/cli/call.ts";
 import { options } from "../core/cli/options.ts";
 import { resolveCommand } from "../core/cli/resolve.ts";
 import { isFailure } from "../core/run/exit.ts";
-import { type Probe, parseProbe, withHeaders } from "../core/sidecars/probe.ts";
+import { type Probe, parseTarget, withHeaders } from "../core/sidecars/probe.ts";
 import { compatTools } from "./tools.ts";
 
 /** A call of ebb that waits for sidecars: `ebb run`, `ebb wait`, or another tool's that means one of them. */
@@ -30,8 +30,8 @@ export function readWaitingCall(
   const read = call.command === "run" ? readCommandCall : readOperandCall;
   try {
     const { values, origins, operands } = read(options, { args: call.args, env, compat: call.compat });
-    const headers = origins.header === "--header" ? values.header : [];
-    const targets = call.command === "run" ? [] : operands.flatMap((text) => parseProbe(text) ?? []);
+    const headers = headersOfFlag({ values, origins });
+    const targets = call.command === "run" ? [] : operands.flatMap((text) => parseTarget(text) ?? []);
     return { values, origins, targets: targets.map((target) => withHeaders(target, headers)) };
   } catch (error) {
     if (error instanceof HelpAsked || isFailure(error)) return undefined;

@@ -1,4 +1,5 @@
 import type { Environment } from "../base/environment.ts";
+import type { Header } from "../base/http-framing.ts";
 import { redactUrls } from "../base/redact.ts";
 import type { FailureText } from "../messages/failure-text.ts";
 import { EXIT, Failure } from "../run/exit.ts";
@@ -52,6 +53,20 @@ export function readFlagCall<O extends Options>(options: O, given: CallContext, 
   const [unexpected] = [...call.operands, ...call.command];
   if (unexpected === undefined) return call;
   throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; usage: ebb ${usage}`);
+}
+
+/**
+ * Returns the headers that `--header` sets, for a server that is no sidecar: a token in EBB_HEADER is for the sidecars,
+ * and goes to no other server.
+ */
+export function headersOfFlag({ values, origins }: Headed): readonly Header[] {
+  return origins.header === "--header" ? values.header : [];
+}
+
+/** A call of a command that has `--header`. */
+interface Headed {
+  readonly values: { readonly header: readonly Header[] };
+  readonly origins: { readonly header: string };
 }
 
 function readCall<O extends Options>(options: O, { args, env, compat }: CallContext, mayMix: boolean): Call<O> {

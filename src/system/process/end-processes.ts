@@ -1,11 +1,11 @@
 import { counted } from "../../core/base/wording.ts";
 import { isOfAnotherPod } from "../../core/proc/cgroup.ts";
-import { endingSignals, hasEnded, type Process, parseStat, runsExecutable } from "../../core/run/process.ts";
+import { endingSignals, hasEnded, type Process, runsExecutable } from "../../core/run/process.ts";
 import { SIG, signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
 import type { Log } from "../output/log.ts";
 import { kill, ownChildren } from "./child.ts";
-import { allPids } from "./processes.ts";
+import { allPids, readStat } from "./processes.ts";
 
 /** The outcome of ending one process or, without `pid`, of a search that found no process. */
 export interface ProcessEnd {
@@ -60,7 +60,7 @@ function processesOf(
 
 /** Reads a process from /proc. Returns undefined if it has ended or is a kernel thread. */
 function readProcess(pid: number): Process | undefined {
-  const stat = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
+  const stat = readStat(pid);
   const [argv0 = ""] = (readIfThere(`/proc/${pid}/cmdline`) ?? "").split("\0");
   if (stat === undefined || hasEnded(stat) || argv0 === "") return undefined;
   return { ...stat, argv0, exe: readExecutable(pid) };
@@ -103,7 +103,7 @@ async function watchItEnd(target: Process, until: number): Promise<boolean> {
 
 /** Reports whether the process has ended, even if another process has its PID by now. */
 function isGone({ pid, startTicks }: Process): boolean {
-  const now = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
+  const now = readStat(pid);
   return now === undefined || hasEnded(now) || now.startTicks !== startTicks;
 }
 
@@ -130,5 +130,5 @@ export async function killDescendants(others: readonly number[], log: Log): Prom
 
 /** Returns what `ownChildren` does, from all of /proc. */
 export function searchChildren(): readonly number[] {
-  return allPids().filter((pid) => parseStat(readIfThere(`/proc/${pid}/stat`) ?? "")?.parent === process.pid);
+  return allPids().filter((pid) => readStat(pid)?.parent === process.pid);
 }

@@ -1,9 +1,9 @@
-import { hasEnded, parseStat, type Stat } from "../../core/run/process.ts";
-import { readIfThere } from "../file.ts";
+import { hasEnded, type Stat } from "../../core/run/process.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
 import { ownChildren } from "./child.ts";
 import { searchChildren } from "./end-processes.ts";
+import { readStat } from "./processes.ts";
 
 /** The time in which helpers of the command, such as the end of a pipeline, end after it. */
 const SETTLE_MS = 100;
@@ -32,6 +32,6 @@ function leftBeside(others: readonly number[], ended: number | undefined): reado
 
 /** Reads a process that still runs. */
 function statOf(pid: number): Stat | undefined {
-  const stat = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
+  const stat = readStat(pid);
   return stat === undefined || hasEnded(stat) ? undefined : stat;
 }

@@ -39,7 +39,7 @@ function readProcesses(): SeenProcesses | undefined {
   const owners = new Map<number, Owner>();
   let unreadable = 0;
   for (const pid of pids) {
-    const seen = parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
+    const seen = readStat(pid);
     if (seen === undefined) continue; // it has ended meanwhile
     processes.push(seen);
     const inodes = seen.state === ZOMBIE ? [] : socketsOf(pid);
@@ -124,8 +124,6 @@ function uptimeMs(): number | undefined {
   return Number.isNaN(seconds) ? undefined : seconds * 1000;
 }
 
-// Apart from processes.ts, which knows the options of ebb: the bundles that only kill need none of that.
-
 /** Returns the PIDs in /proc, in its order; empty if /proc is not mounted or cannot be read. */
 export function allPids(): readonly number[] {
   const { readdirSync } = require("node:fs") as typeof import("node:fs"); // costs 0.9 ms that few need
@@ -136,4 +134,9 @@ export function allPids(): readonly number[] {
   } catch {
     return [];
   }
+}
+
+/** Reads what /proc says of a process. Returns undefined if there is none, or ebb may not read it. */
+export function readStat(pid: number): Stat | undefined {
+  return parseStat(readIfThere(`/proc/${pid}/stat`) ?? "");
 }

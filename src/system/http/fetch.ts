@@ -7,8 +7,8 @@ import { deadline } from "../timer.ts";
 import { latin1 } from "./latin1.ts";
 import { REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
 
-// undici's fetch, which is Bun's own, for what is off the start path: TLS, any URL, bodies of bytes. http.ts is what every
-// pod waits for.
+// undici's fetch, which is Bun's own, for what is off the start path: TLS, any URL, bodies of bytes. Every pod waits for
+// http.ts alone.
 
 /** A request for fetch. Its own headers win over ebb's. */
 export interface StreamedRequest extends Omit<HttpRequest, "content"> {

@@ -1,11 +1,9 @@
-import type { Socket, SocketHandler } from "bun";
-import { type Address, hostsToDial } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
 import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
+import { type Cancel, type Connection, connect, type Done, type Pending, promised } from "./connection.ts";
 import type { WholeOptions } from "./fetch.ts";
-import { latin1 } from "./latin1.ts";
-import { closedWithin, REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
+import { RequestFailed, tooLong } from "./request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside
 // fetch and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy
@@ -15,11 +13,8 @@ import { closedWithin, REFUSED, RequestFailed, tooLong } from "./request-failed.
 /** The default limit of an answer's bytes, head included. A longer one counts as broken. */
 export const MAX_ANSWER = 64 * 1024;
 
-type Cancel = () => void;
 /** Gets the pieces of a body, as latin1. With it a body may have any length; the answer has only its beginning. */
 export type OnBody = (text: string) => void;
-type Done<T> = (outcome: T | RequestFailed) => void;
-
 /** Sends requests to one server, one after the other or several at once, and keeps one idle connection for the next. */
 export interface HttpClient extends Disposable {
   /** Calls `done` once, with the complete answer or the reason why there is none; not after the returned Cancel. */
@@ -28,21 +23,11 @@ export interface HttpClient extends Disposable {
   request(request: HttpRequest, signal: AbortSignal, onBody?: OnBody): Promise<HttpAnswer>;
 }
 
-/** Counts connections that are neither open nor refused, cancelled ones included: Bun cannot end them before. */
-export interface Pending {
-  count: number;
-}
-
 export interface ClientOptions {
   /** In bytes; by default MAX_ANSWER. */
   readonly maxAnswer?: number | undefined;
   /** A counter that the client keeps up to date. */
   readonly pending?: Pending | undefined;
-}
-
-interface Connection {
-  readonly socket: Socket<undefined>;
-  receive: (text: string, isEnd: boolean) => void;
 }
 
 /** Creates an HTTP/1.1 client without time limits. https goes by fetch. */
@@ -89,66 +74,6 @@ export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOpti
   };
 }
 
-export interface HoldOptions {
-  /** For how long the connection must stay open, in ms. 0: it need only be accepted. */
-  readonly forMs: number;
-  readonly pending: Pending;
-  /** Counts the connections that are open. */
-  readonly held: Pending;
-}
-
-/**
- * Opens a connection, and closes it after `forMs`. Calls `done` with undefined if it was accepted and still open then,
- * or with the reason why not.
- */
-export function holdConnection(address: Address, { forMs, pending, held }: HoldOptions, done: Done<undefined>): Cancel {
-  const hold = (connection: Connection | RequestFailed): void => {
-    if (connection instanceof RequestFailed) return done(connection);
-    held.count += 1;
-    cancel = () => {
-      clearTimeout(timer);
-      connection.receive = () => undefined;
-      held.count -= 1;
-      connection.socket.end();
-    };
-    const end = (outcome: undefined | RequestFailed): void => {
-      cancel();
-      done(outcome);
-    };
-    connection.receive = (_, isEnd) => {
-      if (isEnd) end(new RequestFailed("broken", closedWithin(forMs)));
-    };
-    const timer = forMs === 0 ? undefined : setTimeout(() => end(undefined), forMs);
-    if (forMs === 0) end(undefined);
-  };
-  let cancel = connect(address, hold, pending);
-  return () => cancel();
-}
-
-/**
- * Resolves once a connection is accepted. Rejects with RequestFailed if it is not, or with the signal's reason.
- */
-export function tryConnect(address: Address, signal: AbortSignal): Promise<undefined> {
-  const hold = { forMs: 0, pending: { count: 0 }, held: { count: 0 } };
-  return promised(signal, (done) => holdConnection(address, hold, done));
-}
-
-function promised<T>(signal: AbortSignal, start: (done: Done<T>) => Cancel): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const onAbort = () => {
-    cancel();
-    reject(signal.reason);
-  };
-  const cancel = start((outcome) => {
-    signal.removeEventListener("abort", onAbort);
-    if (outcome instanceof RequestFailed) reject(outcome);
-    else resolve(outcome);
-  });
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
-  return promise;
-}
-
 function sendSecurely(request: HttpRequest, options: Omit<WholeOptions, "signal">, done: Done<HttpAnswer>): Cancel {
   const controller = new AbortController();
   const { signal } = controller;
@@ -158,66 +83,6 @@ function sendSecurely(request: HttpRequest, options: Omit<WholeOptions, "signal"
       if (!signal.aborted) done(error);
     });
   return () => controller.abort();
-}
-
-/** Connects. For `localhost` tries both loopbacks; if neither accepts, fails as the first did. */
-function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
-  if (address.kind === "unix") return open({ unix: address.path }, done, pending);
-  const { port } = address;
-  const [first = "", second] = hostsToDial(address.host);
-  if (second === undefined) return open({ hostname: first, port }, done, pending);
-  const trySecond = (outcome: Connection | RequestFailed): void => {
-    if (!(outcome instanceof RequestFailed)) return done(outcome);
-    const end = (other: Connection | RequestFailed) => done(other instanceof RequestFailed ? outcome : other);
-    cancel = open({ hostname: second, port }, end, pending);
-  };
-  let cancel = open({ hostname: first, port }, trySecond, pending);
-  return () => cancel();
-}
-
-type Where = { readonly unix: string } | { readonly hostname: string; readonly port: number };
-
-function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
-  let connection: Connection | undefined;
-  let isOver = false;
-  let isPending = true;
-  pending.count += 1;
-  const endPending = (): void => {
-    if (isPending) pending.count -= 1;
-    isPending = false;
-  };
-  const fail = (error: unknown): void => {
-    endPending();
-    if (!isOver) done(connectFailure(error));
-    isOver = true;
-  };
-  const onEnd = () => connection?.receive("", true);
-  const socket: SocketHandler<undefined> = {
-    open(socket) {
-      endPending();
-      if (isOver) return void socket.terminate();
-      isOver = true;
-      connection = { socket, receive: () => undefined };
-      done(connection);
-    },
-    binaryType: "uint8array",
-    data: (_, bytes) => connection?.receive(latin1(bytes), false),
-    end: onEnd,
-    close: onEnd,
-    error: onEnd,
-    connectError: (_, error) => fail(error),
-  };
-  const connecting = "unix" in where ? Bun.connect({ ...where, socket }) : Bun.connect({ ...where, socket });
-  connecting.catch(fail);
-  return () => {
-    isOver = true;
-  };
-}
-
-function connectFailure(error: unknown): RequestFailed {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ECONNREFUSED" || code === "ENOENT") return new RequestFailed("refused", REFUSED);
-  return new RequestFailed("unreachable", code === undefined ? String(error) : `connection failed (${code})`);
 }
 
 interface Exchange {

@@ -1,7 +1,8 @@
 import type { Address } from "../../core/base/address.ts";
 import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
 import { whyNotReady } from "../file.ts";
-import { createHttpClient, type HttpClient, holdConnection, type Pending } from "../http/http.ts";
+import { holdConnection, type Pending } from "../http/connection.ts";
+import { createHttpClient, type HttpClient } from "../http/http.ts";
 import { REFUSED, RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
 

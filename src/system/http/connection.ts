@@ -1,0 +1,141 @@
+import type { Socket, SocketHandler } from "bun";
+import { type Address, hostsToDial } from "../../core/base/address.ts";
+import { latin1 } from "./latin1.ts";
+import { closedWithin, REFUSED, RequestFailed } from "./request-failed.ts";
+
+/** Ends what a call has started: its `done` is not called any more. */
+export type Cancel = () => void;
+/** Called once, with the outcome or with why there is none. */
+export type Done<T> = (outcome: T | RequestFailed) => void;
+
+/** Counts connections that are neither open nor refused, cancelled ones included: Bun cannot end them before. */
+export interface Pending {
+  count: number;
+}
+
+/** A connection, whose bytes go to `receive`, as latin1, and its end. */
+export interface Connection {
+  readonly socket: Socket<undefined>;
+  receive: (text: string, isEnd: boolean) => void;
+}
+
+/** Connects. For `localhost` tries both loopbacks; if neither accepts, fails as the first did. */
+export function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
+  if (address.kind === "unix") return open({ unix: address.path }, done, pending);
+  const { port } = address;
+  const [first = "", second] = hostsToDial(address.host);
+  if (second === undefined) return open({ hostname: first, port }, done, pending);
+  const trySecond = (outcome: Connection | RequestFailed): void => {
+    if (!(outcome instanceof RequestFailed)) return done(outcome);
+    const end = (other: Connection | RequestFailed) => done(other instanceof RequestFailed ? outcome : other);
+    cancel = open({ hostname: second, port }, end, pending);
+  };
+  let cancel = open({ hostname: first, port }, trySecond, pending);
+  return () => cancel();
+}
+
+type Where = { readonly unix: string } | { readonly hostname: string; readonly port: number };
+
+function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
+  let connection: Connection | undefined;
+  let isOver = false;
+  let isPending = true;
+  pending.count += 1;
+  const endPending = (): void => {
+    if (isPending) pending.count -= 1;
+    isPending = false;
+  };
+  const fail = (error: unknown): void => {
+    endPending();
+    if (!isOver) done(connectFailure(error));
+    isOver = true;
+  };
+  const onEnd = () => connection?.receive("", true);
+  const socket: SocketHandler<undefined> = {
+    open(socket) {
+      endPending();
+      if (isOver) return void socket.terminate();
+      isOver = true;
+      connection = { socket, receive: () => undefined };
+      done(connection);
+    },
+    binaryType: "uint8array",
+    data: (_, bytes) => connection?.receive(latin1(bytes), false),
+    end: onEnd,
+    close: onEnd,
+    error: onEnd,
+    connectError: (_, error) => fail(error),
+  };
+  const connecting = "unix" in where ? Bun.connect({ ...where, socket }) : Bun.connect({ ...where, socket });
+  connecting.catch(fail);
+  return () => {
+    isOver = true;
+  };
+}
+
+function connectFailure(error: unknown): RequestFailed {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ECONNREFUSED" || code === "ENOENT") return new RequestFailed("refused", REFUSED);
+  return new RequestFailed("unreachable", code === undefined ? String(error) : `connection failed (${code})`);
+}
+
+export interface HoldOptions {
+  /** For how long the connection must stay open, in ms. 0: it need only be accepted. */
+  readonly forMs: number;
+  readonly pending: Pending;
+  /** Counts the connections that are open. */
+  readonly held: Pending;
+}
+
+/**
+ * Opens a connection, and closes it after `forMs`. Calls `done` with undefined if it was accepted and still open then,
+ * or with the reason why not.
+ */
+export function holdConnection(address: Address, { forMs, pending, held }: HoldOptions, done: Done<undefined>): Cancel {
+  const hold = (connection: Connection | RequestFailed): void => {
+    if (connection instanceof RequestFailed) return done(connection);
+    held.count += 1;
+    cancel = () => {
+      clearTimeout(timer);
+      connection.receive = () => undefined;
+      held.count -= 1;
+      connection.socket.end();
+    };
+    const end = (outcome: undefined | RequestFailed): void => {
+      cancel();
+      done(outcome);
+    };
+    connection.receive = (_, isEnd) => {
+      if (isEnd) end(new RequestFailed("broken", closedWithin(forMs)));
+    };
+    const timer = forMs === 0 ? undefined : setTimeout(() => end(undefined), forMs);
+    if (forMs === 0) end(undefined);
+  };
+  let cancel = connect(address, hold, pending);
+  return () => cancel();
+}
+
+/**
+ * Resolves once a connection is accepted. Rejects with RequestFailed if it is not, or with the signal's reason.
+ */
+export function tryConnect(address: Address, signal: AbortSignal): Promise<undefined> {
+  const hold = { forMs: 0, pending: { count: 0 }, held: { count: 0 } };
+  return promised(signal, (done) => holdConnection(address, hold, done));
+}
+
+/** Resolves as `done` is called. Rejects with RequestFailed, or with the signal's reason if that is aborted. */
+export function promised<T>(signal: AbortSignal, start: (done: Done<T>) => Cancel): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const onAbort = () => {
+    cancel();
+    reject(signal.reason);
+  };
+  const cancel = start((outcome) => {
+    signal.removeEventListener("abort", onAbort);
+    if (outcome instanceof RequestFailed) reject(outcome);
+    else resolve(outcome);
+  });
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return promise;
+}

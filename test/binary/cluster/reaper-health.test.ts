@@ -50,6 +50,7 @@ test("a missing right is the reaper's own state, and no sidecar's; once granted,
   cluster.api.denied.delete(right);
   await ended(reaper, 1);
   await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
+  await until("its end is an Event", () => cluster.events().length >= 3, LONG_MS); // which is written after the metric
   expect(cluster.events().map(({ reason }) => reason)).toEqual(["NotReaped", "SidecarAsked", "SidecarsEnded"]);
 });
 

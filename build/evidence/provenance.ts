@@ -45,7 +45,7 @@ export function provenanceOf({ about, name, sha256, tools, arch }: ProvenanceInp
         metadata: {
           ebb_signed: false,
           ebb_note:
-            "This statement is not signed: whoever has built the executable can sign it, or build it again and compare.",
+            "This statement is unsigned. The builder can sign it. Anyone can build the executable again and compare.",
         },
       },
     },

@@ -4,7 +4,7 @@ import { type Elf, hex, segmentOf, segmentType, view, word } from "./elf.ts";
 const sectionSize = 64;
 
 /**
- * Types of sections (elf.h, System V gABI, chapter 4) that only a dynamic loader reads, if any program does, in a linked program.
+ * Types of sections (elf.h, System V gABI, chapter 4) that at most a dynamic loader reads in a linked program.
  */
 const loaderOnly = new Set([
   3, // STRTAB: names of the dynamic symbols

@@ -34,8 +34,9 @@ const WATCH_PERIOD_MS = 1000;
 const CLEAR = "\x1b[H\x1b[2J";
 
 /**
- * `ebb status` shows what is going on in this pod, by the options of an ebb that is PID 1. Exits with 0 whatever it sees: `ebb wait` tells ready from not
- * ready. With --watch it repeats that each second, until a stop signal comes or stdout has no reader.
+ * `ebb status` shows what is going on in this pod, by the options of PID 1 if that is an ebb. Exits with 0 whatever it
+ * sees: `ebb wait` tells ready from not ready. With --watch it repeats that each second, until a stop signal comes or
+ * stdout has no reader.
  */
 export const command: Command = {
   summary: "show the sidecars' state, what listens here, and what stands out",
@@ -133,7 +134,7 @@ function targetsOf({ targets }: Asked): readonly Sidecar[] {
   return targets.length === 0 ? [] : [{ ...custom, ready: targets }];
 }
 
-/** Resolves with the proxies that answer at other admin interfaces than those of `sidecars`, by the ports that listen. */
+/** Resolves with the proxies that answer at usual ports, but at no admin interface of `sidecars`. */
 async function findElsewhere({ settings, env }: Asked, sidecars: readonly Sidecar[]): Promise<readonly Elsewhere[]> {
   const pod = { env, annotations: readAnnotations(settings.podAnnotations) };
   const listen = createPortProbe(pod, settings, { ...createLook(env), network: await readNetwork(settings) });

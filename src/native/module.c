@@ -234,6 +234,7 @@ static const struct {
 } functions[] = {
     {"access", do_access},
     {"checkConnect", do_check_connect},
+    {"endReadAdvice", do_end_read_advice},
     {"exec", do_exec},
     {"exit", do_exit},
     {"foregroundGroup", do_foreground_group},
@@ -248,7 +249,6 @@ static const struct {
     {"parentDeath", do_parent_death},
     {"reap", do_reap},
     {"setForegroundGroup", do_set_foreground_group},
-    {"endReadAdvice", do_end_read_advice},
     {"spawn", do_spawn},
     {"stop", do_stop},
     {"suspend", do_suspend},

@@ -74,9 +74,9 @@ static void note(int number) {
 }
 
 /*
- * Handles signals during exec: JavaScript no longer reads the ring, and execve discards it. A
- * signal in `ending` ends ebb here. A signal that the program starts with blocked is sent to the thread that
- * becomes the program, and waits there. Any other is dropped, since the program could only die of it.
+ * Handles signals during exec: JavaScript no longer reads the ring, and execve discards it. A signal in `ending` ends
+ * ebb here. A signal that the program starts with blocked is sent to the thread that becomes the program, and waits
+ * there. Any other is dropped, since the program could only die of it.
  */
 static void receive_late(int number) {
   if (ebb_inherited.blocked & BIT(number)) syscall(SYS_tgkill, getpid(), getpid(), number);
@@ -134,9 +134,9 @@ static int has_terminal(void) {
 }
 
 /*
- * Catches all signals that can be caught, but SIGCHLD, and unblocks what entry.c has blocked. At a terminal
- * it ignores SIGTTIN and SIGTTOU, so that they stop ebb neither when it logs from the background (stty tostop) nor when
- * it gives the terminal away.
+ * Catches all signals that can be caught, but SIGCHLD, and unblocks what entry.c has blocked. At a terminal it ignores
+ * SIGTTIN and SIGTTOU, so that they stop ebb neither when it logs from the background (stty tostop) nor when it gives
+ * the terminal away.
  */
 void ebb_listen(void) {
   const uint64_t terminal = BIT(SIGTTIN) | BIT(SIGTTOU);

@@ -51,7 +51,7 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
   test.each([
     ["its own drain", true],
     ["a preStop hook's", false],
-  ])("quits one that the kubelet starts anew, so that its answers keep connections alive: %s", async (_, isOwn) => {
+  ])("quits one that the kubelet restarts, so that its answers keep connections alive: %s", async (_, isOwn) => {
     await using upstream = startUpstream();
     await using envoy = await startForEver(upstream.port);
     const flags = ["--admin", envoy.admin, ...(isOwn ? drain : ["--restart-policy", "Always"])];
@@ -75,7 +75,7 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
     expect((await fetch(`${envoy.admin}/ready`)).status).toBe(200);
     const said = next.stderr();
     expect(said.indexOf("told the sidecar to quit")).toBeLessThan(said.indexOf("started the command"));
-    expect(said).toContain("telling it to quit, so that the kubelet starts it anew");
+    expect(said).toContain("telling it to quit, so that the kubelet restarts it");
     expect(said).not.toContain("made its health checks pass again");
   });
 

@@ -100,12 +100,12 @@ export const drainMessages = {
     cause: "Several counts failed in a row, so that ebb waits until the time of the drain is over.",
     cure: "Allow /stats (admin.allow_paths), so that ebb can count and end earlier.",
   },
-  "Envoy still drains: telling it to quit, so that the kubelet starts it anew": {
+  "Envoy still drains: telling it to quit, so that the kubelet restarts it": {
     level: "warn",
     by: "run",
     fields: { sidecar },
     cause:
-      "The container was restarted while its sidecar drained. Nothing undoes a drain of listeners: each answer would ask its client to close the connection. With --restart-policy Always the kubelet starts an ordinary sidecar anew.",
+      "The container was restarted while its sidecar drained. Nothing undoes a drain of listeners: Envoy would ask every client to close its connection. So ebb tells Envoy to quit, and the kubelet restarts it (--restart-policy Always).",
     cure: "None is needed. Look why the container was restarted: a liveness probe that fails during the drain, most likely.",
   },
   "Envoy drains for a former container: made its health checks pass again": {

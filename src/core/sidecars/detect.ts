@@ -107,7 +107,7 @@ export function hasUserVariable(env: Environment): boolean {
   return false;
 }
 
-/** Returns the mesh's proxies of which the pod's annotations tell. */
+/** Returns the proxies that the pod's annotations name. */
 export function annotatedIn(pod: PodFacts): readonly SidecarName[] {
   const told: Naming = { names: [], by: [] };
   proxiesByAnnotation(pod, told);

@@ -5,9 +5,9 @@ import type { Sidecar } from "./sidecar.ts";
  * Reports whether a sidecar that a former container of the pod has drained is told to quit before the command starts.
  *
  * Nothing undoes POST /drain_listeners (Envoy 1.40, drain_manager_impl.cc; tried with a real one in
- * test/envoy/restart.test.ts): the Envoy would ask each client to close its connection until the pod is replaced. A quit
- * loses less, the seconds of a start in which the command does not run yet, if the kubelet starts the sidecar anew: an
- * ordinary one, whose exit code is 0, under restartPolicy Always alone.
+ * test/envoy/restart.test.ts): Envoy would ask every client to close its connection until the pod is replaced. A quit
+ * costs only the seconds that Envoy needs to start, before the command runs. The kubelet restarts an ordinary sidecar
+ * that exits with 0 only under restartPolicy Always.
  */
 export function isToRestart(
   { isNative, quits }: Pick<Sidecar, "isNative" | "quits">,

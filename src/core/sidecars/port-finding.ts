@@ -18,7 +18,7 @@ export interface PortFinding {
   readonly isSuggested?: true;
 }
 
-/** A port that listens, and the proxy of which it is a usual port. */
+/** A port that listens, and the proxy that usually has it. */
 export interface SuggestedProxy {
   readonly name: SidecarName;
   readonly port: number;
@@ -28,7 +28,7 @@ export interface SuggestedProxy {
 export const PLAIN = "envoy";
 
 /**
- * Returns the proxies of which a usual port listens, each with its first such port; a plain Envoy with each of them.
+ * Returns the proxies that have a usual port that listens, each with its first such port; a plain Envoy with each.
  * They may be other programs.
  */
 export function suggestedBy(listening: ReadonlySet<number>): readonly SuggestedProxy[] {
@@ -113,7 +113,7 @@ export function findingOf(
 /** What tells of a mesh besides its admin interface. */
 export interface MeshSigns {
   readonly listening: ReadonlySet<number>;
-  /** The sidecars of which the pod's annotations tell. */
+  /** The proxies that the pod's annotations name. */
   readonly annotated: readonly SidecarName[];
 }
 
@@ -171,7 +171,7 @@ export function doubtOf(
   return `port ${suggested.port} suggests ${name}, but ${why}: set --sidecar ${name}, or --admin to its URL, or --sidecar none if there is none`;
 }
 
-/** Returns the proxies of which a port may be, for `--sidecar`: `istio`; `istio or envoy` if they share the port. */
+/** Returns whose a port may be, for `--sidecar`: `istio`; `istio or envoy` if they share the port. */
 export function namesOf({ name, port }: SuggestedProxy): string {
   const { drainPath, admin } = kindOf(name);
   const isShared = name !== PLAIN && drainPath !== undefined && admin.endsWith(`:${port}`);

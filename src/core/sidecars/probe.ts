@@ -52,7 +52,7 @@ export function parseProbe(text: string): Probe | undefined {
   return target === undefined ? undefined : { kind: "http", target };
 }
 
-/** Returns the probe with the user's headers, if it is an HTTP request; with those of all of its requests, if it is several. */
+/** Returns the probe with the user's headers in each of its HTTP requests. */
 export function withHeaders(probe: Probe, headers: readonly Header[]): Probe {
   if (headers.length === 0) return probe;
   if (probe.kind === "any") return { ...probe, probes: probe.probes.map((one) => withHeaders(one, headers)) };

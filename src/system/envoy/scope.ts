@@ -35,7 +35,6 @@ export function createScope({ sidecar, envoy, admin, log }: StepOptions): AskSco
     return isAnswer(outcome) ? { text: outcome.body } : { problem: outcome.reason };
   };
   const read = async (): Promise<void> => {
-    // zod is loaded before anything is asked, so that the drain's first request goes first
     const { parseBoundListeners } = await import("../../core/envoy/json.ts");
     const [{ listeners, problem }, bound] = await Promise.all([readListeners(get), get(boundListenersPath)]);
     known = { dumped: listeners, bound: "text" in bound ? (parseBoundListeners(bound.text) ?? []) : [] };

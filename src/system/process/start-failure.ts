@@ -41,7 +41,7 @@ function codeOf(error: number): number {
 }
 
 /**
- * Returns the path of which the error tells: of several in PATH the first that may be executed, or that is there.
+ * Returns the path that the error is about: of several in PATH the first that may be executed, or that is there.
  * Undefined if PATH has none.
  */
 function blamedPath(word: string): string | undefined {

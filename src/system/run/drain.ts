@@ -19,7 +19,7 @@ export interface Draining extends SidecarContext {
   /** Ends the drain early if it is aborted. */
   readonly cutDrain: AbortController;
   readonly stopWaiting: AbortController;
-  /** The sidecars that ebb has restarted because a former container had drained them: the new ones get no quit. */
+  /** The sidecars that were told to quit because a former container had drained them: once is enough. */
   readonly restarted: Set<Sidecar["name"]>;
   /** Never rejects. Resolves when it is logged how undoing a former container's drain went. Set here. */
   undoing?: Promise<unknown>;
@@ -73,7 +73,7 @@ const LOOK_MS = 250;
 
 /**
  * Restarts the sidecars whose readiness does not tell that they drain, if a former container has drained them and the
- * kubelet starts them anew. Resolves with whether it has restarted one: then they are to be waited for again.
+ * kubelet restarts them. Resolves with whether it has restarted one: then they are to be waited for again.
  */
 export async function restartUnseen(run: Draining): Promise<boolean> {
   const mayBe = (sidecar: Sidecar) => isUnseen(sidecar) && isToRestart(sidecar, run.settings);
@@ -119,7 +119,7 @@ async function restart({ settings, log, stopWaiting, restarted }: Draining, side
   if (restarted.has(sidecar.name)) return false;
   restarted.add(sidecar.name);
   const { quitTimeout: timeoutMs, maxInFlight, header: headers } = settings;
-  log.warn({ sidecar: sidecar.name }, "Envoy still drains: telling it to quit, so that the kubelet starts it anew");
+  log.warn({ sidecar: sidecar.name }, "Envoy still drains: telling it to quit, so that the kubelet restarts it");
   const { drainAll } = await import("../envoy/drain.ts");
   const { signal } = stopWaiting;
   const limits = { totalMs: timeoutMs, boundMs: timeoutMs, minMs: 0 };

@@ -55,7 +55,7 @@ export interface Run {
   wait?: Wait;
   /** Never rejects. Resolves when the outcome of the drain is logged. */
   draining?: Promise<unknown>;
-  /** Never rejects. Resolves when it is logged how taking back a former container's drain went. */
+  /** Never rejects. Resolves when it is logged how undoing a former container's drain went. */
   undoing?: Promise<unknown>;
   /** Whether the sidecars have been up. */
   isReady: boolean;

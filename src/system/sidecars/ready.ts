@@ -10,8 +10,8 @@ interface Attempt {
 /**
  * Resolves as soon as the probe says ready. Rejects with the signal's reason if that is aborted; there is no other time
  * limit. A new attempt starts each period (`pollPeriodMs`), whether or not the last was answered, so that one that hangs
- * delays nothing; none while a connection is open that decides. With 8 (`MAX_IN_FLIGHT`) under way one is ended, chosen so that a slow answer still counts.
- * `onNotReady` gets the reason of each attempt that was not ready.
+ * delays nothing; none starts while an open connection is about to decide. With 8 (`MAX_IN_FLIGHT`) under way one is
+ * ended, chosen so that a slow answer still counts. `onNotReady` gets the reason of each attempt that was not ready.
  */
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -43,21 +43,21 @@ export type DrainOutcome =
 export type DrainDeadline = "minimum" | "poll" | "last look" | "bound";
 
 /** A request to Envoy's admin interface. */
-export type DrainStep = "fail-health" | "drain-listeners" | "count";
+export type DrainRequest = "fail-health" | "drain-listeners" | "count";
 
 /** What happened to a drain: the result of an action, a deadline, or a caller's wish. */
 export type DrainEvent =
-  | { readonly kind: "done"; readonly step: "fail-health" | "drain-listeners" }
+  | { readonly kind: "done"; readonly request: "fail-health" | "drain-listeners" }
   | { readonly kind: "counted"; readonly inFlight: InFlight }
   /** Envoy did not answer, or not with what was asked for. `isRefused`: the connection was refused. */
-  | { readonly kind: "failed"; readonly step: DrainStep; readonly isRefused: boolean }
+  | { readonly kind: "failed"; readonly request: DrainRequest; readonly isRefused: boolean }
   | { readonly kind: "deadline"; readonly of: DrainDeadline }
   /** The drain is to end now, for example at a second stop signal. */
   | { readonly kind: "cut" };
 
 /** What the caller of `begin` and `step` is to do. */
 export type DrainAction =
-  | { readonly kind: "ask"; readonly step: DrainStep }
+  | { readonly kind: "ask"; readonly request: DrainRequest }
   /** Start a timer of `ms`, after which the deadline is an event. */
   | { readonly kind: "arm"; readonly deadline: DrainDeadline; readonly ms: number }
   /** Ask nothing more, and wait for the bound. */
@@ -106,7 +106,7 @@ export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
     { kind: "arm", deadline: "minimum", ms: minMs },
   ];
   if (!failsHealth) return drainListeners({ isMinimumOver: false }, deadlines);
-  return [{ phase: "failing-health", isMinimumOver: false }, [...deadlines, { kind: "ask", step: "fail-health" }]];
+  return [{ phase: "failing-health", isMinimumOver: false }, [...deadlines, { kind: "ask", request: "fail-health" }]];
 }
 
 /**
@@ -145,7 +145,7 @@ function afterMinimum({ failsHealth }: DrainPolicy): Next {
 }
 
 function drainListeners(when: { readonly isMinimumOver: boolean }, before: readonly DrainAction[] = []): Next {
-  return [{ phase: "draining-listeners", ...when }, [...before, { kind: "ask", step: "drain-listeners" }]];
+  return [{ phase: "draining-listeners", ...when }, [...before, { kind: "ask", request: "drain-listeners" }]];
 }
 
 function drainingListeners(
@@ -164,7 +164,7 @@ function beginCounting(): Next {
   return [{ phase: "counting", failures: 0, left: undefined }, count];
 }
 
-const count: readonly DrainAction[] = [{ kind: "ask", step: "count" }];
+const count: readonly DrainAction[] = [{ kind: "ask", request: "count" }];
 const countLater: readonly DrainAction[] = [{ kind: "arm", deadline: "poll", ms: POLL_MS }];
 
 function counting(state: In<"counting">, event: DrainEvent, policy: DrainPolicy): Next {
@@ -194,8 +194,11 @@ function isDeadline(event: DrainEvent, of: DrainDeadline): boolean {
   return event.kind === "deadline" && event.of === of;
 }
 
-function isAnswerTo(event: DrainEvent, to: DrainStep): event is Extract<DrainEvent, { readonly step: DrainStep }> {
-  return (event.kind === "done" || event.kind === "failed") && event.step === to;
+function isAnswerTo(
+  event: DrainEvent,
+  to: DrainRequest,
+): event is Extract<DrainEvent, { readonly request: DrainRequest }> {
+  return (event.kind === "done" || event.kind === "failed") && event.request === to;
 }
 
 function isRefusal(event: DrainEvent): boolean {

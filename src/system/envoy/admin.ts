@@ -13,7 +13,7 @@ const LONGEST_PIECES_MS = 10_000;
  * The limit, in bytes, of an answer that is held: the configuration of some 800 listeners, the statistics of
  * thousands. What a longer one says counts as not known.
  */
-export const MAX_ANSWER = 4 * 1024 * 1024;
+export const MAX_ADMIN_ANSWER = 4 * 1024 * 1024;
 
 /** Where an Envoy's admin interface is, and the user's headers for it. */
 export type EnvoyPlace = Pick<NonNullable<Sidecar["envoy"]>, "admin" | "headers">;
@@ -42,7 +42,7 @@ export interface EnvoyAdmin extends Disposable {
  * each piece, 10 s in all (`LONGEST_PIECES_MS`). All requests reject with the signal's reason if that is aborted.
  */
 export function connectAdmin({ admin, headers = [] }: EnvoyPlace, signal: AbortSignal): EnvoyAdmin {
-  const client = createHttpClient({ maxAnswer: MAX_ANSWER });
+  const client = createHttpClient({ maxAnswer: MAX_ADMIN_ANSWER });
   const ask = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
     const patience = createPatience();
     const limit = patience.signal;

@@ -6,7 +6,7 @@ import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
 import { fetchStreamed } from "../http/fetch.ts";
 import { RequestFailed, tooLong } from "../http/request-failed.ts";
-import { type EnvoyPlace, MAX_ANSWER } from "./admin.ts";
+import { type EnvoyPlace, MAX_ADMIN_ANSWER } from "./admin.ts";
 import { readListeners } from "./scope.ts";
 
 /**
@@ -42,7 +42,7 @@ async function ask(target: HttpTarget, headers: readonly Header[], withinMs: num
     // by fetch, because it keeps its connections from one look to the next: watching leaves no trail of closed ones
     const answer = await fetchStreamed({ method: "GET", target, headers }, withinMs);
     const text = await readText(answer.body);
-    if (text === undefined) return { problem: tooLong(MAX_ANSWER) };
+    if (text === undefined) return { problem: tooLong(MAX_ADMIN_ANSWER) };
     if (answer.status === 200) return { text };
     return { problem: `HTTP ${answer.status}${text.trim() === "" ? "" : ` ${excerpt(text)}`}` };
   } catch (error) {
@@ -51,13 +51,13 @@ async function ask(target: HttpTarget, headers: readonly Header[], withinMs: num
   }
 }
 
-/** Reads a body as UTF-8. Returns undefined if it is longer than `MAX_ANSWER`. */
+/** Reads a body as UTF-8. Returns undefined if it is longer than `MAX_ADMIN_ANSWER`. */
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const piece of body) {
     text += decoder.decode(piece, { stream: true });
-    if (text.length > MAX_ANSWER) return undefined;
+    if (text.length > MAX_ADMIN_ANSWER) return undefined;
   }
   return text + decoder.decode();
 }

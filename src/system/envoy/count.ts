@@ -8,7 +8,7 @@ import { inboundOf } from "../../core/sidecars/registry.ts";
 import { logAt } from "../output/log.ts";
 import { readSocketsAt } from "../process/sockets.ts";
 import { type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
-import type { AskScope, StepOptions } from "./scope.ts";
+import type { AskScope, DrainRequestOptions } from "./scope.ts";
 
 /**
  * Creates a function that counts an Envoy's work in flight, by the best of its clusters, its statistics and the pod's
@@ -16,7 +16,7 @@ import type { AskScope, StepOptions } from "./scope.ts";
  * time, the count fails, whatever the sockets say: those of an Envoy that is just exiting say that nothing is in
  * flight.
  */
-export function createCounter(options: StepOptions, scope: AskScope): () => Promise<DrainEvent> {
+export function createCounter(options: DrainRequestOptions, scope: AskScope): () => Promise<DrainEvent> {
   const { sidecar, log } = options;
   const tell = createTeller(options);
   let wasBroken = false;
@@ -27,11 +27,11 @@ export function createCounter(options: StepOptions, scope: AskScope): () => Prom
     const isBroken = !isAnswer(outcome) && outcome.isBroken;
     const mayExit = isBroken && !wasBroken;
     wasBroken = isBroken;
-    if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", step: "count", isRefused: true };
+    if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", request: "count", isRefused: true };
     if (inFlight === undefined || mayExit) {
       const reason = isAnswer(outcome) ? `no statistics: ${excerpt(outcome.body)}` : outcome.reason;
       logAt(log, mayExit ? "debug" : "warn", { sidecar, reason }, "cannot count the work in flight");
-      return { kind: "failed", step: "count", isRefused: false };
+      return { kind: "failed", request: "count", isRefused: false };
     }
     tell(inFlight);
     return { kind: "counted", inFlight };
@@ -48,7 +48,7 @@ interface Count {
 }
 
 /** Asks a mesh's Envoy for its clusters. If they do not tell, and of any other Envoy, asks for the statistics. */
-async function count({ sidecar, envoy, admin }: StepOptions, scope: AskScope): Promise<Count> {
+async function count({ sidecar, envoy, admin }: DrainRequestOptions, scope: AskScope): Promise<Count> {
   const inbound = inboundOf(sidecar);
   const clusters = inbound === undefined ? undefined : await readClusters(admin, inbound);
   if (clusters?.underWay !== undefined)
@@ -89,7 +89,7 @@ type Tell = (inFlight: InFlight) => void;
  * Creates a function that logs what is counted, first and when that changes, and each count, at debug if it is as
  * before.
  */
-function createTeller({ sidecar, log, onProgress }: StepOptions): Tell {
+function createTeller({ sidecar, log, onProgress }: DrainRequestOptions): Tell {
   let by: CountedBy | undefined;
   let said: string | undefined;
   return (inFlight) => {

@@ -4,8 +4,8 @@ import {
   type DrainAction,
   type DrainDeadline,
   type DrainEvent,
+  type DrainRequest,
   type DrainState,
-  type DrainStep,
   fitMinimum,
   step,
 } from "../../core/envoy/drain.ts";
@@ -20,7 +20,7 @@ import { createQueue, type Queue } from "../queue.ts";
 import { locateAdmin } from "../sidecars/admin-socket.ts";
 import { deadline } from "../timer.ts";
 import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
-import { drainSteps } from "./drain-steps.ts";
+import { drainRequests } from "./drain-requests.ts";
 
 export interface DrainOptions {
   /** The ms of the whole drain, as planned. */
@@ -82,7 +82,7 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   using admin = connectAdmin(envoy, over.signal);
   const stopsAtOnce = !isNative && name !== "custom" && kindOf(name).stopsAtOnce === true;
   using presence = stopsAtOnce ? watchPresence(admin) : undefined;
-  const ask = drainSteps({ sidecar: name, envoy, admin, log, onProgress });
+  const ask = drainRequests({ sidecar: name, envoy, admin, log, onProgress });
   const deadlines = createDeadlines<DrainDeadline>((of) => queue.push({ kind: "deadline", of }));
   const effects = { sidecar: name, ask, queue, deadlines, boundMs, over: over.signal, log };
   const { outcome } = await runMachine<DrainState, DrainEvent, DrainAction>(
@@ -117,7 +117,7 @@ function watchPresence(admin: EnvoyAdmin): Disposable & { readonly wasSeen: () =
 }
 
 interface Effects {
-  readonly ask: (step: DrainStep) => Promise<DrainEvent>;
+  readonly ask: (request: DrainRequest) => Promise<DrainEvent>;
   readonly queue: Queue<DrainEvent>;
   readonly deadlines: Deadlines<DrainDeadline>;
   readonly boundMs: number;
@@ -131,7 +131,7 @@ function perform(action: DrainAction, effects: Effects): void {
   const { sidecar, deadlines, boundMs, log } = effects;
   switch (action.kind) {
     case "ask":
-      return askFor(action.step, effects);
+      return askFor(action.request, effects);
     case "arm":
       return deadlines.arm(action.deadline, action.ms);
     case "sit-out":
@@ -141,13 +141,16 @@ function perform(action: DrainAction, effects: Effects): void {
   }
 }
 
-function askFor(step: DrainStep, { sidecar, ask, queue, over, log }: Effects): void {
-  ask(step).then(queue.push, (error: unknown) => {
+function askFor(request: DrainRequest, { sidecar, ask, queue, over, log }: Effects): void {
+  ask(request).then(queue.push, (error: unknown) => {
     if (over.aborted) return;
     // a bug: it must not cost the app its end and its exit code
     const stack = error instanceof Error ? error.stack : String(error);
-    log.error({ what: "a step of the drain failed", error: stack, sidecar, step }, "a bug in ebb: please report it");
-    queue.push({ kind: "failed", step, isRefused: false });
+    log.error(
+      { what: "a step of the drain failed", error: stack, sidecar, step: request },
+      "a bug in ebb: please report it",
+    );
+    queue.push({ kind: "failed", request, isRefused: false });
   });
 }
 

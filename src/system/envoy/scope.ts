@@ -8,7 +8,7 @@ import type { Log } from "../output/log.ts";
 import { type EnvoyAdmin, isAnswer } from "./admin.ts";
 
 /** What all steps of one Envoy's drain need. */
-export interface StepOptions {
+export interface DrainRequestOptions {
   readonly sidecar: Sidecar["name"];
   readonly envoy: NonNullable<Sidecar["envoy"]>;
   readonly admin: EnvoyAdmin;
@@ -27,7 +27,7 @@ const PATIENCE_MS = 1000;
 export type AskScope = (isAgain?: boolean) => Promise<DrainScope>;
 
 /** Creates an `AskScope`. It logs at debug if some directions cannot be read. */
-export function createScope({ sidecar, envoy, admin, log }: StepOptions): AskScope {
+export function createScope({ sidecar, envoy, admin, log }: DrainRequestOptions): AskScope {
   let known: KnownListeners = { dumped: [], bound: [] };
   let reading: Promise<void> | undefined;
   const get = async (path: string): Promise<AdminAnswer> => {

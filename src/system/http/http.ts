@@ -11,7 +11,7 @@ import { RequestFailed, tooLong } from "./request-failed.ts";
 // that costs.
 
 /** The default limit of an answer's bytes, head included. A longer one counts as broken. */
-export const MAX_ANSWER = 64 * 1024;
+export const DEFAULT_MAX_ANSWER = 64 * 1024;
 
 /** Gets the pieces of a body, as latin1. With it a body may have any length; the answer has only its beginning. */
 export type OnBody = (text: string) => void;
@@ -24,14 +24,14 @@ export interface HttpClient extends Disposable {
 }
 
 export interface ClientOptions {
-  /** In bytes; by default MAX_ANSWER. */
+  /** In bytes; by default DEFAULT_MAX_ANSWER. */
   readonly maxAnswer?: number | undefined;
   /** A counter that the client keeps up to date. */
   readonly pending?: Pending | undefined;
 }
 
 /** Creates an HTTP/1.1 client without time limits. https goes by fetch. */
-export function createHttpClient({ maxAnswer = MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
+export function createHttpClient({ maxAnswer = DEFAULT_MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
   let idle: Connection | undefined;
   const encode = memoizeLast(encodeRequest);
   const park = (connection: Connection): void => {

@@ -5,7 +5,7 @@ import type { Log } from "../output/log.ts";
 import { type Child, kill, sendSignal } from "./child.ts";
 
 /** The part of a run that ends what a command leaves behind. */
-export interface Remains {
+export interface GroupEnd {
   readonly log: Log;
   /** The milliseconds that it has to end. */
   readonly graceMs?: number;
@@ -27,7 +27,7 @@ const GROUP_PERIOD_MS = 10;
  * Calls `onGone` once the command's process group has no member: at once, or later, after it has logged that some are
  * left.
  */
-export function watchGroup({ log, graceMs }: Remains, { pid: group }: Child, onGone: () => void): void {
+export function watchGroup({ log, graceMs }: GroupEnd, { pid: group }: Child, onGone: () => void): void {
   if (!hasGroup(group)) return onGone();
   log.info({ group, graceMs }, "the command ended and left processes in its group");
   const timer = setInterval(() => {
@@ -41,7 +41,7 @@ export function watchGroup({ log, graceMs }: Remains, { pid: group }: Child, onG
  * Sends SIGKILL to all that is left of the command: its group, and every process if ebb is PID 1, else all descendants.
  * Logs a warning, also if the system refuses.
  */
-export async function killAll({ log, graceMs }: Remains, { pid, others }: Child): Promise<void> {
+export async function killAll({ log, graceMs }: GroupEnd, { pid, others }: Child): Promise<void> {
   const ofGroup = hasGroup(pid) ? kill(-pid, SIG.KILL) : undefined;
   const ofAll = process.pid === 1 ? kill(-1, SIG.KILL) : undefined;
   const problem = ofGroup ?? ofAll;

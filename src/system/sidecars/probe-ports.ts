@@ -22,7 +22,7 @@ import { RequestFailed } from "../http/request-failed.ts";
 import { abortedAfter } from "../timer.ts";
 
 /** In bytes. An Envoy lists all of its extensions, and under Consul its bootstrap. */
-const MAX_ANSWER = 1024 * 1024;
+const MAX_INFO = 1024 * 1024;
 /** The time before a program that has not answered is asked again, in a search that looks many times. */
 const REST_MS = 50;
 
@@ -112,7 +112,7 @@ export async function askAt(
 const accept = ["Accept", "application/json"] as const;
 
 async function askOnce(name: SidecarName, request: HttpRequest, signal: AbortSignal): Promise<Identity> {
-  using client = createHttpClient({ maxAnswer: MAX_ANSWER });
+  using client = createHttpClient({ maxAnswer: MAX_INFO });
   try {
     return identify(name, await client.request(request, signal));
   } catch (error) {

@@ -18,7 +18,7 @@ const plants: readonly string[] = [
   "system/run/perform.ts drain throw",
   "system/run/drain.ts drainKnown throw",
   "system/envoy/drain.ts drainAll later",
-  "system/envoy/drain-steps.ts command reject",
+  "system/envoy/drain-requests.ts command reject",
   "system/run/perform.ts forward throw",
   "core/run/supervision.ts step throw",
   "core/run/supervision.ts toQuitting throw",

@@ -6,8 +6,8 @@ import {
   type DrainDeadline,
   type DrainEvent,
   type DrainPolicy,
+  type DrainRequest,
   type DrainState,
-  type DrainStep,
   fitMinimum,
   step,
 } from "../../../src/core/envoy/drain.ts";
@@ -55,7 +55,7 @@ function simulate(policy: DrainPolicy, answers: readonly Answer[], cutMs: number
       if (action.kind === "arm") coming.push({ ms: ms + action.ms, event: { kind: "deadline", of: action.deadline } });
       if (action.kind === "ask") {
         const answer = answers[asked++ % answers.length] as Answer;
-        coming.push({ ms: ms + answer.afterMs, event: eventOf(action.step, answer) });
+        coming.push({ ms: ms + answer.afterMs, event: eventOf(action.request, answer) });
       }
     }
     coming.sort((one, other) => one.ms - other.ms);
@@ -66,9 +66,9 @@ function simulate(policy: DrainPolicy, answers: readonly Answer[], cutMs: number
   }
 }
 
-function eventOf(step: DrainStep, { as, left }: Answer): DrainEvent {
-  if (as !== "well") return { kind: "failed", step, isRefused: as === "refusing" };
-  if (step !== "count") return { kind: "done", step };
+function eventOf(request: DrainRequest, { as, left }: Answer): DrainEvent {
+  if (as !== "well") return { kind: "failed", request, isRefused: as === "refusing" };
+  if (request !== "count") return { kind: "done", request };
   return { kind: "counted", inFlight: { requests: left, connections: 0, hasRequests: true, countedBy: "listeners" } };
 }
 
@@ -86,8 +86,8 @@ const endsOf = (trace: readonly Entry[]) =>
   trace.flatMap(({ ms, actions }) =>
     actions.flatMap((action) => (action.kind === "end" ? [{ ms, outcome: action.outcome }] : [])),
   );
-const asksOf = (trace: readonly Entry[], step: DrainStep) =>
-  trace.filter(({ actions }) => actions.some((action) => action.kind === "ask" && action.step === step));
+const asksOf = (trace: readonly Entry[], request: DrainRequest) =>
+  trace.filter(({ actions }) => actions.some((action) => action.kind === "ask" && action.request === request));
 
 test("it ends once, by the bound, and does nothing afterwards", () => {
   always((trace, { boundMs }, cutMs) => {
@@ -158,17 +158,17 @@ test("after five counts in a row that failed, nothing more is asked", () => {
     let failures = 0;
     for (const { event, actions } of trace) {
       if (event?.kind === "counted") failures = 0;
-      if (event?.kind === "failed" && event.step === "count") failures += 1;
+      if (event?.kind === "failed" && event.request === "count") failures += 1;
       if (failures >= 5) expect(actions.filter(({ kind }) => kind === "ask")).toEqual([]);
     }
   });
 });
 
 const anyEvent: fc.Arbitrary<DrainEvent> = fc.oneof(
-  fc.record({ kind: fc.constant("done"), step: fc.constantFrom("fail-health", "drain-listeners") }),
+  fc.record({ kind: fc.constant("done"), request: fc.constantFrom("fail-health", "drain-listeners") }),
   fc.record({
     kind: fc.constant("failed"),
-    step: fc.constantFrom("fail-health", "drain-listeners", "count"),
+    request: fc.constantFrom("fail-health", "drain-listeners", "count"),
     isRefused: fc.boolean(),
   }),
   fc.nat(3).map(

@@ -3,8 +3,8 @@ import {
   type DrainEvent,
   type DrainOutcome,
   type DrainPolicy,
+  type DrainRequest,
   type DrainState,
-  type DrainStep,
   fitMinimum,
   step,
 } from "../../../src/core/envoy/drain.ts";
@@ -146,8 +146,10 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     ...[at("minimum"), at("poll"), at("last look"), at("bound"), cut],
   ];
   const ends = [at("bound"), cut];
-  const answersTo = (step: DrainStep) =>
-    step === "count" ? [counted(0), failed("count"), refused("count")] : [done(step), failed(step), refused(step)];
+  const answersTo = (request: DrainRequest) =>
+    request === "count"
+      ? [counted(0), failed("count"), refused("count")]
+      : [done(request), failed(request), refused(request)];
 
   test.each<[DrainState, readonly DrainEvent[]]>([
     [{ phase: "failing-health", isMinimumOver: false }, [...ends, ...answersTo("fail-health"), at("minimum")]],

@@ -6,8 +6,8 @@ import {
   type DrainEvent,
   type DrainOutcome,
   type DrainPolicy,
+  type DrainRequest,
   type DrainState,
-  type DrainStep,
   step,
 } from "../../../src/core/envoy/drain.ts";
 import { actionsOf } from "../run/machine.ts";
@@ -59,14 +59,14 @@ export function tellOutcome(outcome: DrainOutcome): string {
   return `out of time ${outcome.left.requests} ${outcome.left.connections}`;
 }
 
-/** Returns the event that Envoy has done a step. */
-export const done = (step: "fail-health" | "drain-listeners"): DrainEvent => ({ kind: "done", step });
+/** Returns the event that Envoy has done what was asked. */
+export const done = (request: "fail-health" | "drain-listeners"): DrainEvent => ({ kind: "done", request });
 
-/** Returns the event that a step failed, but was not refused. */
-export const failed = (step: DrainStep): DrainEvent => ({ kind: "failed", step, isRefused: false });
+/** Returns the event that a request failed, but was not refused. */
+export const failed = (request: DrainRequest): DrainEvent => ({ kind: "failed", request, isRefused: false });
 
-/** Returns the event that Envoy refused a step. */
-export const refused = (step: DrainStep): DrainEvent => ({ kind: "failed", step, isRefused: true });
+/** Returns the event that Envoy refused a request. */
+export const refused = (request: DrainRequest): DrainEvent => ({ kind: "failed", request, isRefused: true });
 
 /** Returns the event that a deadline has passed. */
 export const at = (of: DrainDeadline): DrainEvent => ({ kind: "deadline", of });

@@ -10,7 +10,7 @@ import { isGood } from "./ready.ts";
  * Judges the order of a drain's steps: health, after the minimum the listeners, then the counts; a native sidecar's
  * listeners come first. A stop is held meanwhile.
  */
-export function judgeDrainSteps(one: Case): void {
+export function judgeDrainRequests(one: Case): void {
   const { plan, seen, app, broken } = one;
   const [fail, drain, stats] = (["fail", "drain", "stats"] as const).map((endpoint) =>
     firstOf(seen.requests, endpoint),

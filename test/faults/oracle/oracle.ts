@@ -2,7 +2,7 @@ import { type LogLine, logOf } from "../../harness.ts";
 import type { Case, Violation } from "../case.ts";
 import type { Seen } from "../live.ts";
 import type { Plan } from "../plan/planned.ts";
-import { judgeDrain, judgeDrainSteps } from "./drain.ts";
+import { judgeDrain, judgeDrainRequests } from "./drain.ts";
 import { judgeQuit, judgeQuits } from "./quit.ts";
 import { judgeRun } from "./run.ts";
 import { judgeWait } from "./wait.ts";
@@ -39,7 +39,7 @@ export function judgeAll(plan: Plan, seen: Seen): readonly Violation[] {
   if (plan.command === "quit") judgeQuit(one);
   if (plan.command === "drain") judgeDrain(one);
   judgeQuits(one);
-  judgeDrainSteps(one);
+  judgeDrainRequests(one);
   return violations;
 }
 

@@ -1,31 +1,31 @@
 import { describeTarget, withPath } from "../../core/base/address.ts";
-import type { DrainEvent, DrainStep } from "../../core/envoy/drain.ts";
+import type { DrainEvent, DrainRequest } from "../../core/envoy/drain.ts";
 import { inboundDrain } from "../../core/envoy/inbound.ts";
 import { logAt } from "../output/log.ts";
 import { ADMIN_REQUEST_MS, isAnswer } from "./admin.ts";
 import { createCounter } from "./count.ts";
-import { createScope, type StepOptions } from "./scope.ts";
+import { createScope, type DrainRequestOptions } from "./scope.ts";
 
 const TRIES = 3;
 const PAUSE_MS = 100;
 
 /**
- * Creates a function that performs a step of one Envoy's drain: it sends the request, logs the answer, and resolves
- * with the event that the answer is. Starts to read the directions of the listeners with the first step, after its own
- * request, if the drain path depends on them.
+ * Creates a function that sends a request of one Envoy's drain, logs the answer, and resolves with
+ * the event that the answer is. Starts to read the directions of the listeners with the first request, after sending
+ * it, if the drain path depends on them.
  */
-export function drainSteps(options: StepOptions): (step: DrainStep) => Promise<DrainEvent> {
+export function drainRequests(options: DrainRequestOptions): (request: DrainRequest) => Promise<DrainEvent> {
   const scope = createScope(options);
   const count = createCounter(options, scope);
   const isAlwaysInbound = options.envoy.drainPath === inboundDrain;
-  return async (step) => {
-    if (step === "fail-health") {
-      const failed = command(options, step, "/healthcheck/fail");
-      if (!isAlwaysInbound) scope().catch(() => undefined); // the step that needs it gets the error
+  return async (request) => {
+    if (request === "fail-health") {
+      const failed = command(options, request, "/healthcheck/fail");
+      if (!isAlwaysInbound) scope().catch(() => undefined); // the request that needs it gets the error
       return await failed;
     }
-    if (step === "count") return await count();
-    return await command(options, step, isAlwaysInbound ? inboundDrain : (await scope()).path);
+    if (request === "count") return await count();
+    return await command(options, request, isAlwaysInbound ? inboundDrain : (await scope()).path);
   };
 }
 
@@ -39,25 +39,25 @@ const messages = {
 
 /** Sends a POST, up to 3 times (`TRIES`) while it fails, because a repeated one has the same effect. */
 async function command(
-  { sidecar, envoy, admin, log }: StepOptions,
-  step: "fail-health" | "drain-listeners",
+  { sidecar, envoy, admin, log }: DrainRequestOptions,
+  request: "fail-health" | "drain-listeners",
   path: string,
 ): Promise<DrainEvent> {
-  const { done, failed } = messages[step];
+  const { done, failed } = messages[request];
   const fields = { sidecar, request: `POST ${describeTarget(withPath(envoy.admin, path))}` };
   const end = performance.now() + ADMIN_REQUEST_MS;
   for (let tries = 1; ; tries += 1) {
     const outcome = await admin.post(path);
     if (isAnswer(outcome)) {
       log.info(fields, done);
-      return { kind: "done", step };
+      return { kind: "done", request };
     }
     const isRefused = outcome.isRefused && tries === 1;
     const isLast = isRefused || tries === TRIES || performance.now() > end;
     const reason = explained(outcome.reason, path);
     // if the connection is refused, the drain's outcome says whether Envoy has gone or was never there
     logAt(log, isLast && !outcome.isRefused ? "warn" : "debug", { ...fields, reason }, failed);
-    if (isLast) return { kind: "failed", step, isRefused };
+    if (isLast) return { kind: "failed", request, isRefused };
     await Bun.sleep(PAUSE_MS);
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { commands } from "../src/commands.ts";
 import { defaultOf, flagOf } from "../src/core/cli/help.ts";
 import { options } from "../src/core/cli/options.ts";
 import { annotationMeanings } from "../src/core/inject/annotations.ts";
@@ -32,7 +33,7 @@ const metrics = { webhook: await webhookMetrics(), reaper: await reaperMetrics()
 
 /** The pages and their tables, made from declarations. Each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  "README.md": { exits: exitTable },
+  "README.md": { commands: commandTable, exits: exitTable },
   "src/manual/options.md": { options: optionTable },
   "src/manual/exit-codes.md": { exits: exitTable },
   "src/manual/annotations.md": { annotations: annotationTable },
@@ -60,6 +61,11 @@ export function withTables(page: string, text: string): string {
     made = made.replace(place, (_, start, end) => `${start}${table()}${end}`);
   }
   return made;
+}
+
+function commandTable(): string {
+  const rows = Object.values(commands).map(({ usage, summary }) => [code(`ebb ${usage}`), summary]);
+  return table(["command", "what it does"], rows);
 }
 
 function optionTable(): string {

@@ -1,6 +1,6 @@
 import type { CallContext } from "./core/cli/call.ts";
 import type { Operands } from "./core/cli/completion/spec.ts";
-import type { Options } from "./core/cli/option.ts";
+import type { CommandHelp } from "./core/cli/help.ts";
 import type { Signals } from "./system/process/signals.ts";
 
 /** A command's call, with what it needs from the process. */
@@ -13,18 +13,16 @@ export interface Invocation extends CallContext {
   readonly commands?: Readonly<Record<string, Command>>;
 }
 
-/** A subcommand. */
-export interface Command {
-  /** Its line in `ebb --help`. */
-  readonly summary: string;
-  /** The text after `ebb` on the usage line. */
-  readonly usage: string;
-  /**
-   * A getter in `run`, `wait`, `sleep` and `quit`: picking the options costs 0.1 ms, for one command only (measured).
-   */
-  readonly options: Options;
+/**
+ * A subcommand. In `run`, `wait`, `sleep` and `quit`, `options` is a getter: picking the options costs 0.1 ms, for one
+ * command only (measured).
+ */
+export interface Command extends CommandHelp {
   /** The operands that completion proposes; undefined for none. */
   readonly operands?: Operands;
   /** Runs the command. Resolves to ebb's exit code. @throws Failure for an expected failure, HelpAsked at --help */
   main(invocation: Invocation): Promise<number>;
 }
+
+/** The exit code of a bad call, for the `exits` of a command. */
+export const badCall = ["64", "an unknown flag, or a bad value"] as const;

@@ -1,4 +1,3 @@
-import { facts } from "./about/facts.ts";
 import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { HelpAsked } from "./core/cli/arguments.ts";
@@ -8,20 +7,20 @@ import { describeFlagOwners } from "./core/cli/suggestion.ts";
 import { allOf, EXIT, Failure } from "./core/run/exit.ts";
 import { hintAtBlanks } from "./core/run/start-failure.ts";
 import { argvIndexAt, explainFailure, invoke } from "./invoke.ts";
-import { writeOutput } from "./system/output/output.ts";
+import { writeError, writeOutput, writeStreamed } from "./system/output/output.ts";
 import type { Signals } from "./system/process/signals.ts";
 import { exitOnStop } from "./system/process/stop.ts";
 
 /** Performs any call but that of another tool. Resolves to ebb's exit code. @throws Failure for an expected failure */
 export async function dispatch(call: Resolution, signals: Signals): Promise<number> {
   if (call.kind === "help") return await showHelp(call.name);
-  if (call.kind === "manual") {
-    await (await import("./help.ts")).showManual(call.topic, commands, process.env);
+  if (call.kind === "page") {
+    await (await import("./help.ts")).showPage(call.topic, commands, process.env);
     return EXIT.ok;
   }
   if (call.kind === "licenses") {
     exitOnStop(signals);
-    return await (await import("./licenses.ts")).showLicenses();
+    return await showLicenses();
   }
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);
@@ -75,6 +74,18 @@ async function showVersion(format: string | undefined): Promise<number> {
   if (format !== "--json" && format?.startsWith("-"))
     throw new Failure(EXIT.usage, `--version: expected --json or nothing, got "${format}"`);
   const { name, version } = await import("../package.json");
-  await writeOutput(format === "--json" ? `${JSON.stringify({ name, version, ...facts })}\n` : `ebb ${version}\n`);
+  const { buildInfo } = await import("./build-info.ts");
+  await writeOutput(format === "--json" ? `${JSON.stringify({ name, version, ...buildInfo })}\n` : `ebb ${version}\n`);
+  return EXIT.ok;
+}
+
+/** Prints what is inside the executable, with the whole text of each licence. Resolves to 64 in development. */
+async function showLicenses(): Promise<number> {
+  const { licenses } = await import("./build-info.ts");
+  if (licenses === undefined) {
+    writeError("ebb: --licenses: only what build/build.ts has built knows what is inside it\n");
+    return EXIT.usage;
+  }
+  await writeStreamed(Bun.zstdDecompressSync(Buffer.from(licenses, "base64")));
   return EXIT.ok;
 }

@@ -1,12 +1,10 @@
-import { manual } from "./about/manual.ts";
 import type { Command } from "./command.ts";
 import type { CompatTool } from "./compat/tool.ts";
-import { describeCommand, describeTool, listCommands, listPages, type Manual, type Synopsis } from "./core/cli/help.ts";
+import { type Described, describeCommand, describeTool, listCommands, listPages } from "./core/cli/help.ts";
 import { introOf, type Look, renderMarkdown, titleOf } from "./core/cli/markdown.ts";
-import { commandNames, toolNames } from "./core/cli/names.ts";
+import { ownWords, toolNames } from "./core/cli/names.ts";
 import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
-import { manuals } from "./manuals.ts";
 import { isTerminal } from "./system/output/live.ts";
 import { writeOutput, writeStreamed } from "./system/output/output.ts";
 
@@ -28,25 +26,17 @@ export async function showHelp(name: string | undefined, commands: Commands): Pr
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
-    const near = nearest(name, commandNames);
+    const near = nearest(name, ownWords);
     const hint = near === undefined ? "" : `did you mean ebb ${near}? `;
     throw new Failure(EXIT.usage, `${name}: no such command; ${hint}ebb --help lists them`);
   }
-  await writeOutput(describeCommand(command, synopsisOf(name, await readPages()), width));
+  await writeOutput(describeCommand(withPage(name, command, await readPages()), width));
 }
 
-/** The topic of the manual for each command that has no page with its own name. */
-const topics: Readonly<Record<string, string>> = {
-  sleep: "wait",
-  config: "options",
-  completion: "options",
-  manifests: "webhook",
-};
-
-/** Returns a command's text for --help. The first paragraph of its page describes it, unless `manuals` does. */
-export function synopsisOf(name: string, pages: Pages): Synopsis {
-  const manual = manuals[name] as Manual;
-  return { ...manual, about: manual.about ?? introOf(pages[name] ?? ""), topic: topics[name] ?? name };
+/** Returns a command with what only its page says: the first paragraph describes it, unless its `about` does. */
+export function withPage(name: string, command: Command, pages: Pages): Described {
+  const { about = introOf(pages[name] ?? ""), page = name } = command;
+  return { ...command, about, page };
 }
 
 /**
@@ -54,21 +44,21 @@ export function synopsisOf(name: string, pages: Pages): Synopsis {
  * through $PAGER if it is set. For a command or other tool without a page it prints its --help.
  * @throws Failure(64) if there is no such topic
  */
-export async function showManual(topic: string | undefined, commands: Commands, env: Environment): Promise<void> {
+export async function showPage(topic: string | undefined, commands: Commands, env: Environment): Promise<void> {
   const pages = await readPages();
   if (topic === undefined || topic.startsWith("-")) {
     return void (await writeOutput(listPages(titlesOf(pages), process.stdout.columns || 80)));
   }
   const page = Object.hasOwn(pages, topic) ? pages[topic] : undefined;
-  if (page !== undefined) return await showPage(page, env);
-  if (commandNames.includes(topic) || toolNames.includes(topic)) return await showHelp(topic, commands);
-  const near = nearest(topic, [...Object.keys(pages), ...commandNames, ...toolNames]);
+  if (page !== undefined) return await printPage(page, env);
+  if (ownWords.includes(topic) || toolNames.includes(topic)) return await showHelp(topic, commands);
+  const near = nearest(topic, [...Object.keys(pages), ...ownWords, ...toolNames]);
   const hint = near === undefined ? "ebb help lists them" : `did you mean ebb help ${near}?`;
   throw new Failure(EXIT.usage, `help: ${JSON.stringify(topic)}: no such topic; ${hint}`);
 }
 
 /** Prints a page: at a terminal formatted, and through $PAGER; otherwise as Markdown. */
-async function showPage(page: string, env: Environment): Promise<void> {
+async function printPage(page: string, env: Environment): Promise<void> {
   if (!isTerminal(1)) return void (await writeOutput(page));
   const bytes = new TextEncoder().encode(renderMarkdown(page, lookOf(env)));
   if (!(await wasPaged(bytes, env.PAGER))) await writeStreamed(bytes);
@@ -81,8 +71,9 @@ function titlesOf(pages: Pages): readonly (readonly [topic: string, title: strin
 
 /** Reads the manual: embedded in the executable, or in development from the source. */
 async function readPages(): Promise<Pages> {
-  if (manual !== undefined) return JSON.parse(Bun.zstdDecompressSync(Buffer.from(manual, "base64")).toString());
-  const { manualPages } = await import("../build/manual.ts");
+  const { pages } = await import("./build-info.ts");
+  if (pages !== undefined) return JSON.parse(Bun.zstdDecompressSync(Buffer.from(pages, "base64")).toString());
+  const { manualPages } = await import("../build/pages.ts");
   return manualPages();
 }
 

@@ -42,7 +42,7 @@ test("there are many", () => {
 
 test.each(calls)("%s: ebb %s", (_, call) => {
   const resolved = resolveCommand(wordsOf(call), place);
-  expect(["command", "tool", "help", "manual", "version", "licenses"]).toContain(resolved.kind);
+  expect(["command", "tool", "help", "page", "version", "licenses"]).toContain(resolved.kind);
   if (resolved.kind !== "command") return;
   const { options = {} } = commands[resolved.name] ?? {};
   const read = resolved.name === "run" ? readCommandCall : readOperandCall;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { BuildInfo } from "../../src/about/facts.ts";
-import { manualPages } from "../manual.ts";
+import type { BuildInfo } from "../../src/build-info.ts";
+import { manualPages } from "../pages.ts";
 import type { Target } from "../targets.ts";
 import { type Component, type ComponentsInput, componentsOf, ownLicense } from "./components.ts";
 import { licenseText } from "./license-text.ts";
@@ -14,7 +14,7 @@ export type About = {
   readonly own: Component;
   /** What else is inside: npm packages, Bun and its parts, static libraries. */
   readonly components: readonly Component[];
-  readonly facts: BuildInfo;
+  readonly buildInfo: BuildInfo;
 };
 
 const project = resolve(import.meta.dirname, "../..");
@@ -30,24 +30,24 @@ export async function aboutExecutable(input: ComponentsInput): Promise<About> {
   const components = await componentsOf(input);
   const purl = `pkg:generic/${name}@${version}`;
   const own = { name, version, license, texts: [ownLicense()], purl, hash: undefined, parts: [] };
-  return { source, own, components, facts: factsOf(source, components, input.target) };
+  return { source, own, components, buildInfo: buildInfoOf(source, components, input.target) };
 }
 
-/** Returns the JavaScript that replaces the modules of src/about in the executable, by the module's path. */
-export function aboutModules({ own, components, facts }: About): ReadonlyMap<string, string> {
-  const text = packed(licenseText(own, components));
-  return new Map([
-    [join(project, "src", "about", "facts.ts"), `export const facts = ${JSON.stringify(facts)};`],
-    [join(project, "src", "about", "texts.ts"), `export const texts = "${text}";`],
-    [join(project, "src", "about", "manual.ts"), `export const manual = "${packed(JSON.stringify(manualPages()))}";`],
-  ]);
+/** Returns the JavaScript that replaces src/build-info.ts in the executable, by the module's path. */
+export function aboutModules({ own, components, buildInfo }: About): ReadonlyMap<string, string> {
+  const module = [
+    `export const buildInfo = ${JSON.stringify(buildInfo)};`,
+    `export const licenses = "${packed(licenseText(own, components))}";`,
+    `export const pages = "${packed(JSON.stringify(manualPages()))}";`,
+  ];
+  return new Map([[join(project, "src", "build-info.ts"), module.join("\n")]]);
 }
 
 function packed(text: string): string {
   return Bun.zstdCompressSync(text, { level: 19 }).toString("base64");
 }
 
-function factsOf({ commit, dirty }: Source, components: readonly Component[], target: Target): BuildInfo {
+function buildInfoOf({ commit, dirty }: Source, components: readonly Component[], target: Target): BuildInfo {
   const versionOf = (name: string): string => {
     const version = components.find((component) => component.name === name)?.version;
     if (version === undefined) throw new Error(`the version of ${name} is not known`);

@@ -28,7 +28,7 @@ type ResourceDescriptor = {
  * so.
  */
 export function provenanceOf({ about, name, sha256, tools, arch }: ProvenanceInput): string {
-  const { facts } = about;
+  const { buildInfo } = about;
   const statement = {
     _type: "https://in-toto.io/Statement/v1",
     subject: [{ name, digest: { sha256 } }],
@@ -36,12 +36,12 @@ export function provenanceOf({ about, name, sha256, tools, arch }: ProvenanceInp
     predicate: {
       buildDefinition: {
         buildType: "urn:ebb:build:v1",
-        externalParameters: { target: facts.target },
+        externalParameters: { target: buildInfo.target },
         internalParameters: { arch },
         resolvedDependencies: [...sourceDescriptor(about), ...inside(about), ...tools.map(toolDescriptor)],
       },
       runDetails: {
-        builder: { id: "urn:ebb:builder:unsigned", version: { bun: facts.bun, gcc: facts.gcc } },
+        builder: { id: "urn:ebb:builder:unsigned", version: { bun: buildInfo.bun, gcc: buildInfo.gcc } },
         metadata: {
           ebb_signed: false,
           ebb_note:

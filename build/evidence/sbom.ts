@@ -39,11 +39,11 @@ export function sbomOf({ about, sha256, map }: Product): string {
   return `${serializer.serialize(bom, { sortLists: true, space: 2 })}\n`;
 }
 
-function product({ own, facts }: About, sha256: string): Models.Component {
+function product({ own, buildInfo }: About, sha256: string): Models.Component {
   const model = componentModel(own);
   model.type = Enums.ComponentType.Application;
   model.hashes.set(Enums.HashAlgorithm["SHA-256"], sha256);
-  for (const [key, value] of Object.entries(facts)) {
+  for (const [key, value] of Object.entries(buildInfo)) {
     model.properties.add(new Models.Property(`${own.name}:${key}`, String(value ?? "unknown")));
   }
   return model;

@@ -11,6 +11,28 @@ const shells: readonly Shell[] = ["bash", "zsh", "fish"];
 export const command: Command = {
   summary: "print the completion script of a shell",
   usage: "completion bash|zsh|fish",
+  about:
+    "Prints a script for a shell that completes commands, flags, their values, files, and the command line after --.",
+  page: "options",
+  examples: [
+    {
+      call: "ebb completion bash > /etc/bash_completion.d/ebb",
+      why: "bash, for all users. For this shell only: source <(ebb completion bash)",
+    },
+    {
+      call: "ebb completion zsh > ~/.zfunc/_ebb",
+      why: "zsh, in any folder of $fpath. For this shell only: source <(ebb completion zsh)",
+    },
+    {
+      call: "ebb completion fish > ~/.config/fish/completions/ebb.fish",
+      why: "fish. For this shell only: ebb completion fish | source",
+    },
+  ],
+  exits: [
+    ["0", "the script was printed"],
+    ["64", "no such shell"],
+  ],
+  seeAlso: ["config"],
   options: {},
   operands: shells,
   main,

@@ -10,6 +10,18 @@ import { writeError, writeOutput } from "../system/output/output.ts";
 export const command: Command = {
   summary: "show each option's value and where it came from",
   usage: "config [flags]",
+  about:
+    "Shows each option's value and where it comes from: a flag, a variable, or the default. It names every bad value, and warns of EBB_ variables that are no option.",
+  page: "options",
+  examples: [
+    { call: "ebb config", why: "By kubectl exec: the options of this container." },
+    { call: "ebb config --json --wait-timeout 90s", why: "For scripts, with a flag to try." },
+  ],
+  exits: [
+    ["0", "all values are valid"],
+    ["64", "a value is bad; stderr says which"],
+  ],
+  seeAlso: ["run"],
   options,
   main,
 };

@@ -11,6 +11,17 @@ import { createLog } from "../system/output/log.ts";
 export const command: Command = {
   summary: "find pods that should have ebb but do not, and leftovers",
   usage: "doctor [flags]",
+  examples: [
+    { call: "ebb doctor", why: "The whole cluster." },
+    { call: "ebb doctor --namespace shop --json", why: "The pods of one namespace, for a script." },
+  ],
+  exits: [
+    ["0", "nothing was found"],
+    ["1", "something was found"],
+    ["64", "a bad flag, no kubeconfig, or no such namespace"],
+    ["69", "the API server does not answer, or refuses"],
+  ],
+  seeAlso: ["webhook", "inject", "manifests"],
   options,
   main,
 };

@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { formatDuration, formatSeconds } from "../core/base/duration.ts";
 import { counted } from "../core/base/wording.ts";
 import { type Call, readFlagCall } from "../core/cli/call.ts";
@@ -48,6 +48,23 @@ const options = {
 export const command: Command = {
   summary: "let the sidecars finish what is in flight, in bounded time",
   usage: "drain [flags]",
+  examples: [
+    {
+      call: "ebb drain --drain 50s --pod-grace 60s",
+      why: "As preStop hook of the app's container, or of the proxy's.",
+    },
+    {
+      call: "ebb drain --quit --sidecar envoy",
+      why: "By kubectl exec: takes one gateway pod out of service, then ends it.",
+    },
+  ],
+  exits: [
+    ["0", "at most --max-in-flight were left in flight"],
+    badCall,
+    ["69", "out of time, or could not drain; the log says which"],
+    ["128+n", "signal n ended it"],
+  ],
+  seeAlso: ["run", "quit", "sleep"],
   options,
   main,
 };

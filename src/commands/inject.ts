@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
@@ -65,6 +65,28 @@ export const short = { f: "filename", R: "recursive", i: "in-place", q: "quiet" 
 export const command: Command = {
   summary: "put ebb into the pods of manifests, YAML or JSON",
   usage: "inject [flags] [-f FILE]...",
+  examples: [
+    {
+      call: "ebb inject --image registry.example.com/ebb:0.1.0 deploy/ | kubectl apply -f -",
+      why: "All manifests of a folder, into the cluster.",
+    },
+    {
+      call: "ebb inject --image registry.example.com/ebb:0.1.0 --all --diff rendered.yaml",
+      why: "What would change, as a diff for git apply; exit code 1 if anything would.",
+    },
+    {
+      call: "ebb inject --image registry.example.com/ebb:0.1.0 --entrypoint 'web=/server --port 8080' --set drain=40s --in-place web.yaml",
+      why: "In the file itself. The manifest has no command: the image starts /server.",
+    },
+  ],
+  exits: [
+    ["0", "done; with --diff: nothing would change"],
+    ["1", "with --diff: something would change"],
+    badCall,
+    ["65", "a manifest cannot be read, or a pod cannot be changed: stderr says which, where and why"],
+    ["71", "a file cannot be read or written"],
+  ],
+  seeAlso: ["install", "run", "config"],
   options,
   operands: "files",
   main,

@@ -12,6 +12,19 @@ const options = pickOptions(...logOptionNames, "terminationLog");
 export const command: Command = {
   summary: "copy ebb itself into a shared volume",
   usage: "install [flags] DEST",
+  examples: [
+    {
+      call: "ebb install /shared/ebb",
+      why: "In an init container with an emptyDir at /shared. The app's container starts with /shared/ebb run -- /app.",
+    },
+  ],
+  exits: [
+    ["0", "DEST is a whole copy"],
+    ["64", "DEST is not a regular file"],
+    ["71", "the system refused: no such folder, no room, read-only, no permission"],
+    ["128+n", "signal n ended it; nothing is left behind"],
+  ],
+  seeAlso: ["run"],
   options,
   operands: "files",
   main,

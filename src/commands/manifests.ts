@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import {
@@ -25,6 +25,29 @@ const components: readonly Component[] = ["webhook", "reaper"];
 export const command: Command = {
   summary: "print what installs the webhook or the reaper, as YAML",
   usage: "manifests [flags] [webhook] [reaper]",
+  about:
+    "Prints the YAML that installs the webhook or the reaper: namespace, account and permissions, Deployment or CronJob, Service, registration. It asks no cluster, and the same call prints the same text: keep it in a repository. kubectl delete with that text removes the component, and nothing of the other one. A namespace given by --namespace stays. Options of injection go to the webhook, options of reaping to the reaper.",
+  page: "webhook",
+  examples: [
+    {
+      call: "ebb manifests --image registry.example.com/ebb:0.1.0",
+      why: "To install, pipe it into kubectl apply --server-side -f -; to remove, into kubectl delete --ignore-not-found -f -.",
+    },
+    {
+      call: "ebb manifests --image registry.example.com/ebb:0.1.0 --namespace-selector mesh=on --set drain=40s",
+      why: "Only for pods of namespaces with the label mesh=on; 40 s to drain, unless a pod says otherwise.",
+    },
+    {
+      call: "ebb manifests --image registry.example.com/ebb:0.1.0 --cert-manager --failure-policy Fail webhook",
+      why: "Certificates by cert-manager. No pod that opted in starts without ebb.",
+    },
+    {
+      call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 --reap-namespace shop,bank --methods port-forward",
+      why: "A reaper for two namespaces, with rights only there, and none to exec or to change a pod.",
+    },
+  ],
+  exits: [["0", "the manifests were printed"], badCall],
+  seeAlso: ["webhook", "reaper", "install"],
   options,
   operands: components,
   main,

@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { logOptionNames, pickOptions, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT } from "../core/run/exit.ts";
@@ -16,6 +16,20 @@ const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, "quitTi
 export const command: Command = {
   summary: "tell the sidecars to quit, and say what each answered",
   usage: "quit [flags]",
+  examples: [
+    { call: "ebb quit", why: "At the end of a Job that ebb did not start." },
+    { call: "ebb quit --sidecar istio", why: "By kubectl exec: ends a pod that hangs because its proxy still runs." },
+    {
+      call: "ebb quit --sidecar none --quit 'POST http://localhost:8001/shutdown' --header 'authorization: Bearer abc'",
+      why: "A sidecar that ebb does not know.",
+    },
+  ],
+  exits: [
+    ["0", "every sidecar is gone, or there is none"],
+    badCall,
+    ["69", "a sidecar refused, or is still there; the log says which and why"],
+  ],
+  seeAlso: ["run", "drain"],
   get options() {
     return pick();
   },

@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { reaperOptions as options, usableMethods } from "../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
@@ -11,6 +11,27 @@ import { createLog } from "../system/output/log.ts";
 export const command: Command = {
   summary: "end the sidecars that keep finished pods alive, across the cluster",
   usage: "reaper [--once] [flags]",
+  examples: [
+    {
+      call: "ebb reaper --once --namespace shop --all-jobs --dry-run",
+      why: "At a terminal, with your kubeconfig: which pods of the namespace are stuck, selected or not, and what would be done.",
+    },
+    {
+      call: "ebb reaper --once --all-jobs --image registry.example.com/ebb:0.1.0",
+      why: "In a CronJob: ends the sidecars of all finished Jobs, by an ephemeral container if nothing else works.",
+    },
+    {
+      call: "ebb reaper --methods port-forward,ephemeral --image registry.example.com/ebb:0.1.0",
+      why: "In a Deployment, without the right to exec.",
+    },
+  ],
+  exits: [
+    ["0", "a stop signal ended it; with --once: nothing is left to do"],
+    badCall,
+    ["69", "no API server, or it refuses; with --once: a sidecar did not exit"],
+    ["71", "cannot bind the address to listen at"],
+  ],
+  seeAlso: ["quit", "webhook", "manifests"],
   options,
   main,
 };

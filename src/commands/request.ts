@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { describeTarget, type HttpTarget, parseHttpTarget, withPath } from "../core/base/address.ts";
 import { formatDuration } from "../core/base/duration.ts";
 import type { Environment } from "../core/base/environment.ts";
@@ -36,6 +36,21 @@ const MOST_BODY_BYTES = 256 * MiB;
 export const command: Command = {
   summary: "send one HTTP request to the proxy's admin interface, or to a URL",
   usage: "request [flags] [METHOD] PATH|URL",
+  examples: [
+    { call: "ebb request GET stats", why: "By kubectl exec: the statistics of the pod's Envoy." },
+    { call: "ebb request POST quitquitquit --port 15020", why: "Another port of this pod: the one of Istio's agent." },
+    {
+      call: "ebb request POST http://localhost:8080/import --header 'content-type: application/json' --body -",
+      why: "To the app itself, with stdin as the body.",
+    },
+  ],
+  exits: [
+    ["0", "the answer's status was below 400"],
+    ["1", "the answer's status was 400 or more"],
+    badCall,
+    ["69", "no answer, or not all of it in time"],
+  ],
+  seeAlso: ["status", "wait", "quit"],
   options,
   main,
 };

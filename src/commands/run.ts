@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { argvIndexOf, readCommandCall } from "../core/cli/call.ts";
 import { logOptionNames, pickOptions, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT, exitCodeOf, Failure } from "../core/run/exit.ts";
@@ -29,6 +29,33 @@ const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, ...runO
 export const command: Command = {
   summary: "wait for the sidecars, run a command, quit them (the default)",
   usage: "[run] [flags] -- CMD ARG...",
+  examples: [
+    {
+      call: "ebb run -- /app --month 10",
+      why: "As ENTRYPOINT, or as `command` in a Job: the Job completes, because the sidecar is quit when /app has ended.",
+    },
+    {
+      call: "ebb run --drain 40s --pod-grace 60s --grace 10s --restart-policy Always -- /server",
+      why: "In a Deployment, without a preStop hook: a stop signal drains the proxy, then stops /server, after 10 s by SIGKILL.",
+    },
+    {
+      call: "ebb run --sidecar envoy --admin http://localhost:9000 -- /app",
+      why: "Beside an Envoy of your own with its admin interface on port 9000, not 9901.",
+    },
+    {
+      call: "ebb run --wait-timeout 30s --on-wait-timeout start -- /app",
+      why: "Starts /app after 30 s, even if the proxy is not ready.",
+    },
+  ],
+  exits: [
+    ["0-255", "the command's own exit code, unchanged (but for --expect-exit)"],
+    ["128+n", "the command, or the wait before it, was ended by signal n"],
+    ["127", "the command, its interpreter or its loader was not found"],
+    ["126", "the command was found but cannot be executed"],
+    badCall,
+    ["69", "the sidecars were not ready in time"],
+  ],
+  seeAlso: ["wait", "drain", "quit", "config"],
   get options() {
     return pick();
   },

@@ -13,6 +13,16 @@ import { deadline } from "../system/timer.ts";
 export const command: Command = {
   summary: "do nothing for a while (for preStop hooks)",
   usage: "sleep DURATION",
+  about:
+    "Does nothing for a while: for preStop hooks of images that have no sleep. The app goes on serving while the pod's address leaves the endpoints. A stop signal ends it.",
+  page: "wait",
+  examples: [{ call: "ebb sleep 5s", why: 'As preStop hook: exec: { command: ["/ebb", "sleep", "5s"] }.' }],
+  exits: [
+    ["0", "the time is over"],
+    ["128+n", "signal n ended it"],
+    ["64", "not a duration"],
+  ],
+  seeAlso: ["drain", "run"],
   options: {},
   main,
 };

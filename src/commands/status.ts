@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
@@ -41,6 +41,13 @@ const CLEAR = "\x1b[H\x1b[2J";
 export const command: Command = {
   summary: "show the sidecars' state, what listens here, and what stands out",
   usage: "status [--json] [--watch] [flags]",
+  examples: [
+    { call: "ebb status", why: "By kubectl exec, in any container of the pod that has ebb." },
+    { call: "ebb status --watch", why: "Follow a drain." },
+    { call: "ebb status --json", why: "For scripts." },
+  ],
+  exits: [["0", "always; use ebb wait to tell ready from not ready"], badCall],
+  seeAlso: ["wait", "request", "config"],
   options,
   main,
 };

@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { redactUrl } from "../core/base/redact.ts";
 import { argvIndexOf, headersOfFlag, readOperandCall } from "../core/cli/call.ts";
 import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../core/cli/options.ts";
@@ -28,6 +28,26 @@ const pick = () =>
 export const command: Command = {
   summary: "wait until sidecars and targets are ready; then become a command",
   usage: "wait [flags] [TARGET...] [-- CMD ARG...]",
+  examples: [
+    { call: "ebb wait -- /server", why: "As ENTRYPOINT of a server: /server starts when the proxy is ready." },
+    {
+      call: "ebb wait --wait-timeout 2m tcp://db:5432 http://auth:8080/healthz",
+      why: "In an init container or a Job: waits for two other services; exit code 69 after two minutes.",
+    },
+    { call: "ebb wait --any tcp://db-0:5432 tcp://db-1:5432", why: "One of the two is enough." },
+    {
+      call: "ebb wait --sidecar none file:/shared/ready",
+      why: "Waits until another container of the pod has written a file.",
+    },
+  ],
+  exits: [
+    ["0", "all is ready (with a command: its own exit code)"],
+    ["128+n", "signal n ended the wait"],
+    ["127, 126", "the command was not found (or its interpreter or loader), or cannot be executed"],
+    badCall,
+    ["69", "not ready in time"],
+  ],
+  seeAlso: ["run", "sleep"],
   get options() {
     return pick();
   },

@@ -1,4 +1,4 @@
-import type { Command, Invocation } from "../command.ts";
+import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
@@ -11,6 +11,20 @@ import { createLog } from "../system/output/log.ts";
 export const command: Command = {
   summary: "put ebb into pods as the API server creates them",
   usage: "webhook --image IMAGE [flags]",
+  examples: [
+    { call: "ebb webhook --image registry.example.com/ebb:0.1.0", why: "In the cluster: for pods that ask for ebb." },
+    {
+      call: "ebb webhook --image registry.example.com/ebb:0.1.0 --all --set drain=40s --cert-dir /certificates",
+      why: "For all pods, with a drain of 40 s, and with cert-manager's certificate.",
+    },
+  ],
+  exits: [
+    ["0", "a stop signal ended it"],
+    badCall,
+    ["69", "no API server: the certificates cannot be kept"],
+    ["71", "cannot bind the address to listen at"],
+  ],
+  seeAlso: ["manifests"],
   options,
   main,
 };

@@ -1,31 +1,31 @@
-import { toolNames } from "./names.ts";
+import { type CommandName, toolNames } from "./names.ts";
 import type { Option, OptionGroup, Options } from "./option.ts";
 
-/** What `--help` says about a command besides its options, as plain text without line breaks. */
-export interface Manual {
-  /** What the command does; undefined if it has a page in the manual, whose first paragraph is taken. */
+/** What `--help` says about a command, as plain text without line breaks. */
+export interface CommandHelp {
+  /** Its line in `ebb --help`. */
+  readonly summary: string;
+  /** The text after `ebb` on the usage line. */
+  readonly usage: string;
+  /** What the command does; undefined if that is the first paragraph of its page in the manual. */
   readonly about?: string;
+  /** The page of the manual that says more; undefined if it has the command's name. */
+  readonly page?: string;
   readonly examples: readonly Example[];
   /** The exit codes that mean something particular for this command. */
   readonly exits: readonly (readonly [code: string, meaning: string])[];
-  /** The names of related commands. */
-  readonly seeAlso: readonly string[];
+  /** Related commands. */
+  readonly seeAlso: readonly CommandName[];
+  readonly options: Options;
 }
 
-export interface Example {
-  /** A call as it is typed (`ebb run -- /app`), or the words of a manifest's `command`. */
+interface Example {
+  /** A call as it is typed: `ebb run -- /app`. */
   readonly call: string;
   readonly why: string;
 }
 
-interface Summary {
-  readonly summary: string;
-}
-
-interface Described {
-  readonly usage: string;
-  readonly options: Options;
-}
+type Summary = Pick<CommandHelp, "summary">;
 
 type Row = readonly [left: string, right: string];
 
@@ -53,28 +53,28 @@ ebb --help lists the commands, ebb COMMAND --help the flags of one.
 `;
 }
 
-/** A command's manual with the description taken from its page if need be. */
-export interface Synopsis extends Manual {
-  readonly about: string;
-  /** The topic of the manual that says more. */
-  readonly topic: string;
-}
-
 /**
  * Returns the text of `ebb COMMAND --help`: description, examples, flags by group, exit codes. Lines have at most
  * `width` columns, unless a single word is longer.
  */
-export function describeCommand({ usage, options }: Described, manual: Synopsis, width: number): string {
+export function describeCommand(command: Described, width: number): string {
+  const { usage, about, page, examples, exits, seeAlso, options } = command;
   const sections = [
     `usage: ebb ${usage}\n`,
-    wrap(manual.about, width, ""),
-    `examples:\n${manual.examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
+    wrap(about, width, ""),
+    `examples:\n${examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
     ...groupNames.map((group) => describeGroup(group, options, width)),
-    columns("exit codes", manual.exits, width),
-    wrap(`see also: ${manual.seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "") +
-      wrap(`more: ebb help ${manual.topic}`, width, ""),
+    columns("exit codes", exits, width),
+    wrap(`see also: ${seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "") +
+      wrap(`more: ebb help ${page}`, width, ""),
   ];
   return sections.filter((section) => section !== "").join("\n");
+}
+
+/** A command's help with all that its page in the manual gives. */
+export interface Described extends CommandHelp {
+  readonly about: string;
+  readonly page: string;
 }
 
 interface Tool {

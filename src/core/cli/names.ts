@@ -1,24 +1,13 @@
-/** The first words of a call that ebb does not take for the name of a program to run: its commands, and `help`. */
-export const commandNames: readonly string[] = [
-  ...[
-    "run",
-    "wait",
-    "sleep",
-    "drain",
-    "quit",
-    "request",
-    "status",
-    "install",
-    "inject",
-    "webhook",
-    "reaper",
-    "manifests",
-    "doctor",
-    "config",
-    "completion",
-  ],
-  "help",
-];
+/** The names of ebb's commands. `src/commands.ts` has the commands themselves, and their order in `--help`. */
+const commandNames = [
+  ...(["run", "wait", "sleep", "drain", "quit", "request", "status", "install"] as const),
+  ...(["inject", "webhook", "reaper", "manifests", "doctor", "config", "completion"] as const),
+] as const;
+
+export type CommandName = (typeof commandNames)[number];
+
+/** The first words of a call that ebb does not take for the name of a program to run. */
+export const ownWords: readonly string[] = [...commandNames, "help"];
 
 /** The names of other tools by which ebb can be started (src/compat). */
 export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "linkerd-await", "valet", "pilot-agent"];

@@ -1,4 +1,4 @@
-import { commandNames, toolNames } from "./names.ts";
+import { ownWords, toolNames } from "./names.ts";
 import { nearest } from "./suggestion.ts";
 import type { CompatSettings } from "./values.ts";
 
@@ -8,7 +8,7 @@ export type Resolution =
   | Tool
   /** `name` is that of a command or another tool; undefined for `ebb --help`. */
   | { readonly kind: "help"; readonly name: string | undefined }
-  | { readonly kind: "manual"; readonly topic: string | undefined }
+  | { readonly kind: "page"; readonly topic: string | undefined }
   | { readonly kind: "version"; readonly format: string | undefined }
   | { readonly kind: "licenses" }
   /** The first word is neither a command nor a program. `near` is the command, or the flag, that was meant, if any. */
@@ -51,7 +51,7 @@ export interface Place {
 }
 
 /**
- * Decides what a command line asks for: a command, another tool by name, help, the manual, the version or the licences.
+ * Decides what a command line asks for: a command, another tool by name, help, a page of the manual, the version or the licences.
  * If the first word is none of ebb's, it is `run` with all words; unless it is like a command's name, or stands alone
  * outside a container, and there is no such program.
  */
@@ -62,11 +62,11 @@ export function resolveCommand(words: readonly string[], place: Place): Resoluti
   if (toolNames.includes(first)) return resolveTool(first, rest, 1);
   const about = resolveAbout(first, rest[0]);
   if (about !== undefined) return about;
-  if (commandNames.includes(first)) return { kind: "command", name: first, args: rest, at: 1 };
+  if (ownWords.includes(first)) return { kind: "command", name: first, args: rest, at: 1 };
   const run = { kind: "command", name: "run", args: words, at: 0 } as const;
   if (first.startsWith("-") || first.includes("/")) return run;
   const flag = nearest(first, aboutFlags);
-  const near = nearest(first, commandNames) ?? (flag === undefined ? undefined : `--${flag}`);
+  const near = nearest(first, ownWords) ?? (flag === undefined ? undefined : `--${flag}`);
   if (near === undefined && (rest.length > 0 || place.isContainer())) return run;
   return place.isProgram(first) ? run : { kind: "unknown", word: first, near };
 }
@@ -76,11 +76,11 @@ const aboutFlags = ["version", "licenses"];
 
 function resolveTool(name: string, args: readonly string[], at: number): Resolution {
   const about = args.length === 1 ? resolveAbout(args[0] as string, name) : undefined;
-  return about !== undefined && about.kind !== "manual" ? about : { kind: "tool", name, args, at };
+  return about !== undefined && about.kind !== "page" ? about : { kind: "tool", name, args, at };
 }
 
 function resolveAbout(word: string, next: string | undefined): Resolution | undefined {
-  if (word === "help") return { kind: "manual", topic: next };
+  if (word === "help") return { kind: "page", topic: next };
   if (word === "-h" || word === "--help") return { kind: "help", name: next };
   if (word === "-V" || word === "--version") return { kind: "version", format: next };
   return word === "--licenses" ? { kind: "licenses" } : undefined;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { manualPages } from "../../../build/manual.ts";
+import { manualPages } from "../../../build/pages.ts";
 import type { Command } from "../../../src/command.ts";
 import { commands } from "../../../src/commands.ts";
 import { describeCommand } from "../../../src/core/cli/help.ts";
 import { titleOf } from "../../../src/core/cli/markdown.ts";
-import { synopsisOf } from "../../../src/help.ts";
+import { withPage } from "../../../src/help.ts";
 import { ebb, ebbPath } from "../../harness.ts";
 
 const folder = resolve(import.meta.dirname, "../../../src/manual");
@@ -42,7 +42,7 @@ describe("--help", () => {
     if (!topics.includes(name)) expect((await ebb(["help", name])).stdout).toBe(stdout);
     expect((await ebb([name, "-h"])).stdout).toBe(stdout);
     expect((await ebb([name, "--nonsense", "--help"])).stdout).toBe(stdout);
-    expect(stdout).toStartWith(describeCommand(command as Command, synopsisOf(name, pages), 80));
+    expect(stdout).toStartWith(describeCommand(withPage(name, command as Command, pages), 80));
   });
 
   test("is as wide as the terminal", async () => {

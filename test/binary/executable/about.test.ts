@@ -20,7 +20,7 @@ describe("ebb --version --json", () => {
     const { code, stdout, stderr } = await ebb(["--version", "--json"]);
     expect({ code, stderr, lines: stdout.split("\n").length }).toEqual({ code: 0, stderr: "", lines: 2 });
     const { commit, dirty, ...rest } = JSON.parse(stdout);
-    const { commit: _, dirty: __, ...facts } = about.facts;
+    const { commit: _, dirty: __, ...facts } = about.buildInfo;
     expect(rest).toEqual({ name: "ebb", version: packageJson.version, ...facts });
     expect(rest).toMatchObject({ target: `linux-${process.arch}`, bun: packageJson.devDependencies.bun });
     expect(commit ?? "0".repeat(40)).toMatch(/^[0-9a-f]{40}$/);

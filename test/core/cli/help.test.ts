@@ -1,17 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import { manualPages } from "../../../build/manual.ts";
+import { manualPages } from "../../../build/pages.ts";
 import { commands } from "../../../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { defaultOf, describeCommand, flagOf, listCommands, wrap } from "../../../src/core/cli/help.ts";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
-import { synopsisOf } from "../../../src/help.ts";
-import { manuals } from "../../../src/manuals.ts";
+import { withPage } from "../../../src/help.ts";
 
 const pages = manualPages();
 
 test("a command's help has its text, examples, flags by group with variables and defaults, and exit codes", () => {
-  const command = { usage: "run [flags]", options: pickOptions("waitTimeout", "quit", "signalGroup") };
-  const manual = {
+  const command = {
+    summary: "run a command",
+    usage: "run [flags]",
+    options: pickOptions("waitTimeout", "quit", "signalGroup"),
     about: "Waits, and then runs the command.",
     examples: [{ call: "ebb run -- /app", why: "As ENTRYPOINT of an image." }],
     exits: [
@@ -19,9 +20,9 @@ test("a command's help has its text, examples, flags by group with variables and
       ["128+n", "signal n ended it, whatever the reason may have been"],
     ],
     seeAlso: ["wait", "quit"],
-    topic: "run",
+    page: "run",
   } as const;
-  expect(describeCommand(command, manual, 50)).toBe(`usage: ebb run [flags]
+  expect(describeCommand(command, 50)).toBe(`usage: ebb run [flags]
 
 Waits, and then runs the command.
 
@@ -89,21 +90,17 @@ test.each([
   expect(wrap(text, width, indent)).toBe(lines);
 });
 
-describe.each(Object.entries(commands))("the manual of ebb %s", (name, command) => {
-  const manual = manuals[name];
-
-  test("is there, each of its lines fits 80 columns, and it names a page", () => {
-    expect(manual).toBeDefined();
-    const synopsis = synopsisOf(name, pages);
-    expect(synopsis.about).not.toBe("");
-    expect(Object.keys(pages)).toContain(synopsis.topic);
-    const help = describeCommand(command, synopsis, 80);
+describe.each(Object.entries(commands))("the help of ebb %s", (name, command) => {
+  test("says what it does in lines that fit 80 columns, has examples, and names a page", () => {
+    const described = withPage(name, command, pages);
+    expect(described.about).not.toBe("");
+    expect(Object.keys(pages)).toContain(described.page);
+    const help = describeCommand(described, 80);
     expect(help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  ebb "))).toEqual([]);
-    expect(manual?.examples).not.toEqual([]);
-    for (const other of manual?.seeAlso ?? []) expect(Object.keys(manuals)).toContain(other);
+    expect(command.examples).not.toEqual([]);
   });
 
-  test.each(manual?.examples ?? [])("has an example that ebb takes: $call", ({ call }) => {
+  test.each(command.examples)("has an example that ebb takes: $call", ({ call }) => {
     const [ebb, called, ...args] = wordsOf(call);
     expect([ebb, called]).toEqual(["ebb", name]);
     const read = name === "run" ? readCommandCall : readOperandCall;

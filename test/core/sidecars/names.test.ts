@@ -23,7 +23,8 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
     "such as pilot-agent",
   ],
   "core/cli/options/sidecars.ts": ["dapr-api-token: abc"],
-  "manuals/pod.ts": ["--sidecar istio", "Istio's agent"],
+  "commands/quit.ts": ["--sidecar istio"],
+  "commands/request.ts": ["Istio's agent"],
 };
 
 /** Files of which sidecars are not the subject, but other tools or the sidecars themselves. */

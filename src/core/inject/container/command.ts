@@ -1,4 +1,4 @@
-import { commandNames, toolNames } from "../../cli/names.ts";
+import { ownWords, toolNames } from "../../cli/names.ts";
 
 /** The path of ebb in the containers that it starts. */
 export const EBB = "/ebb.dev/ebb";
@@ -19,7 +19,7 @@ export type Starter =
  */
 export function starterOf([path = "", second = ""]: readonly string[]): Starter {
   const file = path.slice(path.lastIndexOf("/") + 1);
-  if (file === "ebb") return { kind: "ebb", runs: second === "run" || !commandNames.includes(second) };
+  if (file === "ebb") return { kind: "ebb", runs: second === "run" || !ownWords.includes(second) };
   // pilot-agent is Istio's proxy, and what it starts is no child of the app's
   if (toolNames.includes(file) && file !== "pilot-agent") return { kind: "tool", name: file, path };
   return { kind: "app" };

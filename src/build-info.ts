@@ -1,3 +1,5 @@
+// Undefined in development: build/evidence/about.ts replaces this module in a build.
+
 /** What an executable was built from, as `ebb --version --json` shows it: the other fields are versions. */
 export interface BuildInfo {
   /** The commit of the source, 40 hexadecimal digits; null if the build could not find it out. */
@@ -12,8 +14,10 @@ export interface BuildInfo {
   readonly gcc: string;
 }
 
-/**
- * What this executable was built from; undefined in development. build/evidence/about.ts replaces this module in a
- * build.
- */
-export const facts: BuildInfo | undefined = undefined;
+export const buildInfo: BuildInfo | undefined = undefined;
+
+/** The text of `ebb --licenses`, compressed with zstd, in base64. */
+export const licenses: string | undefined = undefined;
+
+/** The pages of src/manual as a JSON object of Markdown by topic, compressed with zstd, in base64. */
+export const pages: string | undefined = undefined;

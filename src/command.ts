@@ -1,5 +1,5 @@
 import type { CallContext } from "./core/cli/call.ts";
-import type { Operands } from "./core/cli/completion/spec.ts";
+import type { Operands } from "./core/cli/completion.ts";
 import type { CommandHelp } from "./core/cli/help.ts";
 import type { Signals } from "./system/process/signals.ts";
 
@@ -9,8 +9,6 @@ export interface Invocation extends CallContext {
   readonly argvIndex: number | undefined;
   /** The signals that ebb receives. */
   readonly signals: Signals;
-  /** The table of commands, for commands that describe others; undefined for `run`, `wait`, `sleep` and `quit`. */
-  readonly commands?: Readonly<Record<string, Command>>;
 }
 
 /**

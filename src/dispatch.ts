@@ -2,6 +2,7 @@ import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
+import { complete } from "./core/cli/completion.ts";
 import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
 import { describeFlagOwners } from "./core/cli/suggestion.ts";
 import { allOf, EXIT, Failure } from "./core/run/exit.ts";
@@ -22,6 +23,10 @@ export async function dispatch(call: Resolution, signals: Signals): Promise<numb
     exitOnStop(signals);
     return await showLicenses();
   }
+  if (call.kind === "completion") {
+    await writeOutput(complete(call.words, commands));
+    return EXIT.ok;
+  }
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);
   if (call.kind === "unknown") return fail(unknownCommand(call), "run", { args: [call.word], signals });
@@ -30,7 +35,7 @@ export async function dispatch(call: Resolution, signals: Signals): Promise<numb
 
 async function run({ name, args, at, compat }: NamedCommand, signals: Signals): Promise<number> {
   try {
-    const invocation = { args, argvIndex: argvIndexAt(at), env: process.env, compat, signals, commands };
+    const invocation = { args, argvIndex: argvIndexAt(at), env: process.env, compat, signals };
     return await invoke(commands[name] as Command, invocation);
   } catch (error) {
     if (error instanceof HelpAsked) return await showHelp(name);

@@ -1,11 +1,11 @@
 import type { Command, Invocation } from "../command.ts";
 import { redactUrls } from "../core/base/redact.ts";
 import { readOperandCall } from "../core/cli/call.ts";
-import type { Shell } from "../core/cli/completion/completion.ts";
+import { completionScripts } from "../core/cli/completion-scripts.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { writeOutput } from "../system/output/output.ts";
 
-const shells: readonly Shell[] = ["bash", "zsh", "fish"];
+const shells = Object.keys(completionScripts) as readonly (keyof typeof completionScripts)[];
 
 /** `ebb completion bash|zsh|fish` prints the script that completes ebb's command lines in that shell. */
 export const command: Command = {
@@ -38,7 +38,7 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, env, commands = {} }: Invocation): Promise<number> {
+async function main({ args, env }: Invocation): Promise<number> {
   const call = readOperandCall(command.options, { args, env });
   const [given = "", ...more] = [...call.operands, ...call.command];
   const shell = shells.find((name) => name === given);
@@ -46,7 +46,6 @@ async function main({ args, env, commands = {} }: Invocation): Promise<number> {
     const words = JSON.stringify(redactUrls([given, ...more].join(" ")));
     throw new Failure(EXIT.usage, `completion: expected one of ${shells.join(", ")}, got ${words}`);
   }
-  const { completionScript } = await import("../core/cli/completion/completion.ts"); // 15 kB that no other start needs
-  await writeOutput(completionScript(shell, commands));
+  await writeOutput(completionScripts[shell]);
   return EXIT.ok;
 }

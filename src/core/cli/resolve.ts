@@ -11,6 +11,8 @@ export type Resolution =
   | { readonly kind: "page"; readonly topic: string | undefined }
   | { readonly kind: "version"; readonly format: string | undefined }
   | { readonly kind: "licenses" }
+  /** A shell asks what can stand in the place of the last of these words. */
+  | { readonly kind: "completion"; readonly words: readonly string[] }
   /** The first word is neither a command nor a program. `near` is the command, or the flag, that was meant, if any. */
   | { readonly kind: "unknown"; readonly word: string; readonly near: string | undefined };
 
@@ -59,6 +61,7 @@ export function resolveCommand(words: readonly string[], place: Place): Resoluti
   const [first, ...rest] = words;
   if (toolNames.includes(place.calledBy)) return resolveTool(place.calledBy, words, 0);
   if (first === undefined) return { kind: "help", name: undefined };
+  if (first === "__complete") return { kind: "completion", words: rest };
   if (toolNames.includes(first)) return resolveTool(first, rest, 1);
   const about = resolveAbout(first, rest[0]);
   if (about !== undefined) return about;

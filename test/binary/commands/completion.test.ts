@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commands } from "../../../src/commands.ts";
 import { sidecarNames } from "../../../src/core/sidecars/registry.ts";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
 
 const fixtures = join(import.meta.dirname, "../../fixtures");
 
@@ -28,6 +28,7 @@ mkdirSync(join(files, "folder"), { recursive: true });
 writeFileSync(join(files, "file"), "");
 mkdirSync(programs);
 writeFileSync(join(programs, "ebb-test-program"), "", { mode: 0o755 });
+symlinkSync(ebbPath, join(programs, "ebb"));
 for (const shell of Object.keys(shells)) {
   writeFileSync(join(place.path, shell), (await ebb(["completion", shell])).stdout);
 }
@@ -75,13 +76,25 @@ describe.each(Object.entries(shells))("completion in %s", (shell, ask) => {
     ["-- ebb-test-pro", ["ebb-test-program"]],
     ["wait --quiet -- ebb-test-pro", ["ebb-test-program"]],
   ])(`ebb %s: %j${why}`, (line, expected) => {
-    const [command, found] = ask(join(place.path, shell), `ebb ${line.replace("FOLDER", files)}`);
-    const env = { PATH: `${process.env.PATH}:${programs}`, HOME: place.path, TERM: "dumb" };
+    expect(proposed(`ebb ${line.replace("FOLDER", files)}`, `${process.env.PATH}:${programs}`)).toEqual(
+      new Set(expected),
+    );
+  });
+
+  test.skipIf(isMissing).each([[`${programs}/ebb`], ["~/programs/ebb"]])(
+    `asks the ebb that is called: %s${why}`,
+    (called) => {
+      expect(proposed(`${called} run --quit-on al`, process.env.PATH)).toEqual(new Set(["always"]));
+    },
+  );
+
+  function proposed(line: string, path = ""): ReadonlySet<string> {
+    const [command, found] = ask(join(place.path, shell), line);
+    const env = { PATH: path, HOME: place.path, TERM: "dumb" };
     const { stdout, stderr } = Bun.spawnSync(command, { env, stdin: "ignore", timeout: 20_000 });
     expect(stderr.toString()).toBe("");
-    const proposed = [...stdout.toString().matchAll(found)].map(([, word = ""]) => nameOf(word));
-    expect(new Set(proposed)).toEqual(new Set(expected));
-  });
+    return new Set([...stdout.toString().matchAll(found)].map(([, word = ""]) => nameOf(word)));
+  }
 });
 
 /** Some shells propose `--flag=word` or a whole path, others only what is left to type. */

@@ -1,0 +1,96 @@
+import type { CommandHelp } from "./help.ts";
+import type { Option } from "./option.ts";
+
+/** The operands of a command that completion proposes: these words, or files. */
+export type Operands = readonly string[] | "files";
+
+interface Completable extends Pick<CommandHelp, "summary" | "options"> {
+  readonly operands?: Operands;
+}
+
+type Candidate = readonly [word: string, help: string];
+
+const help: Candidate = ["help", "tell all of a command"];
+
+/** The flags in the place of a command. */
+const aboutFlags: readonly Candidate[] = [
+  ["--version", "print the version"],
+  ["--licenses", "print the licences of what is inside ebb"],
+];
+
+/**
+ * Answers `ebb __complete WORD...`, which the scripts of `ebb completion` call: what can stand in the place of the last
+ * word. The first line tells the shell what to do: propose the lines below (`words`, or `list` without a blank after
+ * them), each a word, a tab and its help; propose `files`; or complete the command line that is left without its first
+ * N words (`child N`, ebb's name counted).
+ */
+export function complete(words: readonly string[], commands: Readonly<Record<string, Completable>>): string {
+  const before = words.slice(0, -1);
+  const current = words.at(-1) ?? "";
+  const names = Object.entries(commands).map(([name, { summary }]): Candidate => [name, summary]);
+  const [first] = before;
+  if (first === undefined && !current.startsWith("-")) return propose([...names, help], current);
+  if (first === "help") return propose(names, current);
+  if (first === "--version") return propose([["--json", "with build details"]], current);
+  if (first === "--licenses") return propose([], current);
+  const isNamed = first !== undefined && Object.hasOwn(commands, first);
+  const name = isNamed ? first : "run";
+  const { options, operands } = commands[name] as Completable;
+  const all = Object.values(options);
+  const { childAt, pending } = readWords(words, { from: isNamed ? 1 : 0, isRun: name === "run", all });
+  if (childAt !== undefined) return `child ${childAt + 1}\n`;
+  if (pending !== undefined) return proposeValue(pending, current.replace(/^=/, ""));
+  const [, flag, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
+  const inline = all.find((option) => option.flag === flag);
+  if (inline !== undefined) return proposeValue(inline, value ?? "", `--${flag}=`);
+  if (current.startsWith("-")) {
+    const flags = all.map((option): Candidate => [`--${option.flag}`, option.help]);
+    const about = first === undefined ? aboutFlags : [];
+    return propose([...flags, ["--help", "tell all of this command"], ...about], current);
+  }
+  if (name === "run") return `child ${words.length}\n`;
+  return operands === "files" ? "files\n" : propose((operands ?? []).map(bare), current);
+}
+
+interface Call {
+  /** The index of the first word after the command's name. */
+  readonly from: number;
+  readonly isRun: boolean;
+  readonly all: readonly Option<unknown>[];
+}
+
+/**
+ * Reads the words before the last. Returns the index at which the child's command line begins, if it does; or the
+ * option whose value the last word is. bash makes three words of `--flag=value`.
+ */
+function readWords(words: readonly string[], { from, isRun, all }: Call) {
+  let pending: Option<unknown> | undefined;
+  for (let at = from; at < words.length - 1; at++) {
+    const word = words[at] as string;
+    if (pending !== undefined) {
+      if (word !== "=") pending = undefined;
+    } else if (word === "--") return { childAt: at + 1 };
+    else if (word.startsWith("-")) {
+      const isSplit = words[at + 1] === "=";
+      pending = all.find(({ flag, value }) => word === `--${flag}` && (value !== undefined || isSplit));
+    } else if (isRun) return { childAt: at };
+  }
+  return { pending };
+}
+
+function proposeValue({ value, syntax }: Option<unknown>, typed: string, prefix = ""): string {
+  if (value === "PATH") return "files\n";
+  const words = value === undefined ? [] : (syntax.words ?? []);
+  if (value?.includes("[,") !== true) return propose(words.map(bare), typed, prefix);
+  const done = typed.slice(0, typed.lastIndexOf(",") + 1);
+  return propose(words.map(bare), typed.slice(done.length), `${prefix}${done}`, "list");
+}
+
+function bare(word: string): Candidate {
+  return [word, ""];
+}
+
+function propose(candidates: readonly Candidate[], typed: string, prefix = "", kind = "words"): string {
+  const good = candidates.filter(([word]) => word.startsWith(typed));
+  return `${kind}\n${good.map(([word, help]) => `${prefix}${word}\t${help}\n`).join("")}`;
+}

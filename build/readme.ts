@@ -34,18 +34,18 @@ const metrics = { webhook: await webhookMetrics(), reaper: await reaperMetrics()
 /** The pages and their tables, made from declarations. Each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "README.md": { commands: commandTable, exits: exitTable },
-  "src/manual/options.md": { options: optionTable },
+  "src/manual/options.md": { options: optionList },
   "src/manual/exit-codes.md": { exits: exitTable },
-  "src/manual/annotations.md": { annotations: annotationTable },
+  "src/manual/annotations.md": { annotations: annotationList },
   "src/manual/init.md": { inits: initTable },
   "src/manual/logs.md": { messages: logList },
   "src/manual/metrics.md": {
-    "webhook metrics": () => metricTable(metrics.webhook, isOwn),
-    "reaper metrics": () => metricTable(metrics.reaper, isOwn),
-    "process metrics": () => metricTable(metrics.webhook, (metric) => !isOwn(metric)),
+    "webhook metrics": () => metricList(metrics.webhook, isOwn),
+    "reaper metrics": () => metricList(metrics.reaper, isOwn),
+    "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
-  "src/manual/migrating.md": { differences: differenceTable },
-  "src/manual/sidecars.md": { sidecars: sidecarTable, facts: factTables },
+  "src/manual/migrating.md": { differences: differenceList },
+  "src/manual/sidecars.md": { sidecars: sidecarList, facts: factLists },
   "src/manual/troubleshooting.md": { warnings: warningList, failures: failureList },
 };
 
@@ -68,38 +68,47 @@ function commandTable(): string {
   return table(["command", "what it does"], rows);
 }
 
-function optionTable(): string {
-  const rows = Object.values(options).map((option) => {
-    const [own, ...also] = option.variables.map(({ name }) => code(name));
-    const initial = defaultOf(option);
-    const repeatable = option.repeatable ? "; repeatable" : "";
-    return [code(`${flagOf(option)}`), initial, [own, ...also].join(", "), `${option.help}${repeatable}`];
-  });
-  return table(["flag", "default", "variables", "what it does"], rows);
+function optionList(): string {
+  return list(
+    Object.values(options).map((option) => {
+      const initial = defaultOf(option);
+      const variables = option.variables.map(({ name }) => code(name)).join(", ");
+      const notes = [variables, option.repeatable ? "repeatable" : "", initial === "" ? "" : `default: ${initial}`];
+      return `${code(flagOf(option))} (${notes.filter(Boolean).join("; ")}): ${option.help}`;
+    }),
+  );
 }
 
-function sidecarTable(): string {
-  const rows = sidecarNames.map((name) => {
-    const kind = kindOf(name);
-    return [code(name), readyOf(kind), quitOf(kind), foundBy(kind), knownBy(name)];
-  });
-  return table(["sidecar", "ready", "quit", "found by", "run here on"], rows);
+function sidecarList(): string {
+  return sidecarNames
+    .map((name) => {
+      const kind = kindOf(name);
+      const facts = [
+        `ready: ${readyOf(kind)}`,
+        `quit: ${quitOf(kind)}`,
+        `found by: ${foundBy(kind)}`,
+        `run here on: ${knownBy(name)}`,
+      ];
+      return `- ${code(name)}\n${list(facts, "  ")}`;
+    })
+    .join("");
 }
 
 /** Names the versions of the program that tests run. */
 function knownBy(name: SidecarName): string {
   const versions = factsOf(name).flatMap((fact) => ("ran" in fact ? [fact.ran] : []));
-  return versions.length === 0 ? "(its source is read)" : [...new Set(versions)].join(", ");
+  return versions.length === 0 ? "nothing: its source is read" : [...new Set(versions)].join(", ");
 }
 
-function factTables(): string {
+function factLists(): string {
   return sidecarNames
     .map((name) => {
-      const rows = factsOf(name).map((fact) => {
+      const items = factsOf(name).map((fact) => {
         const what = [stated(fact.about, kindOf(name)), fact.says].filter(Boolean).join(": ");
-        return [fact.about, what, "ran" in fact ? `ran: ${fact.ran}, ${code(fact.by)}` : `read: ${fact.read}`];
+        const how = "ran" in fact ? `ran: ${fact.ran}, ${code(fact.by)}` : `read: ${fact.read}`;
+        return `**${fact.about}**: ${what} (${how})`;
       });
-      return `\n## ${name}\n\n${table(["about", "what ebb knows", "how"], rows)}`;
+      return `\n## ${name}\n\n${list(items)}`;
     })
     .join("");
 }
@@ -157,20 +166,23 @@ function exitTable(): string {
   return table(["exit code", "meaning"], exitMeanings);
 }
 
-function annotationTable(): string {
-  const rows = annotationMeanings.map(([name, example, meaning]) => [code(name), code(example), meaning]);
-  return table(["annotation", "value, such as", "what it means"], rows);
+function annotationList(): string {
+  return list(
+    annotationMeanings.map(([name, example, meaning]) => `${code(name)} (such as ${code(example)}): ${meaning}`),
+  );
 }
 
 function isOwn({ name }: Metric): boolean {
   return /^ebb_(webhook|reaper)_/.test(name);
 }
 
-function metricTable(all: readonly Metric[], isListed: (metric: Metric) => boolean): string {
-  const rows = all
+function metricList(all: readonly Metric[], isListed: (metric: Metric) => boolean): string {
+  const items = all
     .filter(isListed)
-    .map(({ name, type, labels, help }) => [code(name), type, [...labels].map(labelText).join("; "), help]);
-  return table(["metric", "type", "labels", "meaning"], rows);
+    .map(
+      ({ name, type, labels, help }) => `${code(name)} (${[type, ...[...labels].map(labelText)].join("; ")}): ${help}`,
+    );
+  return list(items);
 }
 
 /** What is said of labels whose values are not ebb's own, or are listed elsewhere. */
@@ -188,9 +200,13 @@ function labelText([label, values]: readonly [string, ReadonlySet<string>]): str
   return `${code(label)}: ${openLabels[label] ?? [...values].map(code).join(", ")}`;
 }
 
-function differenceTable(): string {
-  const rows = differences.map(({ rivals, theirs, ours, why }: Listed) => [namesOf(rivals), theirs, ours, why]);
-  return table(["tool", "what it does", "what ebb does", "why"], rows);
+function differenceList(): string {
+  return differences
+    .map(
+      ({ rivals, theirs, ours, why }: Listed) =>
+        `- ${namesOf(rivals)}: ${theirs}\n${list([`ebb: ${ours}`, `why: ${why}`], "  ")}`,
+    )
+    .join("");
 }
 
 /** Names tools. Both scuttles become one name; either alone is followed by its owner. */
@@ -220,6 +236,10 @@ function flagsOf(flags: readonly string[] | undefined): string {
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("");
+}
+
+function list(items: readonly string[], indent = ""): string {
+  return items.map((item) => `${indent}- ${item}\n`).join("");
 }
 
 function code(text: string): string {

@@ -1,8 +1,8 @@
 import type { Command } from "./command.ts";
 import type { CompatTool } from "./compat/tool.ts";
 import { type Described, describeCommand, describeTool, listCommands, listPages } from "./core/cli/help.ts";
-import { introOf, type Look, renderMarkdown, titleOf } from "./core/cli/markdown.ts";
 import { ownWords, toolNames } from "./core/cli/names.ts";
+import { introOf, partsOf, titleOf } from "./core/cli/page.ts";
 import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
 import { isTerminal } from "./system/output/live.ts";
@@ -60,7 +60,7 @@ export async function showPage(topic: string | undefined, commands: Commands, en
 /** Prints a page: at a terminal formatted, and through $PAGER; otherwise as Markdown. */
 async function printPage(page: string, env: Environment): Promise<void> {
   if (!isTerminal(1)) return void (await writeOutput(page));
-  const bytes = new TextEncoder().encode(renderMarkdown(page, lookOf(env)));
+  const bytes = new TextEncoder().encode(renderPage(page, themeOf(env)));
   if (!(await wasPaged(bytes, env.PAGER))) await writeStreamed(bytes);
 }
 
@@ -80,9 +80,17 @@ async function readPages(): Promise<Pages> {
 /** The most columns of a line, because longer ones are hard to read. */
 const WIDEST = 100;
 
-function lookOf({ NO_COLOR, TERM }: Environment): Look {
-  const width = Math.min(process.stdout.columns || 80, WIDEST);
-  return { width, isStyled: (NO_COLOR ?? "") === "" && TERM !== "dumb" };
+function themeOf({ NO_COLOR, TERM }: Environment): Bun.markdown.AnsiTheme {
+  const columns = Math.min(process.stdout.columns || 80, WIDEST);
+  return { columns, colors: (NO_COLOR ?? "") === "" && TERM !== "dumb" };
+}
+
+/** Formats a page for a terminal. Code stays as it is, without a frame, so that it can be copied. */
+export function renderPage(page: string, theme: Bun.markdown.AnsiTheme): string {
+  const parts = partsOf(page).map((part, at) =>
+    at % 2 === 0 ? Bun.markdown.ansi(part, theme).trim() : part.trimEnd(),
+  );
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
 /** Shows bytes by a pager, and waits until it ends. Resolves to false if `pager` is empty or cannot be started. */

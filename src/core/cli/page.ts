@@ -1,0 +1,35 @@
+// The pages of the manual: Markdown, as src/manual has it.
+
+/** Returns the title of a page, without `# `; empty if it has none. */
+export function titleOf(page: string): string {
+  return /^# (.*)$/m.exec(page)?.[1] ?? "";
+}
+
+/** Returns the first paragraph of a page as plain text on one line; empty if it has none. */
+export function introOf(page: string): string {
+  const intro = page.split(/\n{2,}/).find((block) => !/^[#!]/.test(block)) ?? "";
+  return plainLinks(intro)
+    .replaceAll(/\*\*|`/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+/** Returns the parts of a page for a terminal, by turns Markdown and the lines of a code block, indented by four. */
+export function partsOf(page: string): readonly string[] {
+  const shown = page.replaceAll(/^(<!--.*-->|!\[.*)\n/gm, "");
+  const parts = shown.split(/(^```[\s\S]*?^```\n|(?:^ {4}.*\n)+)/m);
+  return parts.map((part, at) => (at % 2 === 0 ? plainLinks(part) : indented(part)));
+}
+
+function indented(code: string): string {
+  if (!code.startsWith("```")) return code;
+  return code.replaceAll(/^```.*\n/gm, "").replaceAll(/^(?=.)/gm, "    ");
+}
+
+/** Replaces each link by its text, with the call that shows its target if that is another page. */
+function plainLinks(text: string): string {
+  return text.replaceAll(/\[([^[\]]*)\]\(([^()]*)\)/g, (_, shown: string, target: string) => {
+    const page = /^([a-z-]+)\.md(#.*)?$/.exec(target)?.[1];
+    return page === undefined || shown === page ? shown : `${shown} (ebb help ${page})`;
+  });
+}

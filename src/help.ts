@@ -87,10 +87,9 @@ function themeOf({ NO_COLOR, TERM }: Environment): Bun.markdown.AnsiTheme {
 
 /** Formats a page for a terminal. Code stays as it is, without a frame, so that it can be copied. */
 export function renderPage(page: string, theme: Bun.markdown.AnsiTheme): string {
-  const parts = partsOf(page).map((part, at) =>
-    at % 2 === 0 ? Bun.markdown.ansi(part, theme).trim() : part.trimEnd(),
-  );
-  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+  const parts = partsOf(page).map((part, at) => (at % 2 === 0 ? Bun.markdown.ansi(part, theme) : part));
+  const texts = parts.map((part) => part.replace(/^\n+/, "").trimEnd());
+  return `${texts.filter((text) => text !== "").join("\n\n")}\n`;
 }
 
 /** Shows bytes by a pager, and waits until it ends. Resolves to false if `pager` is empty or cannot be started. */

@@ -121,7 +121,7 @@ test("a manifest with annotations of ebb is one that ebb changes without a word"
   for (const { pod } of asking) expect(injectPod(pod, policy)).toMatchObject({ kind: "changed", warnings: [] });
 });
 
-test("each annotation of the README's table is one that ebb knows, and each that ebb knows is in it", () => {
+test("each annotation of the manual is one that ebb knows, and each that ebb knows is in it", () => {
   const named = annotationMeanings.map(([name]) => name.replace("OPTION", "drain").replace("CONTAINER", "app"));
   const value: Readonly<Record<string, string>> = {
     "ebb.dev/status": '{"containers":{}}',

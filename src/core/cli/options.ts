@@ -5,7 +5,7 @@ import { shutdown } from "./options/shutdown.ts";
 import { sidecars } from "./options/sidecars.ts";
 import { waiting } from "./options/waiting.ts";
 
-/** Every option that a command in the pod can have, in the order of the README's table. */
+/** Every option that a command in the pod can have, in the order of the manual. */
 export const options = {
   sidecar: sidecars.sidecar,
   admin: sidecars.admin,

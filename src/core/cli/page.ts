@@ -14,11 +14,18 @@ export function introOf(page: string): string {
     .trim();
 }
 
-/** Returns the parts of a page for a terminal, by turns Markdown and the lines of a code block, indented by four. */
+/**
+ * Returns the parts of a page for a terminal, by turns Markdown and the lines of a code block, indented by four. Code in
+ * a sentence stands on one line, because Bun.markdown breaks none there.
+ */
 export function partsOf(page: string): readonly string[] {
   const shown = page.replaceAll(/^(<!--.*-->|!\[.*)\n/gm, "");
   const parts = shown.split(/(^```[\s\S]*?^```\n|(?:^ {4}.*\n)+)/m);
-  return parts.map((part, at) => (at % 2 === 0 ? plainLinks(part) : indented(part)));
+  return parts.map((part, at) => (at % 2 === 0 ? plainLinks(joinCode(part)) : indented(part)));
+}
+
+function joinCode(text: string): string {
+  return text.replaceAll(/`[^`]+`/g, (code) => code.replaceAll(/\n */g, " "));
 }
 
 function indented(code: string): string {

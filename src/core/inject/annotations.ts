@@ -9,7 +9,7 @@ import type { Remark } from "./remark.ts";
 import { NATIVE } from "./status.ts";
 import type { Wishes } from "./wishes.ts";
 
-/** What each annotation of a pod, or of a workload's pod template, means: a table of the README. */
+/** What each annotation of a pod, or of a workload's pod template, means, for the manual. */
 export const annotationMeanings: readonly (readonly [annotation: string, example: string, meaning: string])[] = [
   [
     "ebb.dev/inject",

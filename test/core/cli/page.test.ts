@@ -7,6 +7,7 @@ const plain = { columns: 80, colors: false };
 
 test.each<[string, string, string]>([
   ["marks of code and of what is bold go", "**say** `ebb run` now", "say ebb run now\n"],
+  ["code in a sentence is on one line", "- say `ebb\n  run` now", "  * say ebb run now\n"],
   ["a link is its text, and its page", "see [the drain](drain.md#why)", "see the drain (ebb help drain)\n"],
   ["a link that says its page", "see [drain](drain.md)", "see drain\n"],
   ["a link elsewhere is its text", "see [it](https://a.example)", "see it\n"],

@@ -15,6 +15,7 @@ test.each<[string, readonly string[], Place, Resolution]>([
   ["help, alone", ["help"], desk, { kind: "page", topic: undefined }],
   ["help of a command", ["help", "drain"], desk, { kind: "page", topic: "drain" }],
   ["--version", ["--version", "--json"], desk, { kind: "version", format: "--json" }],
+  ["a shell's question", ["__complete", "run", ""], desk, { kind: "completion", words: ["run", ""] }],
   ["--licenses", ["--licenses"], desk, { kind: "licenses" }],
   ["a command", ["drain", "--json"], desk, { kind: "command", name: "drain", args: ["--json"], at: 1 }],
   ["flags alone", ["--drain", "5s", "--", "ls"], desk, run("--drain", "5s", "--", "ls")],

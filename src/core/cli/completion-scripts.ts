@@ -45,7 +45,9 @@ if [[ $funcstack[1] == _ebb ]]; then _ebb "$@"; else compdef _ebb ebb; fi
 function __ebb_complete
     set -l words (commandline -opc | string replace -r '^~/' "$HOME/")
     set -l current (commandline -ct)
-    set -g __ebb_candidates ($words[1] __complete $words[2..] "$current" 2>/dev/null)
+    set -g __ebb_candidates
+    type -q $words[1]; or return 0
+    set __ebb_candidates ($words[1] __complete $words[2..] "$current" 2>/dev/null)
     set -l answer (string split ' ' -- $__ebb_candidates[1])
     set -e __ebb_candidates[1]
     if test "$answer[1]" = child

@@ -88,6 +88,10 @@ describe.each(Object.entries(shells))("completion in %s", (shell, ask) => {
     },
   );
 
+  test.skipIf(isMissing)(`proposes nothing, and says nothing, where no ebb is${why}`, () => {
+    expect(proposed("/nosuch/ebb run --quit-on al", process.env.PATH)).toEqual(new Set());
+  });
+
   function proposed(line: string, path = ""): ReadonlySet<string> {
     const [command, found] = ask(join(place.path, shell), line);
     const env = { PATH: path, HOME: place.path, TERM: "dumb" };

@@ -10,7 +10,7 @@ import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
-import { failureList, logList, warningList } from "./messages.ts";
+import { failureList } from "./messages.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -38,7 +38,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "src/manual/exit-codes.md": { exits: exitTable },
   "src/manual/annotations.md": { annotations: annotationList },
   "src/manual/init.md": { inits: initTable },
-  "src/manual/logs.md": { messages: logList },
   "src/manual/metrics.md": {
     "webhook metrics": () => metricList(metrics.webhook, isOwn),
     "reaper metrics": () => metricList(metrics.reaper, isOwn),
@@ -46,7 +45,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   },
   "src/manual/migrating.md": { differences: differenceList },
   "src/manual/sidecars.md": { sidecars: sidecarList, facts: factLists },
-  "src/manual/troubleshooting.md": { warnings: warningList, failures: failureList },
+  "src/manual/troubleshooting.md": { failures: failureList },
 };
 
 /** The pages that have such tables, by their paths in the repository. */

@@ -1,7 +1,7 @@
 import type { Environment } from "../base/environment.ts";
+import type { Warning } from "../base/log-messages.ts";
 import { isServiceLink } from "../base/service-links.ts";
 import type { FailureText } from "../messages/failure-text.ts";
-import type { FieldsOf, MessageAt } from "../messages/log-types.ts";
 import { allOf, EXIT, Failure } from "../run/exit.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { nearest } from "./suggestion.ts";
@@ -39,12 +39,11 @@ export interface CompatSettings {
   readonly readyStatus?: number;
 }
 
-type NoteOf<M extends MessageAt<"warn">> = { readonly message: M; readonly fields: FieldsOf<M> };
-
 /** A warning for the log about another tool's settings. */
-export type Note =
-  | NoteOf<"ignored an environment variable: another one is not set">
-  | NoteOf<"disabled by an environment variable: does not wait for the sidecar or quit it">;
+export interface Note {
+  readonly message: Warning;
+  readonly fields: Readonly<Record<string, string>>;
+}
 
 /** The sources of option values. */
 export interface Sources {

@@ -1,5 +1,4 @@
 import { toTenths } from "../base/duration.ts";
-import type { FieldsOf } from "../messages/log-types.ts";
 import type { ChildExit } from "./exit.ts";
 import { signalName } from "./signal.ts";
 
@@ -25,7 +24,12 @@ export interface RunTimes {
  * Returns the fields of the log's last line: how long each phase took, in milliseconds to a tenth (undefined for a
  * phase that did not begin), the signal that ended the child, and the exit code.
  */
-export function summarize({ since, now, exit, exitCode }: RunTimes): FieldsOf<"done"> {
+export function summarize({
+  since,
+  now,
+  exit,
+  exitCode,
+}: RunTimes): Readonly<Record<string, string | number | undefined>> {
   const leave = since.quit ?? now;
   const signal = exit !== undefined && "signal" in exit ? { signal: signalName(exit.signal) } : {};
   return {

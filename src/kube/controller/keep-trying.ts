@@ -1,5 +1,5 @@
+import type { Warning } from "../../core/base/log-messages.ts";
 import { backoffMs } from "../../core/cluster/backoff.ts";
-import type { MessageAt } from "../../core/messages/log-types.ts";
 import { ApiError, isApiFailure } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
@@ -11,7 +11,7 @@ const BETWEEN_MS = 500;
 /** How to try again. */
 export interface Trying extends Context {
   /** The log message for a failure. */
-  readonly message: Extract<MessageAt<"warn">, `cannot watch ${string}: retrying`>;
+  readonly message: Warning;
   /** Called at each failure, logged or not. */
   readonly failed?: (error: Error) => void;
 }

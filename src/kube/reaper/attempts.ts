@@ -6,7 +6,7 @@ import { viewOf } from "../../core/reap/pod-view.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { eventOfAct, eventOfOutcome, reportOf } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
-import { type Log, logAt } from "../../system/output/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Perform } from "./act/act.ts";
 import { type FollowPod, readPod } from "./look.ts";
@@ -86,7 +86,7 @@ export function createAttempts(context: AttemptsContext): Attempts {
           after(act, result, tookMs) {
             metrics.acted(act.method.kind, result.kind);
             const fields = { ...audit, ...auditOfAct(act, result), tookMs: Math.round(tookMs) };
-            logAt(log, result.kind === "taken" ? "info" : "warn", fields, "asked a sidecar to quit");
+            log[result.kind === "taken" ? "info" : "warn"](fields, "asked a sidecar to quit");
           },
           signal,
         });

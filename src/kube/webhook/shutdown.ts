@@ -1,6 +1,6 @@
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Values } from "../../core/cli/option.ts";
-import { type Log, logAt } from "../../system/output/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import { pause } from "../controller/pause.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HttpsServer } from "./https.ts";
@@ -33,5 +33,5 @@ export async function shutDown(server: HttpsServer, { endpoint, settings, stop, 
   const { inFlight } = endpoint;
   server.destroy();
   const fields = { drainedMs: Math.round(performance.now() - start), unanswered: inFlight };
-  logAt(log, inFlight > 0 ? "warn" : "info", fields, "the webhook has shut down");
+  log[inFlight > 0 ? "warn" : "info"](fields, "the webhook has shut down");
 }

@@ -5,7 +5,6 @@ import { type CountedBy, countedByText, type InFlight, inFlightOf } from "../../
 import { type Inbound, type KnownListeners, scopeOf } from "../../core/envoy/inbound.ts";
 import { readStats, statsPath } from "../../core/envoy/stats.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
-import { logAt } from "../output/log.ts";
 import { readSocketsAt } from "../process/sockets.ts";
 import { type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 import type { AskScope, DrainRequestOptions } from "./scope.ts";
@@ -30,7 +29,7 @@ export function createCounter(options: DrainRequestOptions, scope: AskScope): ()
     if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", request: "count", isRefused: true };
     if (inFlight === undefined || mayExit) {
       const reason = isAnswer(outcome) ? `no statistics: ${excerpt(outcome.body)}` : outcome.reason;
-      logAt(log, mayExit ? "debug" : "warn", { sidecar, reason }, "cannot count the work in flight");
+      log[mayExit ? "debug" : "warn"]({ sidecar, reason }, "cannot count the work in flight");
       return { kind: "failed", request: "count", isRefused: false };
     }
     tell(inFlight);
@@ -98,7 +97,7 @@ function createTeller({ sidecar, log, onProgress }: DrainRequestOptions): Tell {
       log.info({ sidecar, countedBy, what: countedByText[countedBy] }, "counting the work in flight");
     by = countedBy;
     const key = `${requests} ${connections}`;
-    logAt(log, key === said ? "debug" : "info", { sidecar, requests, connections }, "in flight");
+    log[key === said ? "debug" : "info"]({ sidecar, requests, connections }, "in flight");
     said = key;
     onProgress?.(sidecar, inFlight);
   };

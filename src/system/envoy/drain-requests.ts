@@ -1,7 +1,6 @@
 import { describeTarget, withPath } from "../../core/base/address.ts";
 import type { DrainEvent, DrainRequest } from "../../core/envoy/drain.ts";
 import { inboundDrain } from "../../core/envoy/inbound.ts";
-import { logAt } from "../output/log.ts";
 import { ADMIN_REQUEST_MS, isAnswer } from "./admin.ts";
 import { createCounter } from "./count.ts";
 import { createScope, type DrainRequestOptions } from "./scope.ts";
@@ -56,7 +55,7 @@ async function command(
     const isLast = isRefused || tries === TRIES || performance.now() > end;
     const reason = explained(outcome.reason, path);
     // if the connection is refused, the drain's outcome says whether Envoy has gone or was never there
-    logAt(log, isLast && !outcome.isRefused ? "warn" : "debug", { ...fields, reason }, failed);
+    log[isLast && !outcome.isRefused ? "warn" : "debug"]({ ...fields, reason }, failed);
     if (isLast) return { kind: "failed", request, isRefused };
     await Bun.sleep(PAUSE_MS);
   }

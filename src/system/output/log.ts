@@ -1,39 +1,26 @@
 import { formatDuration } from "../../core/base/duration.ts";
+import type { ErrorMessage, Warning } from "../../core/base/log-messages.ts";
 import { capped, oneLine, printable } from "../../core/base/text.ts";
 import { options, type Settings } from "../../core/cli/options.ts";
 import { type Sources, unknownVariables } from "../../core/cli/values.ts";
-import type { FieldsOf, Message, MessageAt, Say } from "../../core/messages/log-types.ts";
-import type { Level } from "../../core/messages/message.ts";
 import { hasColours, isTerminal } from "./live.ts";
 import { describeLossBy, writeError, writePrintable } from "./output.ts";
 
-const UNKNOWN_VARIABLE: MessageAt<"warn"> = "ignored an unknown EBB_ variable";
-const LOST: MessageAt<"warn"> = "dropped log lines of ebb: stderr was not read";
+const UNKNOWN_VARIABLE: Warning = "ignored an unknown EBB_ variable";
+const LOST: Warning = "dropped log lines of ebb: stderr was not read";
 
 /** The values of a log entry. Those that are undefined are left out. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * ebb's log. Each level has a function that takes fields and a message of the catalogue (core/messages): debug for each
- * attempt, info for each phase, warn and error for what went wrong.
- */
-export interface Log extends Levels {}
-
-type Levels = { readonly [L in Level]: Say<L> };
-
-/**
- * Logs a message at a level that the caller chooses. The catalogue must allow the message at each level that `level`
- * can be.
- */
-export function logAt<L extends Level, M extends MessageAt<L>, F extends FieldsOf<M>>(
-  log: Log,
-  level: L,
-  fields: F & { readonly [K in Exclude<keyof F, keyof FieldsOf<M>>]: never },
-  message: M,
-): void {
-  const say = log[level as Level] as (fields: Fields, message: Message) => void;
-  say(fields, message);
+/** ebb's log: debug for each attempt, info for each phase, warn and error for what went wrong. */
+export interface Log {
+  debug(fields: Fields, message: string): void;
+  info(fields: Fields, message: string): void;
+  warn(fields: Fields, message: Warning): void;
+  error(fields: Fields, message: ErrorMessage): void;
 }
+
+type Level = keyof Log;
 
 type LogSources = Pick<Sources, "env" | "compat">;
 type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;

@@ -12,7 +12,7 @@ import {
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { RequestFailed } from "../http/request-failed.ts";
 import { runMachine } from "../machine.ts";
-import { type Log, logAt } from "../output/log.ts";
+import type { Log } from "../output/log.ts";
 import { createQueue } from "../queue.ts";
 import { deadline, leftUntil } from "../timer.ts";
 import { locateAdmin } from "./admin-socket.ts";
@@ -57,7 +57,7 @@ export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions
 /** Logs the outcome of a quit: at info if it is ok, else, because the sidecar may still run, at the level `failed`. */
 export function logQuit(log: Log, failed: "warn" | "error", { ok, error, ...report }: QuitReport): void {
   if (ok) log.info(report, "told the sidecar to quit");
-  else logAt(log, failed, { ...report, error }, "could not make the sidecar quit");
+  else log[failed]({ ...report, error }, "could not make the sidecar quit");
 }
 
 function within(ms: number, done: Promise<unknown>): Promise<unknown> {

@@ -10,7 +10,6 @@ const names = /istio|pilot-agent|linkerd|kuma|consul|dapr|vault|cloud.?sql|csql|
 /** Names of other tools, and of their variables: they belong to the tools in whose place ebb stands. */
 const otherTools: Readonly<Record<string, readonly string[]>> = {
   "core/cli/names.ts": ["linkerd-await", "pilot-agent"],
-  "core/messages/pod-log.ts": ["linkerd-await", "LINKERD_AWAIT_DISABLED", "LINKERD_DISABLED"],
   "core/inject/container/command.ts": ["pilot-agent"],
   "core/sidecars/containers.ts": ["opa-istio"],
   "core/cli/options/shutdown.ts": [

@@ -1,0 +1,87 @@
+/**
+ * The log's messages at warn. The manual has each of them: its fields in logs.md, its cause and what to do in
+ * troubleshooting.md. Only the types are imported by what runs.
+ */
+export const warnings = [
+  // the command's life
+  "SIGTERM is not in --stop-signal: forwarding it without a drain and a grace",
+  "the command ended and left processes: if they are the app, keep it in the foreground",
+  "starting the command, although not ready in time",
+  "continuing, although not ready in time",
+  "cannot send a signal",
+  "grace period over: sent SIGKILL to what is left of the command",
+  "grace period over: cannot send SIGKILL to what is left of the command",
+  "the command still runs after SIGKILL: ending without it",
+  "processes still run after SIGKILL",
+  // sidecars, and any command's start
+  "could not make the sidecar quit",
+  "did not tell a proxy to quit",
+  "did not drain a proxy",
+  "cannot read the pod's annotations",
+  "ignored an unknown EBB_ variable",
+  "ignored an environment variable: another one is not set",
+  "disabled by an environment variable: does not wait for the sidecar or quit it",
+  "the copy cannot be executed here: its volume is mounted noexec",
+  "dropped log lines of ebb: stderr was not read",
+  // draining
+  "--min-drain does not fit into the drain: shortened it",
+  "drain ended",
+  "could not drain the sidecar",
+  "no time to drain: --drain and --pod-grace leave none",
+  "cannot make Envoy's health checks fail",
+  "cannot drain the listeners",
+  "cannot count the work in flight",
+  "cannot count the work in flight: draining for the full time",
+  "Envoy still drains: telling it to quit, so that the kubelet restarts it",
+  "Envoy drains for a former container: made its health checks pass again",
+  // the webhook, certificates and the Lease
+  "the webhook has shut down",
+  "left a pod unchanged",
+  "injected ebb into a pod",
+  "removed ebb from a pod",
+  "refused a pod",
+  "created a pod without ebb",
+  "refused a request",
+  "cannot use the certificate",
+  "cannot update the certificates",
+  "cert-manager manages the caBundle: set --cert-dir",
+  "the API server's certificate is not verified: insecure-skip-tls-verify is set",
+  "lost the lease: this replica no longer leads",
+  "cannot read or write the Lease",
+  "cannot watch an object: retrying",
+  // the reaper
+  "asked a sidecar to quit",
+  "cannot end the sidecars now: postponed",
+  "cannot reap: the pod or namespace needs a change",
+  "no pod is selected: no namespace or pod has opted in",
+  "a reaping method is forbidden",
+  "cannot check the account's permissions",
+  "cannot write an Event",
+  "cannot read Events",
+  "cannot write the Event before the act",
+  "cannot read namespaces: ignoring their label ebb.dev/reap",
+  "no such namespace: waiting for it",
+  "the API server fails: pausing requests",
+  "cannot watch pods: retrying",
+  "cannot watch namespaces: retrying",
+] as const;
+
+/** Those at error, of which some are warnings elsewhere. */
+export const errors = [
+  // the command's life
+  "did not start the command: not ready in time",
+  "the command did not start",
+  // sidecars, and any command's start
+  "could not make the sidecar quit",
+  "did not tell a proxy to quit",
+  "did not drain a proxy",
+  "did not drain a proxy or tell it to quit",
+  "a bug in ebb: please report it",
+  // the reaper
+  "gave up: a sidecar still runs after all methods",
+  "another pod took the name while the command ran",
+  "the reaper's account lacks permissions",
+] as const;
+
+export type Warning = (typeof warnings)[number];
+export type ErrorMessage = (typeof errors)[number];

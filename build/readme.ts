@@ -10,7 +10,6 @@ import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
-import { failureList } from "./messages.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -45,7 +44,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   },
   "src/manual/migrating.md": { differences: differenceList },
   "src/manual/sidecars.md": { sidecars: sidecarList, facts: factLists },
-  "src/manual/troubleshooting.md": { failures: failureList },
 };
 
 /** The pages that have such tables, by their paths in the repository. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { childPath } from "./compiled.ts";
+import { unknownLines } from "./manual-messages.ts";
 import { takes } from "./time.ts";
 
 const project = resolve(import.meta.dirname, "..");
@@ -58,7 +59,10 @@ export interface Started extends AsyncDisposable {
   stdout(): string;
   /** Returns what it has written to stderr so far. */
   stderr(): string;
-  /** Resolves when it has ended and both streams are read to their end. */
+  /**
+   * Resolves when it has ended and both streams are read to their end. Rejects if it wrote a log message, a field or a
+   * failure that the manual does not have.
+   */
   readonly ended: Promise<Ended>;
 }
 
@@ -72,6 +76,8 @@ export function startEbb(args: readonly string[], options: StartOptions = {}): S
   const end = async (): Promise<Ended> => {
     const code = await ebb.exited;
     await Promise.all([stdout.done, stderr.done]);
+    const unknown = unknownLines(stderr.text());
+    if (unknown.length > 0) throw new Error(`not in src/manual/logs.md or troubleshooting.md: ${unknown.join("\n")}`);
     return { code, signal: ebb.signalCode, stdout: stdout.text(), stderr: stderr.text(), log: logOf(stderr.text()) };
   };
   const ended = end();

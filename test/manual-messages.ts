@@ -3,14 +3,8 @@ import { join } from "node:path";
 
 const manual = join(import.meta.dirname, "..", "src", "manual");
 
-/** One of a page's list: `- `TEXT` REST`. */
-interface Item {
-  readonly text: string;
-  readonly rest: string;
-}
-
-/** Returns the items of a page's section (`## TITLE`). */
-function itemsOf(page: string, title: string): readonly Item[] {
+/** Returns the items of a page's section (`## TITLE`): of "- `TEXT` REST" both. */
+function itemsOf(page: string, title: string): readonly { readonly text: string; readonly rest: string }[] {
   const [, after = ""] = readFileSync(join(manual, page), "utf8").split(`\n## ${title}\n`);
   const [section = ""] = after.split("\n## ");
   return [...section.matchAll(/^- (?:`([^`]+)`)?(.*)$/gm)].map(([, text = "", rest = ""]) => ({ text, rest }));
@@ -23,32 +17,32 @@ export const loudMessages = itemsOf("troubleshooting.md", "Warnings and errors")
 /** Failures, and warnings that are not in the log, each with its cause, and what to do. `{name}` stands for a value. */
 export const failures = itemsOf("troubleshooting.md", "Failures");
 
-const levels = "(?:(?:warn|error): )?";
-const known = [
-  ...logMessages.map(({ text }) => new RegExp(`^ebb: ${levels}${RegExp.escape(text)}( \\w+=|$)`)),
+/** Returns the lines that ebb wrote to stderr and the manual does not have, or has without one of the fields. */
+export function unknownLines(stderr: string): readonly string[] {
+  return stderr.split("\n").filter((line) => {
+    if (line.startsWith("{")) return !isKnownEntry(JSON.parse(line));
+    return line.startsWith("ebb: ") && !patterns.some((pattern) => pattern.test(line));
+  });
+}
+
+const patterns = [
+  /: (put ebb into|took ebb out of|unchanged:) /, // ebb inject, of each workload
+  ...logMessages.map(({ text }) => new RegExp(`^ebb: ((warn|error): )?${RegExp.escape(text)}(:| \\w+=|$)`)),
   ...failures.map(({ text }) => {
-    const constant = text.split(/\{(\w+)\}/).map((part, at) => {
-      if (at % 2 === 0) return RegExp.escape(part);
-      return part === "line" ? "\\d+" : ".*";
-    });
-    return new RegExp(`^ebb: ${constant.join("")}$`);
+    const pattern = RegExp.escape(text)
+      .replace("\\{line\\}", "\\d+")
+      .replaceAll(/\\\{\w+\\\}/g, ".*");
+    return new RegExp(`^ebb: ${pattern}$`);
   }),
 ];
+
 const fields = new Map(logMessages.map(({ text, rest }) => [`ebb: ${text}`, rest]));
 const always = ["level", "severity", "time", "msg"];
 
-/** Returns the lines `ebb: ...` of stderr that are in no list of the manual. */
-export function unknownLines(stderr: string): readonly string[] {
-  const lines = stderr.split("\n").filter((line) => line.startsWith("ebb: "));
-  return lines.filter((line) => !known.some((pattern) => pattern.test(line)));
-}
-
-/** Returns the entries of a log that are not in the manual, or have a field that is not. */
-export function unknownEntries<E extends { readonly msg: string }>(log: readonly E[]): readonly E[] {
-  return log.filter((entry) => {
-    const rest = fields.get(entry.msg);
-    return (
-      rest === undefined || !Object.keys(entry).every((name) => always.includes(name) || rest.includes(`\`${name}\``))
-    );
-  });
+function isKnownEntry(entry: { readonly msg?: string }): boolean {
+  if (entry.msg?.startsWith("ebb: ") !== true) return true; // not ebb's
+  const told = fields.get(entry.msg);
+  return (
+    told !== undefined && Object.keys(entry).every((name) => always.includes(name) || told.includes(`\`${name}\``))
+  );
 }

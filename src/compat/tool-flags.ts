@@ -1,6 +1,5 @@
 import { unexpected } from "../core/cli/syntax.ts";
 import type { Found } from "../core/cli/values.ts";
-import type { FailureText } from "../core/messages/failure-text.ts";
 
 /** A flag of another tool. */
 export interface ToolFlag {
@@ -22,7 +21,7 @@ export interface ToolCall {
   readonly words: readonly string[];
   /** The index of the first word among the arguments; undefined if there are flags between or after the words. */
   readonly wordsAt: number | undefined;
-  readonly problems: readonly FailureText[];
+  readonly problems: readonly string[];
 }
 
 type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value: string | undefined };
@@ -33,7 +32,7 @@ type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value:
  */
 export function parseToolFlags(args: readonly string[], known: readonly ToolFlag[]): ToolCall {
   const flags = new Map<string, Found>();
-  const problems: FailureText[] = [];
+  const problems: string[] = [];
   const places: number[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as string;
@@ -64,7 +63,7 @@ export function parseToolFlags(args: readonly string[], known: readonly ToolFlag
  * Parses one argument: `--name`, `--name=value`, `-s`, `-svalue`, `-s=value` or `-abc`. Adds a problem if it is
  * unknown.
  */
-function readFlags(arg: string, known: readonly ToolFlag[], problems: FailureText[]): readonly Given[] {
+function readFlags(arg: string, known: readonly ToolFlag[], problems: string[]): readonly Given[] {
   const [, name, , inline] = /^--?([^=]+)(=([\s\S]*))?$/.exec(arg) ?? [];
   const long = known.find((flag) => flag.name === name && (arg.startsWith("--") || flag.short === undefined));
   if (long !== undefined) return [{ flag: long, origin: `--${long.name}`, value: inline }];

@@ -1,7 +1,6 @@
 import type { Environment } from "../core/base/environment.ts";
 import { type Syntax, unexpected } from "../core/cli/syntax.ts";
 import type { CompatSettings, Found, Note } from "../core/cli/values.ts";
-import type { FailureText } from "../core/messages/failure-text.ts";
 
 /** Another tool in whose name ebb can be started: as its file's name, or as `ebb NAME`. */
 export interface CompatTool {
@@ -58,14 +57,14 @@ export interface SettingsBuilder {
   add(flag: string, origin: string, ...texts: readonly string[]): void;
   /** Reports whether a value is what the syntax expects. If it is not, refuses it. */
   check(found: Found, syntax: Syntax<unknown>): boolean;
-  refuse(problem: FailureText): void;
+  refuse(problem: string): void;
   note(note: Note): void;
 }
 
 /** Creates an empty builder of settings. */
 export function createSettingsBuilder(): SettingsBuilder {
   const values = new Map<string, Found[]>();
-  const problems: FailureText[] = [];
+  const problems: string[] = [];
   const notes: Note[] = [];
   return {
     compat: { values, problems, notes },

@@ -1,5 +1,4 @@
 import { HIDDEN } from "../base/redact.ts";
-import type { FailureText } from "../messages/failure-text.ts";
 import type { Option, Options } from "./option.ts";
 import { nearest } from "./suggestion.ts";
 
@@ -15,7 +14,7 @@ export interface Arguments {
   /** How many arguments were read, `--` included. What follows is the child's command line. */
   readonly length: number;
   /** A text for each unknown flag, and for each flag whose value is missing. */
-  readonly problems: readonly FailureText[];
+  readonly problems: readonly string[];
   /** The names of the unknown flags, without dashes. */
   readonly unknown: readonly string[];
 }
@@ -33,7 +32,7 @@ export class HelpAsked extends Error {}
 export function parseArguments(args: readonly string[], options: Options, mayMix = false): Arguments {
   const all = Object.values(options);
   const flags = new Map<string, string[]>();
-  const problems: FailureText[] = [];
+  const problems: string[] = [];
   const unknown: string[] = [];
   const operands: string[] = [];
   let at = 0;

@@ -1,7 +1,6 @@
 import type { Environment } from "../base/environment.ts";
 import type { Header } from "../base/http-framing.ts";
 import { redactUrls } from "../base/redact.ts";
-import type { FailureText } from "../messages/failure-text.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Options } from "./option.ts";
@@ -83,7 +82,7 @@ function readCall<O extends Options>(options: O, { args, env, compat }: CallCont
 export class UnknownFlags extends Failure {
   readonly flags: readonly string[];
 
-  constructor(message: FailureText, flags: readonly string[]) {
+  constructor(message: string, flags: readonly string[]) {
     super(EXIT.usage, message);
     this.flags = flags;
   }

@@ -1,7 +1,6 @@
 import { parseDuration } from "../base/duration.ts";
 import { parsePort } from "../base/host-port.ts";
 import { redactUrls } from "../base/redact.ts";
-import type { FailureText } from "../messages/failure-text.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "../run/signal.ts";
 import { type SidecarName, sidecarNames } from "../sidecars/registry.ts";
 
@@ -33,7 +32,7 @@ export function syntax<V>(
  * Formats what is wrong with a value: `--grace: expected a duration such as 30s, got "soon"`. `shown` redacts `got`; by
  * default it redacts URLs.
  */
-export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): FailureText {
+export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): string {
   return `${origin}: expected ${expected}, got ${JSON.stringify(shown(got))}`;
 }
 

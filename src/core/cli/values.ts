@@ -1,7 +1,6 @@
 import type { Environment } from "../base/environment.ts";
 import type { Warning } from "../base/log-messages.ts";
 import { isServiceLink } from "../base/service-links.ts";
-import type { FailureText } from "../messages/failure-text.ts";
 import { allOf, EXIT, Failure } from "../run/exit.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { nearest } from "./suggestion.ts";
@@ -32,7 +31,7 @@ export interface CompatSettings {
   /** Values by the flag of ebb's option, without dashes. */
   readonly values: ReadonlyMap<string, readonly Found[]>;
   /** What is wrong with the tool's flags and variables. */
-  readonly problems: readonly FailureText[];
+  readonly problems: readonly string[];
   /** Warnings to log about them. */
   readonly notes: readonly Note[];
   /** The only status by which a `ready` URL is ready; undefined for any 2xx. */
@@ -53,7 +52,7 @@ export interface Sources {
   /** The settings of another tool in whose name ebb was started. Other tools' variables in `env` are then not read. */
   readonly compat?: CompatSettings | undefined;
   /** Problems found while the flags were read, which `resolve` reports with its own. */
-  readonly problems?: readonly FailureText[];
+  readonly problems?: readonly string[];
 }
 
 /**
@@ -109,13 +108,7 @@ export function defaultTexts({ initial, initially }: Option<unknown>): readonly 
 }
 
 /** A value that an option does not take. Its message names origin and value, and what was expected. */
-export class BadValue extends Error {
-  declare readonly message: FailureText;
-
-  constructor(message: FailureText) {
-    super(message);
-  }
-}
+export class BadValue extends Error {}
 
 /**
  * Finds the texts that set an option, each with its origin. Flags win over variables, ebb's own variable over those of
@@ -169,9 +162,7 @@ export function textsOf({ shown }: Option<unknown>, variable: Variable, { value,
   try {
     return variable.read(value, env);
   } catch (cause) {
-    throw new BadValue(
-      `${variable.name}: ${(cause as Error).message as `expected ${string}`}, got ${JSON.stringify(shown(value))}`,
-    );
+    throw new BadValue(`${variable.name}: ${(cause as Error).message}, got ${JSON.stringify(shown(value))}`);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { FailureText } from "../messages/failure-text.ts";
 import type { SignalNumber } from "./signal.ts";
 
 /** ebb's own exit codes: those of sysexits(3), and the shell's 126 and 127 for a command that could not start. */
@@ -41,18 +40,17 @@ export const exitMeanings: readonly (readonly [code: string, meaning: string])[]
 
 /** An expected failure. Its message is for the user, its exit code for the caller, such as a `podFailurePolicy`. */
 export class Failure extends Error {
-  declare readonly message: FailureText;
   readonly exitCode: number;
 
-  constructor(exitCode: number, message: FailureText, options?: ErrorOptions) {
+  constructor(exitCode: number, message: string, options?: ErrorOptions) {
     super(message, options);
     this.exitCode = exitCode;
   }
 }
 
 /** Joins the texts of several failures to one text, each on its own line. */
-export function allOf(problems: readonly FailureText[]): FailureText {
-  return problems.join("\n") as FailureText;
+export function allOf(problems: readonly string[]): string {
+  return problems.join("\n");
 }
 
 /** Reports whether an error is a `Failure`, also one of an embedded program. */

@@ -15,7 +15,7 @@ export interface InstallError {
 /**
  * Returns one sentence that says why there is no copy and what to do about it, for the person who mounted the volume.
  */
-export function explainInstallError({ code, message, dest, folder, ...place }: InstallError): `${string}: ${string}` {
+export function explainInstallError({ code, message, dest, folder, ...place }: InstallError): string {
   switch (code) {
     case "ENOENT":
       return `${dest}: there is no folder ${folder}; mount the volume there, or name a folder that exists`;

@@ -55,7 +55,7 @@ function fail(
 
 function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>): Failure {
   if (near === undefined) {
-    const isNot = `${word}: not a command of ebb, and no such program in PATH${hintAtBlanks(word)}` as const;
+    const isNot = `${word}: not a command of ebb, and no such program in PATH${hintAtBlanks(word)}`;
     return new Failure(EXIT.notFound, `${isNot}; ebb --help lists the commands`);
   }
   const instead = `(to run a program of that name: ebb -- ${word})`;

@@ -2,7 +2,6 @@ import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { options } from "../core/cli/options.ts";
 import { unknownVariables } from "../core/cli/values.ts";
-import type { PlainWarning } from "../core/messages/failure-text.ts";
 import { EXIT } from "../core/run/exit.ts";
 import { writeError, writeOutput } from "../system/output/output.ts";
 
@@ -30,8 +29,7 @@ async function main({ args, env }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   for (const { variable, didYouMean } of unknownVariables(options, env)) {
     const hint = didYouMean === undefined ? "" : `; did you mean ${didYouMean}?`;
-    const warning: PlainWarning = `warning: ignored ${variable}: ebb has no such option${hint}`;
-    writeError(`ebb: ${warning}\n`);
+    writeError(`ebb: warning: ignored ${variable}: ebb has no such option${hint}\n`);
   }
   const rows = Object.entries(options)
     .filter(([key]) => key !== "json")

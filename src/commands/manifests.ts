@@ -11,7 +11,6 @@ import {
 } from "../core/cli/cluster/installation-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { nearest } from "../core/cli/suggestion.ts";
-import type { FailureText, PlainWarning } from "../core/messages/failure-text.ts";
 import { allOf, EXIT, Failure } from "../core/run/exit.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
@@ -80,10 +79,8 @@ const alone: Readonly<Record<Component, Partial<typeof options>>> = { webhook: o
 /** Checks that each flag is for a component that is printed. @throws Failure(64) if a flag would change nothing */
 function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]): void {
   const idle = components.filter((name) => !chosen.includes(name));
-  const problems: FailureText[] = idle.flatMap((name) =>
-    given(alone[name], call).map(
-      (flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out` as const,
-    ),
+  const problems = idle.flatMap((name) =>
+    given(alone[name], call).map((flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out`),
   );
   const { schedule } = call.values;
   if (schedule !== undefined && chosen.length === 1 && call.origins.replicas !== "default") {
@@ -93,7 +90,7 @@ function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]
 }
 
 /** Returns a warning if the image's tag is another version than this ebb, whose flags and permissions may differ. */
-function otherRelease({ image, version }: Installation): PlainWarning | undefined {
+function otherRelease({ image, version }: Installation): string | undefined {
   const [, tag] = /:v?(\d+\.\d+\.\d+)$/.exec(image) ?? [];
   if (tag === undefined || tag === version) return undefined;
   return `manifests: warning: the image is ${tag}, and this is ebb ${version}: print the manifests with ebb ${tag}`;

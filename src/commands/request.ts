@@ -7,7 +7,6 @@ import { redactUrl } from "../core/base/redact.ts";
 import { type Call, headersOfFlag, readOperandCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { parsePilotAgentCall, parseRequestCall } from "../core/cli/request-call.ts";
-import type { PlainWarning } from "../core/messages/failure-text.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { whyNoPort } from "../core/sidecars/network.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
@@ -65,7 +64,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const target = where.kind === "url" ? where.target : withPath(await findAdmin(call, env), where.path);
   const headers = headersOfFlag(call);
   const bytes = isExact ? undefined : body === "-" ? await readBody() : encode(body);
-  const asked = `request: ${method} ${describeTarget(target)}` as const;
+  const asked = `request: ${method} ${describeTarget(target)}`;
   try {
     const answer = isExact
       ? await askExactly({ method, target, headers, content: body }, call.values.timeout)
@@ -124,13 +123,13 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
  * Returns the exit code as `curl --fail-with-body` does: 400 and above are an error. Warns of a redirect, which is not
  * followed. `asked` names the request.
  */
-function judge({ status, statusText, headers }: StreamedAnswer, asked: `request: ${string} ${string}`): number {
-  const answered = `${asked}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}` as const;
+function judge({ status, statusText, headers }: StreamedAnswer, asked: string): number {
+  const answered = `${asked}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
   const location = headers.get("location");
   if (status >= 400) writeError(`ebb: ${answered}\n`);
   else if (status >= 300 && location !== undefined) {
     const to = excerpt(redactUrl(location), 200);
-    writeError(`ebb: ${answered}: a redirect to ${to}, which ebb does not follow\n` satisfies `ebb: ${PlainWarning}\n`);
+    writeError(`ebb: ${answered}: a redirect to ${to}, which ebb does not follow\n`);
   }
   return status >= 400 ? EXIT.refused : EXIT.ok;
 }

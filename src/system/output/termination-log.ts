@@ -5,7 +5,6 @@ import type { CallContext } from "../../core/cli/call.ts";
 import type { Options } from "../../core/cli/option.ts";
 import { options } from "../../core/cli/options.ts";
 import { resolve } from "../../core/cli/values.ts";
-import type { PlainWarning } from "../../core/messages/failure-text.ts";
 import { writeError } from "./output.ts";
 
 const DEFAULT = "/dev/termination-log";
@@ -21,8 +20,7 @@ export function writeTerminationLog(path: string | undefined, reason: string): v
   try {
     writeAtOnce(files, path ?? DEFAULT, `ebb: ${oneLine(reason.replaceAll("\n", "; "))}\n`);
   } catch (error) {
-    const warning: PlainWarning = `cannot write the termination log ${path ?? DEFAULT}: ${reasonOf(error)}`;
-    writeError(`ebb: ${warning}\n`);
+    writeError(`ebb: cannot write the termination log ${path ?? DEFAULT}: ${reasonOf(error)}\n`);
   }
 }
 

@@ -35,7 +35,7 @@ export interface Wait {
   /** Returns a line for a terminal: for how long and for what it waits. */
   readonly line: (waitedMs: number) => string;
   /** Returns a sentence: what has not been ready within `--wait-timeout`, and why. */
-  readonly failure: () => `not ready within ${string}: ${string}`;
+  readonly failure: () => string;
 }
 
 /**
@@ -82,7 +82,7 @@ export function startWait(options: WaitOptions): Wait {
       texts.push(`${describeProbe(probe)}: ${reason}${isWhole ? why() : ""}`);
     return texts.join("; ");
   };
-  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending(true)}` as const;
+  const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending(true)}`;
   const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending(false)}`;
   return { done: wait(), here: () => here, line, failure };
 }

@@ -3,7 +3,6 @@ import type { Environment } from "../../core/base/environment.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
 import { injectPod, removeFromPod } from "../../core/inject/patch.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
-import type { FailureText } from "../../core/messages/failure-text.ts";
 import { allOf, EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { writeContent } from "../../system/output/content.ts";
 import { writeStreamed } from "../../system/output/output.ts";
@@ -44,8 +43,7 @@ export async function inject({ paths, recursive, policy, outcome, quiet, env }: 
   const sources = await readSources(paths, recursive);
   const done = sources.map((source): Done => ({ ...source, ...injectText(source.name, source.text, changePod) }));
   const problems = done.flatMap(({ problems }) => problems);
-  // what is wrong with a manifest has no end of patterns
-  if (problems.length > 0) throw new Failure(INJECT_EXIT.input, allOf(problems.map(oneLine) as readonly FailureText[]));
+  if (problems.length > 0) throw new Failure(INJECT_EXIT.input, allOf(problems.map(oneLine)));
   if (!quiet) await say(done.flatMap(({ remarks }) => remarks));
   if (outcome === "diff") return await showDiff(done, env);
   if (outcome === "write") return writeFiles(done);

@@ -2,7 +2,6 @@ import { redactUrls } from "../../base/redact.ts";
 import type { Option } from "../../cli/option.ts";
 import { options } from "../../cli/options.ts";
 import { nearest } from "../../cli/suggestion.ts";
-import type { FailureText } from "../../messages/failure-text.ts";
 
 /** Flags that only other commands than `ebb run` have. */
 const others: ReadonlySet<string> = new Set(["any", "port", "body", "timeout", "json", "watch"]);
@@ -47,8 +46,8 @@ export function problemOf({ syntax, variables, shown }: Option<unknown>, text: s
  * Checks the options for all pods (`--set`). Returns a line for each that is unknown or invalid; empty if all are
  * valid.
  */
-export function settingProblems(settings: ReadonlyMap<string, string>): readonly FailureText[] {
-  return [...settings].flatMap(([flag, text]): readonly FailureText[] => {
+export function settingProblems(settings: ReadonlyMap<string, string>): readonly string[] {
+  return [...settings].flatMap(([flag, text]): readonly string[] => {
     const option = optionNamed(flag);
     if (option !== undefined) {
       const problem = problemOf(option, text);

@@ -1,2 +1,0 @@
-export type FailureText = string;
-export type PlainWarning = string;

@@ -1,6 +1,6 @@
 /**
- * The log's messages at warn. The manual has each of them: its fields in logs.md, its cause and what to do in
- * troubleshooting.md. Only the types are imported by what runs.
+ * The log's messages at warn. The manual has the fields of each in logs.md, its cause and what to do in
+ * troubleshooting.md. What runs imports the types alone.
  */
 export const warnings = [
   // the command's life

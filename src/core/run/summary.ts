@@ -24,12 +24,7 @@ export interface RunTimes {
  * Returns the fields of the log's last line: how long each phase took, in milliseconds to a tenth (undefined for a
  * phase that did not begin), the signal that ended the child, and the exit code.
  */
-export function summarize({
-  since,
-  now,
-  exit,
-  exitCode,
-}: RunTimes): Readonly<Record<string, string | number | undefined>> {
+export function summarize({ since, now, exit, exitCode }: RunTimes): Readonly<Record<string, unknown>> {
   const leave = since.quit ?? now;
   const signal = exit !== undefined && "signal" in exit ? { signal: signalName(exit.signal) } : {};
   return {

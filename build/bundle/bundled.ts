@@ -54,21 +54,10 @@ function readPackage(folder: string, locked: Record<string, { integrity?: string
   return { name, version, license, text: licenseText(folder, name), sha512: hexOf(integrity) };
 }
 
-/**
- * Packages that name their licence without its text: that is in build/licenses, with the copyright line of their
- * README.
- */
-export const withoutText: readonly string[] = ["rfc6902"];
-
 function licenseText(folder: string, name: string): string {
-  if (withoutText.includes(name)) return read(join(import.meta.dirname, "../licenses", `${name}.txt`));
   const file = readdirSync(folder).find((each) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(each));
-  if (file === undefined) throw new Error(`${name} has no text of its licence: add it to build/licenses`);
-  return read(join(folder, file));
-}
-
-function read(path: string): string {
-  return readFileSync(path, "utf8").trim();
+  if (file === undefined) throw new Error(`${name} has no text of its licence`);
+  return readFileSync(join(folder, file), "utf8").trim();
 }
 
 /** Converts a digest of package-lock.json (Subresource Integrity: `sha512-` and base64) to hexadecimal. */

@@ -1,41 +1,49 @@
-import { createPatch, type Operation } from "rfc6902";
+import { isObject, type JsonObject } from "../../core/base/json.ts";
+
+/** An operation of a JSON Patch (RFC 6902). */
+export type Operation =
+  | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string };
 
 /**
- * Returns the JSON Patch (RFC 6902) that turns one JSON value into another; empty if they are equal. Lists are compared
- * item by item, in order.
+ * Returns the JSON Patch (RFC 6902) that turns one JSON value into another; empty if they are equal. In a list, what is
+ * alike at both ends stays, and the rest is compared item by item: the time is linear, and no item is replaced as a
+ * whole, with numbers in it that JavaScript cannot hold. `path`: the JSON Pointer of both values.
  */
-export function patchBetween(before: unknown, after: unknown): Operation[] {
-  return createPatch(before, after, (old, now, pointer) => {
-    if (!Array.isArray(old) || !Array.isArray(now)) return undefined;
-    const at = pointer.toString();
-    return patchLists(old, now).map((operation) => ({ ...operation, path: at + operation.path }));
-  });
+export function patchBetween(before: unknown, after: unknown, path = ""): Operation[] {
+  if (before === after) return [];
+  if (Array.isArray(before) && Array.isArray(after)) return patchLists(before, after, path);
+  if (isObject(before) && isObject(after)) return patchFields(before, after, path);
+  return [{ op: "replace", path, value: after }];
 }
 
-/**
- * Returns the patch of a list, for lists that were added to, or whose items changed in place, as in a pod: what is
- * alike at both ends stays, and the rest is compared item by item. rfc6902's own way compares each item with each,
- * which a list of 100,000 makes a matter of hours, and may replace an item as a whole, with numbers in it that
- * JavaScript cannot hold.
- */
-function patchLists(old: readonly unknown[], now: readonly unknown[]): Operation[] {
-  const shorter = Math.min(old.length, now.length);
+function patchFields(before: JsonObject, after: JsonObject, path: string): Operation[] {
+  const at = (name: string) => `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const isIn = (object: JsonObject) => (name: string) => Object.hasOwn(object, name) && object[name] !== undefined;
+  const [old, now] = [Object.keys(before).filter(isIn(before)), Object.keys(after).filter(isIn(after))];
+  return [
+    ...old.filter((name) => !isIn(after)(name)).map((name) => ({ op: "remove", path: at(name) }) as const),
+    ...now
+      .filter((name) => !isIn(before)(name))
+      .map((name) => ({ op: "add", path: at(name), value: after[name] }) as const),
+    ...old.filter(isIn(after)).flatMap((name) => patchBetween(before[name], after[name], at(name))),
+  ];
+}
+
+function patchLists(before: readonly unknown[], after: readonly unknown[], path: string): Operation[] {
+  const shorter = Math.min(before.length, after.length);
   let start = 0;
-  while (start < shorter && Bun.deepEquals(old[start], now[start])) start += 1;
+  while (start < shorter && Bun.deepEquals(before[start], after[start])) start += 1;
   let alike = 0;
-  while (alike < shorter - start && Bun.deepEquals(old[old.length - 1 - alike], now[now.length - 1 - alike]))
-    alike += 1;
-  const [oldEnd, nowEnd] = [old.length - alike, now.length - alike];
+  while (alike < shorter - start && Bun.deepEquals(before.at(-1 - alike), after.at(-1 - alike))) alike += 1;
+  const both = shorter - alike;
   const operations: Operation[] = [];
-  let index = start;
-  for (; index < oldEnd && index < nowEnd; index += 1) {
-    for (const operation of patchBetween(old[index], now[index])) {
-      operations.push({ ...operation, path: `/${index}${operation.path}` });
-    }
+  for (let at = start; at < both; at += 1) {
+    for (const operation of patchBetween(before[at], after[at], `${path}/${at}`)) operations.push(operation);
   }
-  for (let added = index; added < nowEnd; added += 1) {
-    operations.push({ op: "add", path: `/${added}`, value: now[added] });
-  }
-  for (let removed = oldEnd - 1; removed >= index; removed -= 1) operations.push({ op: "remove", path: `/${removed}` });
+  for (let at = both; at < after.length - alike; at += 1)
+    operations.push({ op: "add", path: `${path}/${at}`, value: after[at] });
+  for (let at = before.length - alike - 1; at >= both; at -= 1)
+    operations.push({ op: "remove", path: `${path}/${at}` });
   return operations;
 }

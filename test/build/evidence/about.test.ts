@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bunParts } from "../../../build/bundle/bun-parts.ts";
-import { bundledPackages, withoutText } from "../../../build/bundle/bundled.ts";
+import { bundledPackages } from "../../../build/bundle/bundled.ts";
 import { programs } from "../../../build/bundle/programs.ts";
 import type { Component } from "../../../build/evidence/components.ts";
 import { licenseText } from "../../../build/evidence/license-text.ts";
@@ -43,7 +43,7 @@ describe("of what Bun holds", () => {
 
   test("each has the text of its licence, and no text is there for nothing", () => {
     const ofLibraries = ["bun", "musl", "GCC-exception-3.1", "GPL-3.0"];
-    const wanted = new Set([...bunParts.flatMap(({ texts }) => texts), ...ofLibraries, ...withoutText]);
+    const wanted = new Set([...bunParts.flatMap(({ texts }) => texts), ...ofLibraries]);
     expect([...wanted].map((name) => `${name}.txt`).toSorted()).toEqual(files.toSorted());
     expect(bunParts.filter(({ texts }) => texts.length === 0)).toEqual([]);
   });

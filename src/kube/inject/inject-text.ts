@@ -3,10 +3,10 @@ import type { Injection } from "../../core/inject/patch.ts";
 import type { Remark } from "../../core/inject/remark.ts";
 import { describeRemark, type PodPlace, podsIn } from "../../core/inject/workload.ts";
 import { isEmptyDocument, splitDocuments } from "./documents.ts";
-import { readDocument, type YamlDocument } from "./yaml/document.ts";
+import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";
-import { nodeAt } from "./yaml/lookup.ts";
-import { NotYaml, startOf } from "./yaml/nodes.ts";
+import { NotYaml } from "./yaml/parse.ts";
+import { startOf } from "./yaml/places.ts";
 import type { Splice } from "./yaml/splice.ts";
 
 /** What comes of a text with manifests. */

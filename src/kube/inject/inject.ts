@@ -67,11 +67,11 @@ function writeFiles(done: readonly Done[]): number {
 
 /** Prints the diff. Returns the exit code of diff and kubectl diff: 1 if there is a difference. */
 async function showDiff(done: readonly Done[], env: Environment): Promise<number> {
-  const lines = done.flatMap(({ name, text, splices }) => unifiedDiff(name, text, splices));
+  const diff = done.map(({ name, text, splices }) => unifiedDiff(name, text, splices)).join("");
   const isColored = isatty(1) && !env.NO_COLOR && env.TERM !== "dumb";
-  if (isColored) await writeStreamed(new TextEncoder().encode(lines.map((line) => `${colored(line)}\n`).join("")));
-  else await writeContent(lines.map((line) => `${line}\n`).join(""));
-  return lines.length > 0 ? INJECT_EXIT.differs : EXIT.ok;
+  if (isColored) await writeStreamed(new TextEncoder().encode(diff.replaceAll(/[^\n]+/g, colored)));
+  else await writeContent(diff);
+  return diff === "" ? EXIT.ok : INJECT_EXIT.differs;
 }
 
 const colors: readonly (readonly [start: string, code: number])[] = [

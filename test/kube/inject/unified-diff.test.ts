@@ -10,7 +10,7 @@ test("lines that are added and changed, with three lines around them", () => {
     { from: 8, to: 8, text: "new\n" },
     { from: 16, to: 17, text: "x" },
   ];
-  expect(unifiedDiff("a.yaml", text, splices).join("\n")).toBe(
+  expect(unifiedDiff("a.yaml", text, splices)).toBe(
     [
       "--- a/a.yaml",
       "+++ b/a.yaml",
@@ -25,13 +25,14 @@ test("lines that are added and changed, with three lines around them", () => {
       " 8",
       "-9",
       "+x",
+      "",
     ].join("\n"),
   );
 });
 
 test("nothing that changes is no diff", () => {
-  expect(unifiedDiff("x", "a\n", [])).toEqual([]);
-  expect(unifiedDiff("x", "a\n", [{ from: 0, to: 1, text: "a" }])).toEqual([]);
+  expect(unifiedDiff("x", "a\n", [])).toBe("");
+  expect(unifiedDiff("x", "a\n", [{ from: 0, to: 1, text: "a" }])).toBe("");
 });
 
 test("a patch makes of the text what the changes make of it", () => {
@@ -48,9 +49,8 @@ test("a patch makes of the text what the changes make of it", () => {
         splices.push({ from, to: at, text: piece });
       }
       const changed = applySplices(text, splices);
-      const lines = unifiedDiff("x", text, splices);
-      const outcome = lines.length === 0 ? text : applyPatch(text, `${lines.join("\n")}\n`);
-      expect(outcome).toBe(changed);
+      const diff = unifiedDiff("x", text, splices);
+      expect(diff === "" ? text : applyPatch(text, diff)).toBe(changed);
     },
   );
   // a line whose break goes, and then all of the next one

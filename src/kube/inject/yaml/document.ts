@@ -1,35 +1,42 @@
-import type { Node, Pair } from "yaml";
-import { NotYaml } from "./nodes.ts";
-import { parseNodes } from "./parse.ts";
-import { readValues, type Values } from "./values.ts";
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from "yaml";
+import { isObject, type Path } from "../../../core/base/json.ts";
+import { NotYaml, parseNodes } from "./parse.ts";
+import { type Item, startOf } from "./places.ts";
+import { scalarValue } from "./scalars.ts";
 
 /** The text of a YAML document, its nodes, and what Kubernetes reads in them. JSON is YAML, too. */
-export interface YamlDocument extends Values {
+export interface YamlDocument {
   readonly text: string;
   /** Null if there are only comments. */
   readonly root: Node | null;
   /** What Kubernetes reads in the whole document. */
   readonly value: unknown;
+  /** What Kubernetes reads in each node. */
+  readonly values: ReadonlyMap<Node, unknown>;
+  /** The node that each alias stands for. */
+  readonly targets: ReadonlyMap<Node, Node>;
 }
 
 /**
- * Parses a YAML or JSON document, and reads its values as Kubernetes does, not as the parser would. If a key is given
- * twice, the last one counts, as for kubectl. With `isEdited: false` it needs less memory, but the result cannot be
- * edited.
- * @throws NotYaml if Kubernetes could not read the text
+ * Parses a YAML or JSON document, and reads its values as Kubernetes does, with aliases and merges (`<<`) resolved. If a
+ * key is given twice, the last one counts, as for kubectl. With `isEdited: false` it needs less memory, but the result
+ * cannot be edited.
+ * @throws NotYaml if Kubernetes could not read the text, or if its aliases stand for more than 400,000 nodes
+ * (`MOST_ALIASED`)
  */
 export function readDocument(text: string, { isEdited = true } = {}): YamlDocument {
+  const reading: Reading = {
+    values: new Map(),
+    targets: new Map(),
+    anchors: new Map(),
+    sizes: new Map(),
+    nodes: 0,
+    aliased: 0,
+  };
   try {
-    const { contents: root } = parseNodes(text, {
-      schema: "failsafe",
-      uniqueKeys: false,
-      strict: false,
-      prettyErrors: false,
-      keepSourceTokens: isEdited,
-      logLevel: "error",
-    });
-    const { values, targets } = readValues(root);
-    return { text, root, value: root === null ? null : values.get(root), values, targets };
+    const { contents: root } = parseNodes(text, isEdited);
+    const value = root === null ? null : read(reading, root);
+    return { text, root, value, values: reading.values, targets: reading.targets };
   } catch (error) {
     // a call for each level of nesting
     if (error instanceof RangeError) throw new NotYaml(0, "this is nested too deeply");
@@ -37,7 +44,112 @@ export function readDocument(text: string, { isEdited = true } = {}): YamlDocume
   }
 }
 
-/** Returns the name of a map's field as Kubernetes reads it: for the plain key `yes` it is `true`. */
-export function fieldNameOf({ key }: Pair, { values }: Values): string {
-  return String(values.get(key as Node));
+/**
+ * Returns the node at a path, to say in which line it is: the key of a field, or an item of a list. If there is none,
+ * returns the last node on the way to it. Returns undefined in an empty document.
+ */
+export function nodeAt({ root, values, targets }: YamlDocument, path: Path): Node | undefined {
+  let node: Node | null = root;
+  let found = node;
+  for (const part of path) {
+    const here: Node | null = (node && targets.get(node)) ?? node;
+    if (isMap(here)) {
+      const pair: Item | undefined = (here.items as Item[]).findLast(
+        ({ key }) => String(values.get(key)) === `${part}`,
+      );
+      found = pair?.key ?? found;
+      node = pair?.value ?? null;
+    } else {
+      node = isSeq(here) ? ((here.items as Node[])[Number(part)] ?? null) : null;
+      found = node ?? found;
+    }
+  }
+  return found ?? undefined;
+}
+
+/** Reports whether a pair of a YAML map is a merge: `<<: *defaults`. */
+export function isMerge({ key }: Pair): boolean {
+  return isScalar(key) && key.value === "<<" && key.type === "PLAIN" && key.tag === undefined;
+}
+
+/**
+ * Lists the fields that a map's item sets: one, or those of the maps that it merges (`<<`), of which the first that has
+ * a key wins. `readAs` returns what a node is read as.
+ * @throws NotYaml if it merges something else
+ */
+export function fieldsOf(pair: Item, readAs: (node: Node) => unknown): readonly (readonly [string, unknown])[] {
+  const { key, value } = pair;
+  // for the plain key `yes` it is `true`
+  if (!isMerge(pair)) return [[String(readAs(key)), value && readAs(value)]];
+  const source = isSeq(value) ? (value.items as Node[]).map(readAs) : value && readAs(value);
+  const maps: readonly unknown[] = Array.isArray(source) ? source.toReversed() : [source];
+  return maps.flatMap((map) => {
+    if (!isObject(map)) throw new NotYaml(startOf(key), "<< takes a map, or a list of maps");
+    return Object.entries(map);
+  });
+}
+
+/** The most nodes that aliases may stand for, as in go-yaml. More is an attack. */
+const MOST_ALIASED = 400_000;
+
+interface Reading {
+  readonly values: Map<Node, unknown>;
+  readonly targets: Map<Node, Node>;
+  /** The node of each anchor; if several have the same one, the last so far. */
+  readonly anchors: Map<string, Node>;
+  /** The number of nodes in each node that was read to its end. */
+  readonly sizes: Map<Node, number>;
+  /** Nodes read so far, those that aliases stand for included. */
+  nodes: number;
+  /** Those of them that aliases stand for. */
+  aliased: number;
+}
+
+function read(reading: Reading, node: Node): unknown {
+  if (isAlias(node)) return readAlias(reading, node);
+  const { anchor } = node as Scalar;
+  if (anchor !== undefined) reading.anchors.set(anchor, node);
+  const before = reading.nodes;
+  reading.nodes += 1;
+  const value = readInside(reading, node);
+  reading.sizes.set(node, reading.nodes - before);
+  reading.values.set(node, value);
+  return value;
+}
+
+function readInside(reading: Reading, node: Node): unknown {
+  if (isMap(node)) return readMap(reading, node.items as Item[]);
+  if (isSeq(node)) return (node.items as Node[]).map((item) => read(reading, item));
+  try {
+    return scalarValue(node as Scalar);
+  } catch (error) {
+    throw new NotYaml(startOf(node), (error as Error).message);
+  }
+}
+
+function readAlias(reading: Reading, node: Alias): unknown {
+  const target = reading.anchors.get(node.source);
+  if (target === undefined) throw new NotYaml(startOf(node), `*${node.source}: no &${node.source} stands before it`);
+  const size = reading.sizes.get(target);
+  if (size === undefined) throw new NotYaml(startOf(node), `*${node.source} stands inside &${node.source}`);
+  reading.nodes += size;
+  reading.aliased += size;
+  if (reading.aliased > MOST_ALIASED) {
+    throw new NotYaml(startOf(node), `its aliases stand for more than ${MOST_ALIASED} values`);
+  }
+  const value = reading.values.get(target);
+  reading.targets.set(node, target);
+  reading.values.set(node, value);
+  return value;
+}
+
+function readMap(reading: Reading, pairs: readonly Item[]): unknown {
+  const fields = new Map<string, unknown>();
+  for (const pair of pairs) {
+    const key = read(reading, pair.key);
+    if (typeof key === "object" && key !== null) throw new NotYaml(startOf(pair.key), "a key must be a text");
+    if (pair.value !== null) read(reading, pair.value);
+    for (const [name, value] of fieldsOf(pair, (node) => reading.values.get(node))) fields.set(name, value);
+  }
+  return Object.fromEntries(fields);
 }

@@ -1,13 +1,12 @@
-import { isAlias, isMap, isSeq, type Node } from "yaml";
+import { isAlias, isMap, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
 import { isObject } from "../../../core/base/json.ts";
 import { readDocument, type YamlDocument } from "./document.ts";
+import { addSplice, type Edit, indented, insertLines, type Place } from "./items.ts";
 import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
-import type { Place } from "./places.ts";
-import { replaceNode } from "./replace.ts";
+import { endOf, indentationAt, isBlock, isFirstOnLine, lineEnd, startOf } from "./places.ts";
 import { applySplices, type Splice } from "./splice.ts";
-import type { Edit } from "./splices.ts";
-import { styleOf } from "./style.ts";
+import { blockLines, inlineText, styleOf } from "./style.ts";
 
 /**
  * Returns the splices that make a document read as `after` and leave all else as it is, to the byte. An alias is
@@ -22,32 +21,74 @@ export function editsTo(document: YamlDocument, after: unknown): readonly Splice
   edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });
   const changed = applySplices(text, edit.splices);
   const outcome = readDocument(changed, { isEdited: false });
-  if (!same(outcome.value, after)) throw new Error(`an edit went wrong:\n${changed}`);
+  if (!isSame(outcome.value, after)) throw new Error(`an edit went wrong:\n${changed}`);
   return edit.splices;
 }
 
 function change(edit: Edit, node: Node, after: unknown, place: Place): void {
-  const { values, targets } = edit.document;
+  const { document, expected } = edit;
   if (isAlias(node)) {
-    const target = targets.get(node) as Node;
-    if (!edit.expected.has(target) || !same(edit.expected.get(target), after)) replaceNode(edit, node, after, place);
+    const target = document.targets.get(node) as Node;
+    if (!expected.has(target) || !isSame(expected.get(target), after)) replaceNode(edit, node, after, place);
     return;
   }
-  edit.expected.set(node, after);
-  const isSame = same(values.get(node), after);
+  expected.set(node, after);
+  const isChanged = !isSame(document.values.get(node), after);
   // what is the same may still have aliases for what is not
-  if (isSame && targets.size === 0) return;
-  if (isMap(node) && isObject(after) && changeMap(edit, node as Parameters<typeof changeMap>[1], after)) return;
-  if (
-    isSeq(node) &&
-    Array.isArray(after) &&
-    changeList(edit, node as Parameters<typeof changeList>[1], { after, place })
-  ) {
-    return;
-  }
-  if (!isSame) replaceNode(edit, node, after, place);
+  if (!isChanged && document.targets.size === 0) return;
+  const isDone =
+    (isMap(node) && isObject(after) && changeMap(edit, node as YAMLMap<Node, Node | null>, after)) ||
+    (isSeq(node) && Array.isArray(after) && changeList(edit, node as YAMLSeq<Node>, after));
+  if (!isDone && isChanged) replaceNode(edit, node, after, place);
 }
 
-function same(one: unknown, other: unknown): boolean {
+function isSame(one: unknown, other: unknown): boolean {
   return Bun.deepEquals(one, other, true);
+}
+
+/** Adds to the edit the splices that replace a node's value, in the document's style. Its anchor and tag stay. */
+function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, colon }: Place): void {
+  const { text } = edit.document;
+  const from = startOf(node);
+  const end = endOf(node) - breakAt(text, node);
+  // a block on the colon's own line, after `? key`, is written as one after a dash
+  const isBelow = colon !== undefined && isBlock(node) && isFirstOnLine(text, from);
+  if (isFlow || isInline(after)) {
+    const inline = inlineText(after, edit.style, indentationAt(text, from));
+    if (!isBelow) return addSplice(edit, from, end, (isFlow || isAfterBlank(text, from) ? "" : " ") + inline);
+    addSplice(edit, colon, colon, ` ${inline}`);
+    return addSplice(edit, blankStart(text, from), end, "");
+  }
+  if (!isBelow && (colon === undefined || isBlock(node))) {
+    const lines = indented(blockLines(after, edit.style), column + 2);
+    return addSplice(edit, from, end, lines.join("\n").trimStart());
+  }
+  const { indent, indentSeq } = edit.style;
+  const lines = indented(blockLines(after, edit.style), column + (Array.isArray(after) && !indentSeq ? 0 : indent));
+  addSplice(edit, blankStart(text, from), end, "");
+  insertLines(edit, lineEnd(text, endOf(node)), lines);
+}
+
+/** Reports whether a value stands on the line of its key: a scalar, or an empty list or map. */
+function isInline(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return !isObject(value) || Object.keys(value).length === 0;
+}
+
+/** Returns the length of the line break with which a node ends, as block scalars do; 0 if it does not. */
+function breakAt(text: string, node: Node): number {
+  const end = endOf(node);
+  if (end === startOf(node) || text[end - 1] !== "\n") return 0;
+  return text[end - 2] === "\r" ? 2 : 1;
+}
+
+function isAfterBlank(text: string, at: number): boolean {
+  return at === 0 || /\s/.test(text[at - 1] as string);
+}
+
+/** Returns where the blanks and line breaks before an offset start. */
+function blankStart(text: string, at: number): number {
+  let start = at;
+  while (isAfterBlank(text, start) && start > 0) start -= 1;
+  return start;
 }

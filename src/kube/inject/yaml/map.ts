@@ -1,133 +1,81 @@
 import type { Node, YAMLMap } from "yaml";
 import type { JsonObject } from "../../../core/base/json.ts";
-import { fieldNameOf } from "./document.ts";
-import { jsonField } from "./json.ts";
-import { isFromInside, mergedAfter, ownersOf } from "./merge.ts";
-import { isMerge } from "./nodes.ts";
-import { colonOf, columnOf, endOfPair, type Item, isBlock, isFirstOnLine, lineEnd, startsOf } from "./places.ts";
-import {
-  addSplice,
-  baseOf,
-  type Edit,
-  indented,
-  insertInFlow,
-  insertLines,
-  removeInFlow,
-  removeLines,
-} from "./splices.ts";
-import { blockLines, flowFields } from "./text.ts";
+import { fieldsOf, isMerge } from "./document.ts";
+import { baseOf, type Edit, insertItems, removeItems } from "./items.ts";
+import { colonOf, columnOf, type Item, isBlock } from "./places.ts";
+import { blockLines, inlineField } from "./style.ts";
 
 type Fields = YAMLMap<Node, Node | null>;
 
-/** What is done with each item of a map. */
-interface Plan {
-  readonly stays: readonly boolean[];
-  /** Returns the index of the map's own item that sets a field; undefined if there is none that stays. */
-  readonly owner: (name: string) => number | undefined;
-  /** The fields that come from those merges (`<<`) that stay. */
-  readonly merged: ReadonlyMap<string, unknown>;
-  readonly after: JsonObject;
-}
-
 /**
- * Edits a YAML map so that it reads as `after`: changes, inserts and removes fields, each in its place in the text.
- * Returns false, with the edit untouched, if the map must be rewritten as a whole (for example because no field stays).
+ * Edits a YAML map so that it reads as `after`: changes and removes fields, and adds new ones at its end, where they win
+ * over its merges (`<<`). Returns false, with the edit untouched, if nothing of it stays, so that it must be rewritten.
  */
 export function changeMap(edit: Edit, map: Fields, after: JsonObject): boolean {
-  const plan = planOf(edit, map, after);
-  if (!canChange(edit, map, plan)) return false;
-  changeFields(edit, map, plan);
-  if (isBlock(map)) removeLines(edit, map, plan.stays);
-  else removeInFlow(edit, map, plan.stays);
-  for (const [behind, fields] of additions(map, plan)) add(edit, map, { behind, fields, stays: plan.stays });
+  const owners = ownersOf(edit, map);
+  const read = new Map<string, unknown>(); // what the items that stay will be read as
+  const stays = map.items.map((pair, at) => {
+    const fields = isMerge(pair) ? mergedFields(edit, pair, after) : changeField(edit, map, { at, owners, after });
+    for (const [name, value] of fields ?? []) read.set(name, value);
+    return fields !== undefined;
+  });
+  if (!stays.includes(true)) return false;
+  removeItems(edit, map, stays);
+  const isNew = ([name, value]: [string, unknown]) =>
+    value !== undefined && !(read.has(name) && Bun.deepEquals(read.get(name), value, true));
+  addFields(edit, map, stays, Object.entries(after).filter(isNew));
   return true;
 }
 
-function planOf(edit: Edit, map: Fields, after: JsonObject): Plan {
-  const owners = ownersOf(edit, map);
-  const isOwn = (name: string) => owners.has(name) && !isMerge(map.items[owners.get(name) as number] as Item);
-  const isWanted = (name: string) => Object.hasOwn(after, name) && after[name] !== undefined;
-  const isSame = Bun.deepEquals(edit.document.values.get(map), after, true);
-  const merges = map.items.map((pair) => (isMerge(pair) ? mergedAfter(edit, pair) : undefined));
-  // what a merge gives can be overridden, but not taken away
-  const stays = map.items.map((pair, at) => {
-    const merged = merges[at];
-    if (merged === undefined) return isWanted(fieldNameOf(pair, edit.document));
-    if (!isSame && isFromInside(edit, map, pair)) return false;
-    return Object.keys(merged).every((name) => isOwn(name) || isWanted(name));
-  });
-  const owner = (name: string) => {
-    const at = isOwn(name) ? owners.get(name) : undefined;
-    return at !== undefined && stays[at] ? at : undefined;
-  };
-  const merged = new Map(merges.flatMap((fields, at) => (fields && stays[at] ? Object.entries(fields) : [])));
-  return { stays, owner, merged, after };
-}
-
-function canChange({ document }: Edit, map: Fields, { stays, after }: Plan): boolean {
-  if (!stays.includes(true)) return false;
-  const starts = startsOf(map);
-  return map.items.every((pair, at) => {
-    if (!stays[at]) return !isBlock(map) || isFirstOnLine(document.text, starts[at] as number);
-    return pair.value !== null || after[fieldNameOf(pair, document)] === null;
-  });
-}
-
-function changeFields(edit: Edit, map: Fields, { stays, owner, after }: Plan): void {
-  map.items.forEach((pair, at) => {
-    if (!stays[at] || pair.value === null || isMerge(pair)) return;
-    const name = fieldNameOf(pair, edit.document);
-    // one that a later one overrides says what it said
-    const value = owner(name) === at ? after[name] : edit.document.values.get(pair.value);
-    edit.change(pair.value, value, { isFlow: !isBlock(map), column: columnOf(map), colon: colonOf(map, at) });
-  });
+/** Returns for each field of a map the index of the item that sets it: the last of several (measured: kubectl). */
+function ownersOf({ document: { values } }: Edit, map: Fields): ReadonlyMap<string, number> {
+  return new Map(
+    map.items.flatMap((pair, at) => fieldsOf(pair, (node) => values.get(node)).map(([name]) => [name, at] as const)),
+  );
 }
 
 /**
- * New fields, and the index of the item behind which they are inserted; undefined means before the first that stays.
+ * Returns the fields that a merge (`<<`) will give; undefined if it must go, because what it gives can be overridden,
+ * but not taken away.
  */
-type Addition = readonly [behind: number | undefined, fields: JsonObject];
-
-/**
- * Lists the new fields, each behind the field that it follows in `after`. In a map with `<<` all are inserted at its
- * end, where they win.
- */
-function additions(map: Fields, { stays, owner, merged, after }: Plan): readonly Addition[] {
-  const groups = new Map<number | undefined, [string, unknown][]>();
-  const hasMerge = map.items.some(isMerge);
-  let behind = hasMerge ? stays.lastIndexOf(true) : undefined;
-  for (const [name, value] of Object.entries(after)) {
-    const at = owner(name);
-    if (value === undefined || (at === undefined && Bun.deepEquals(merged.get(name), value, true))) continue;
-    if (at === undefined) groups.set(behind, [...(groups.get(behind) ?? []), [name, value]]);
-    else if (!hasMerge) behind = at;
-  }
-  return [...groups].map(([at, fields]) => [at, Object.fromEntries(fields)]);
+function mergedFields({ document: { values, targets }, expected }: Edit, pair: Item, after: JsonObject) {
+  const fields = fieldsOf(pair, (node) => {
+    const target = targets.get(node);
+    return target !== undefined && expected.has(target) ? expected.get(target) : values.get(node);
+  });
+  return fields.every(([name]) => hasField(after, name)) ? fields : undefined;
 }
 
-interface Added {
-  readonly behind: number | undefined;
-  readonly fields: JsonObject;
-  readonly stays: readonly boolean[];
+/** A field that a map already has. */
+interface Field {
+  readonly at: number;
+  readonly owners: ReadonlyMap<string, number>;
+  readonly after: JsonObject;
 }
 
-function add(edit: Edit, map: Fields, { behind, fields, stays }: Added): void {
-  const first = stays.indexOf(true);
-  if (!isBlock(map)) {
-    const texts = Object.entries(fields).map((field) => fieldText(edit, field, baseOf(edit, map, first)));
-    return insertInFlow(edit, map, { after: behind, first, texts });
+/** Changes the value of a field. Returns what it will be read as; undefined if the field must go. */
+function changeField(edit: Edit, map: Fields, { at, owners, after }: Field) {
+  const { key, value: node } = map.items[at] as Item;
+  const name = String(edit.document.values.get(key));
+  // one that a later one overrides says what it said
+  const value = owners.get(name) === at ? after[name] : node && edit.document.values.get(node);
+  if (!hasField(after, name) || (node === null && value !== null)) return undefined;
+  if (node !== null) {
+    edit.change(node, value, { isFlow: !isBlock(map), column: columnOf(map), colon: colonOf(map, at) });
   }
-  const column = columnOf(map);
-  const lines = blockLines(fields, edit.style);
-  if (behind !== undefined) {
-    const end = endOfPair(map.items[behind] as Item);
-    return insertLines(edit, lineEnd(edit.document.text, end), indented(lines, column));
-  }
-  const at = startsOf(map)[first] as number;
-  addSplice(edit, [at, at], [...indented(lines, column), " ".repeat(column)].join("\n").slice(column));
+  return [[name, value]] as const;
 }
 
-function fieldText({ style }: Edit, field: readonly [string, unknown], base: string | undefined): string {
-  if (style.json !== undefined) return jsonField(field, style.json, base);
-  return flowFields(Object.fromEntries([field]));
+function hasField(object: JsonObject, name: string): boolean {
+  return Object.hasOwn(object, name) && object[name] !== undefined;
+}
+
+function addFields(edit: Edit, map: Fields, stays: readonly boolean[], added: readonly [string, unknown][]): void {
+  if (added.length === 0) return;
+  const spot = { behind: stays.lastIndexOf(true), first: stays.indexOf(true) };
+  const base = baseOf(edit, map, spot.first);
+  const pieces = isBlock(map)
+    ? blockLines(Object.fromEntries(added), edit.style)
+    : added.map(([name, value]) => inlineField(name, value, edit.style, base));
+  insertItems(edit, map, spot, pieces);
 }

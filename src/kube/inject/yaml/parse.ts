@@ -1,22 +1,31 @@
-import {
-  Composer,
-  type CST,
-  type Document,
-  type DocumentOptions,
-  Lexer,
-  type ParseOptions,
-  Parser,
-  type SchemaOptions,
-} from "yaml";
-import { NotYaml } from "./nodes.ts";
+import { Composer, type CST, type Document, Lexer, Parser } from "yaml";
+
+/** The error for a text that is no YAML that Kubernetes could read. `offset` says where in the text. */
+export class NotYaml extends Error {
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
 
 /**
  * Parses the text of one YAML document into nodes as `parseDocument` of the package yaml does, and accepts what
- * go-yaml, and so Kubernetes, accepts beyond YAML's rules: any indentation inside quotes, brackets and braces.
+ * go-yaml, and so Kubernetes, accepts beyond YAML's rules: any indentation inside quotes, brackets and braces, and keys
+ * given twice. `isEdited`: whether nodes keep their tokens, which say where they stand in the text.
  * @throws NotYaml if there is a syntax error, or a second document
  */
-export function parseNodes(text: string, options: ParseOptions & DocumentOptions & SchemaOptions): Document.Parsed {
-  const [document, other] = [...new Composer(options).compose(tokensOf(text), true, text.length)];
+export function parseNodes(text: string, isEdited: boolean): Document.Parsed {
+  const composer = new Composer({
+    schema: "failsafe",
+    uniqueKeys: false,
+    strict: false,
+    prettyErrors: false,
+    keepSourceTokens: isEdited,
+    logLevel: "error",
+  });
+  const [document, other] = [...composer.compose(tokensOf(text), true, text.length)];
   const [error] = document?.errors ?? [];
   if (error !== undefined) throw new NotYaml(error.pos[0], error.message);
   if (other !== undefined) throw new NotYaml(other.range[0], "another document begins here without --- before it");
@@ -29,7 +38,7 @@ function* tokensOf(text: string): Generator<CST.Token> {
   yield* parser.end();
 }
 
-/** The parts of a lexer that its types keep to themselves. */
+/** The parts of a lexer that its types keep to themselves (yaml 2.9.1; no option of it gives this leniency). */
 interface Insides {
   /** The blanks that a line must start with to go on with what was begun. */
   indentNext: number;

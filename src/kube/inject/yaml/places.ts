@@ -1,29 +1,18 @@
 import { isMap, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from "yaml";
-import { startOf } from "./nodes.ts";
 
-/** A map or list of YAML. */
-export type Collection = YAMLMap<Node, Node | null> | YAMLSeq<Node | null>;
-/** A field of a map. */
+/** A field of a map. The value is null if there is not even a colon. */
 export type Item = Pair<Node, Node | null>;
+/** A map or list of YAML. */
+export type Collection = YAMLMap<Node, Node | null> | YAMLSeq<Node>;
 
-/** Where a value stands in the text, as far as its writing depends on it. */
-export interface Place {
-  /** Whether it is in braces or brackets, where line breaks mean nothing. */
-  readonly isFlow: boolean;
-  /** The column, from 0, of the key or dash that it belongs to. */
-  readonly column: number;
-  /** The offset after the colon of its key; undefined if it is an item of a list. */
-  readonly colon: number | undefined;
+/** Reports whether a node is a map or a list in lines of keys or dashes, not in braces or brackets. */
+export function isBlock(node: Node | null): node is Collection {
+  return (isMap(node) || isSeq(node)) && node.flow !== true;
 }
 
-/** Reports whether a node is a map or a list. */
-export function isCollection(node: unknown): node is Collection {
-  return isMap(node) || isSeq(node);
-}
-
-/** Reports whether a collection is written in lines of keys or dashes, not in braces or brackets. */
-export function isBlock(node: Collection): boolean {
-  return node.flow !== true;
+/** Returns the offset at which a node begins, after its anchor and tag. */
+export function startOf(node: Node): number {
+  return node.range?.[0] ?? 0;
 }
 
 /**
@@ -31,30 +20,52 @@ export function isBlock(node: Collection): boolean {
  * break.
  */
 export function endOf(node: Node): number {
-  if (!isCollection(node) || !isBlock(node) || node.items.length === 0) return node.range?.[1] ?? 0;
-  const last = node.items.at(-1) as Item | Node;
-  return isNode(last) ? endOf(last) : endOfPair(last);
+  return isBlock(node) && node.items.length > 0 ? endOfItem(node, node.items.length - 1) : (node.range?.[1] ?? 0);
 }
 
-/** Returns the offset after a field: after its value, or after its key if it has no value. */
-export function endOfPair({ key, value }: Item): number {
-  return endOf(value ?? key);
+/** Returns the offset after an item of a list, or after a field: after its value, or its key if it has no value. */
+export function endOfItem(node: Collection, at: number): number {
+  const item = node.items[at] as Item | Node;
+  return endOf("key" in item ? (item.value ?? item.key) : item);
 }
 
 /** Returns the offset at which each item begins, with its anchor and tag; in a block list, that of its dash. */
 export function startsOf(node: Collection): readonly number[] {
-  return tokensOf(node).map((item, at) => startOfItem(item, node.items[at] as Item | Node, node));
+  return node.items.map((item, at) => {
+    const token = tokensOf(node)[at]?.start.find(({ type }) => !between.includes(type));
+    return token?.offset ?? startOf("key" in item ? item.key : item);
+  });
 }
 
-/** Returns the offset after the colon of a map's item; of its key if it has no colon. */
+/**
+ * Returns the offset after the colon of a map's item, and after the anchor and tag that follow it; after its key if it
+ * has no colon.
+ */
 export function colonOf(map: Collection, at: number): number {
-  const token = tokensOf(map)[at]?.sep?.find(({ type }) => type === "map-value-ind");
-  return token === undefined ? startOf((map.items[at] as Item).key) : token.offset + 1;
+  const token = tokensOf(map)[at]?.sep?.findLast(({ type }) => !between.includes(type));
+  return token === undefined ? endOf((map.items[at] as Item).key) : token.offset + token.source.length;
 }
 
 /** Returns the column, from 0, of the keys or dashes of a block. */
 export function columnOf(node: Collection): number {
   return (node.srcToken as { readonly indent?: number } | undefined)?.indent ?? 0;
+}
+
+interface Token {
+  readonly type: string;
+  readonly offset: number;
+  readonly source: string;
+}
+
+/** The types of the tokens that stand between items, keys and values. */
+const between: readonly string[] = ["space", "newline", "comment", "comma"];
+
+/** Returns the parser's tokens of each item: those before it, and those between its key and value. */
+function tokensOf(node: Collection) {
+  const { items } = node.srcToken as unknown as {
+    items: readonly { start: readonly Token[]; sep?: readonly Token[] }[];
+  };
+  return items;
 }
 
 /**
@@ -81,31 +92,4 @@ export function indentationAt(text: string, at: number): string {
 /** Reports whether nothing but blanks stands before an offset on its line. */
 export function isFirstOnLine(text: string, at: number): boolean {
   return /^[ \t]*$/.test(text.slice(lineStart(text, at), at));
-}
-
-interface Token {
-  readonly type: string;
-  readonly offset: number;
-}
-
-interface ItemTokens {
-  readonly start: readonly Token[];
-  readonly sep?: readonly Token[];
-}
-
-/** Returns the parser's tokens of each item. */
-function tokensOf(node: Collection): readonly ItemTokens[] {
-  const { items } = node.srcToken as unknown as { readonly items: readonly ItemTokens[] };
-  // what follows the last item is one more without a value
-  return items.slice(0, node.items.length);
-}
-
-function startOfItem({ start }: ItemTokens, item: Item | Node, node: Collection): number {
-  const marks = isSeq(node) && isBlock(node) ? ["seq-item-ind"] : ["explicit-key-ind", "anchor", "tag"];
-  const mark = start.find(({ type }) => marks.includes(type));
-  return mark?.offset ?? startOf(isNode(item) ? item : item.key);
-}
-
-function isNode(item: Item | Node): item is Node {
-  return !("key" in item);
 }

@@ -1,53 +1,131 @@
-import { isMap, isSeq, type Node, visit } from "yaml";
+import {
+  Document,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  type Node,
+  type Scalar,
+  type ToStringOptions,
+  visit,
+} from "yaml";
 import type { YamlDocument } from "./document.ts";
-import { type Collection, columnOf, indentationAt, isBlock, isFirstOnLine, startsOf } from "./places.ts";
-import type { YamlStyle } from "./text.ts";
+import { columnOf, indentationAt, isBlock, isFirstOnLine, startsOf } from "./places.ts";
+import { plainValue } from "./scalars.ts";
+
+/** How a document is written, so that what is added looks like what is there. */
+export interface YamlStyle {
+  readonly newline: "\n" | "\r\n";
+  /** Blanks from a key to the keys below it. */
+  readonly indent: number;
+  /** Whether the dashes of a list stand further right than its key. */
+  readonly indentSeq: boolean;
+  /** The indentation of a level if the document is JSON, empty if that is on one line; undefined if it is YAML. */
+  readonly json: string | undefined;
+}
 
 /**
  * Returns how a document is written: its line breaks, and the indentation of its first nested map and list (2 if there
  * is none).
  */
 export function styleOf({ text, root }: YamlDocument): YamlStyle {
-  const newline = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n";
   let indent: number | undefined;
   let dash: number | undefined;
   visit(root, {
     Map(_, map) {
-      if (!isBlock(map as Collection)) return;
+      if (!isBlock(map)) return;
       for (const { value } of map.items) {
-        if (isMap(value) && isBlock(value as Collection)) indent ??= further(value as Collection, map as Collection);
-        if (isSeq(value) && isBlock(value as Collection)) dash ??= further(value as Collection, map as Collection);
+        if (!isBlock(value as Node | null)) continue;
+        const step = columnOf(value as typeof map) - columnOf(map);
+        if (isMap(value)) indent ??= step;
+        else dash ??= step;
       }
       return indent !== undefined && dash !== undefined ? visit.BREAK : undefined;
     },
   });
-  return { newline, indent: indent ?? 2, indentSeq: (dash ?? indent ?? 2) > 0, json: jsonIndent(text, root) };
+  return {
+    newline: /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n",
+    indent: indent ?? 2,
+    indentSeq: (dash ?? indent ?? 2) > 0,
+    json: jsonIndent(text, root),
+  };
 }
 
 /**
- * Returns how many columns a collection stands further right than the one around it; undefined if it stands further
- * left.
- */
-function further(inner: Collection, outer: Collection): number | undefined {
-  const columns = columnOf(inner) - columnOf(outer);
-  return columns >= 0 ? columns : undefined;
-}
-
-/**
- * Returns the indentation of the first field of a JSON object; empty if the object is on one line; undefined if the
- * text is no JSON object.
+ * Returns the indentation of the first field if the document is JSON, as its braces and quotes tell; empty if that is on
+ * one line.
  */
 function jsonIndent(text: string, root: Node | null): string | undefined {
-  if (!isMap(root) || isBlock(root as Collection) || !isJson(text)) return undefined;
-  const [start] = startsOf(root as Collection);
-  return start !== undefined && isFirstOnLine(text, start) ? indentationAt(text, start) : "";
+  if (!isMap(root) || isBlock(root) || (root.items[0]?.key as Scalar | undefined)?.type !== "QUOTE_DOUBLE")
+    return undefined;
+  const [start = 0] = startsOf(root as Parameters<typeof startsOf>[0]);
+  return isFirstOnLine(text, start) ? indentationAt(text, start) : "";
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text.replace(/^\ufeff/, ""));
-    return true;
-  } catch {
-    return false;
+/** Formats a non-empty map or list in YAML's block style. Returns its lines. */
+export function blockLines(value: unknown, { indent, indentSeq }: YamlStyle): readonly string[] {
+  const text = stringify(value, { indent, indentSeq });
+  return text.replace(/\n$/, "").split("\n");
+}
+
+/**
+ * Formats a value for a place inside a line: on one line in YAML; in JSON on lines that are indented by `base`, on one
+ * line if that is undefined.
+ */
+export function inlineText(value: unknown, { json }: YamlStyle, base: string | undefined): string {
+  if (json === undefined) return stringify(value, { collectionStyle: "flow", blockQuote: false }).trimEnd();
+  if (base === undefined || json === "") return JSON.stringify(value);
+  return JSON.stringify(value, null, json).replaceAll("\n", `\n${base}`);
+}
+
+/** Formats a field for a place in braces: `a: 1`. `base` is as for `inlineText`. */
+export function inlineField(name: string, value: unknown, style: YamlStyle, base: string | undefined): string {
+  if (style.json === undefined)
+    return inlineText({ [name]: value }, style, base)
+      .slice(1, -1)
+      .trim();
+  return `${JSON.stringify(name)}:${style.json === "" ? "" : " "}${inlineText(value, style, base)}`;
+}
+
+/**
+ * Formats a text in the quotes of its neighbour. Returns undefined if the neighbour has none, if they cannot hold the
+ * text, or if `value` is no text.
+ */
+export function quotedLike(neighbour: Node | undefined, value: unknown): string | undefined {
+  const { type } = (neighbour ?? {}) as Partial<Scalar>;
+  if (typeof value !== "string") return undefined;
+  if (type === "QUOTE_DOUBLE") return JSON.stringify(value);
+  if (type === "QUOTE_SINGLE" && /^[\x20-\x7e]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`;
+  return undefined;
+}
+
+function stringify(value: unknown, options: ToStringOptions): string {
+  const document = new Document<Node>(value, { aliasDuplicateObjects: false });
+  setStyles(document.contents, options.blockQuote === false);
+  const whole = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
+  return document.toString({ ...whole, flowCollectionPadding: true, directives: false, ...options });
+}
+
+/**
+ * Sets how the scalars and empty collections under a node are written. Not by `visit`, which copies the path of each
+ * node: that took a tenth of the time that many manifests take.
+ */
+function setStyles(node: unknown, isInline: boolean): void {
+  if (isScalar(node)) {
+    if (typeof node.value === "string" && isQuoted(node.value, isInline)) node.type = "QUOTE_DOUBLE";
+  } else if (isPair(node)) {
+    setStyles(node.key, isInline);
+    setStyles(node.value, isInline);
+  } else if (isCollection(node)) {
+    if (node.items.length === 0) node.flow = true;
+    for (const item of node.items) setStyles(item, isInline);
   }
+}
+
+/**
+ * Reports whether a text needs quotes: it would be read as something else, or has line breaks that a block scalar
+ * cannot hold.
+ */
+function isQuoted(text: string, isInline: boolean): boolean {
+  return plainValue(text) !== text || (text.includes("\n") && (isInline || /\n[\t ]+$/.test(text)));
 }

@@ -64,3 +64,9 @@ test("a patch makes of the text what the changes make of it", () => {
   ];
   fc.assert(property, { numRuns: 500, examples: [joined] });
 });
+
+test("ten thousand changes take no longer than their lines, as those of a List of many workloads", () => {
+  const text = "same\n".repeat(100_000);
+  const splices = Array.from({ length: 10_000 }, (_, at) => ({ from: at * 50, to: at * 50, text: "new\n" }));
+  expect(unifiedDiff("x", text, splices).match(/^\+new$/gm)).toHaveLength(10_000);
+});

@@ -41,6 +41,8 @@ export interface Option<T> {
   readonly syntax: Syntax<unknown>;
   /** As declared. */
   readonly secret: boolean | undefined;
+  /** Whether a pod sets it by the annotation `ebb.dev/FLAG`, and `--set FLAG=VALUE` for all pods. */
+  readonly isAnnotation: boolean;
   /** Redacts one of its values, good or bad, so that errors, `ebb config` and a process's command line may show it. */
   readonly shown: (text: string) => string;
 }
@@ -67,6 +69,8 @@ interface Declaration<V> {
    * of other syntaxes, such as URLs and headers, are shown as their syntax says.
    */
   readonly secret?: boolean;
+  /** Whether it is an option of `ebb run`, which a pod sets by the annotation `ebb.dev/FLAG`. */
+  readonly isAnnotation?: true;
 }
 
 /** An empty list, shared to save memory and time at each start. */
@@ -92,9 +96,10 @@ export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
 
 /** Returns a copy of an option with some of its fields changed. */
 export function changed<T>(option: Option<T>, changes: Partial<Option<T>>): Option<T> {
-  const { flag, group, value, repeatable, variables, also, initial, initially, help, syntax, secret, shown } = option;
-  const same = { flag, group, value, repeatable, variables, also, initial, initially, help, syntax, secret, shown };
-  return { ...same, ...changes };
+  const { flag, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
+  const { secret, shown, isAnnotation } = option;
+  const named = { flag, group, value, repeatable, variables, also, initial, initially, help };
+  return { ...named, syntax, secret, shown, isAnnotation, ...changes };
 }
 
 /** Fields that few starts need are getters, because each start creates all options. */
@@ -125,6 +130,10 @@ class Declared<T> implements Option<T> {
 
   get secret(): boolean | undefined {
     return this.declaration.secret;
+  }
+
+  get isAnnotation(): boolean {
+    return this.declaration.isAnnotation === true;
   }
 
   get shown(): (text: string) => string {

@@ -9,6 +9,7 @@ export const child = {
     group: "child",
     value: "D",
     syntax: duration,
+    isAnnotation: true,
     help: "send SIGKILL to what is left of the command this long after its stop signal",
   }),
   stopSignal: option({
@@ -18,6 +19,7 @@ export const child = {
     initial: usualStops,
     initially: "TERM,INT",
     syntax: stopSignals,
+    isAnnotation: true,
     help: "the signals that ask the command to stop; they start --drain and --grace. All others are only forwarded",
   }),
   rewriteSignal: list({
@@ -25,6 +27,7 @@ export const child = {
     group: "child",
     value: "FROM:TO",
     syntax: rewrite,
+    isAnnotation: true,
     help: "forward TO whenever FROM arrives",
   }),
   signalGroup: option({
@@ -32,6 +35,7 @@ export const child = {
     group: "child",
     initial: false,
     syntax: boolean,
+    isAnnotation: true,
     help: "forward signals to the command's whole process group; when the command has ended, send SIGTERM to the rest of the group",
   }),
   parentDeath: optional({
@@ -39,6 +43,7 @@ export const child = {
     group: "child",
     value: "SIGNAL",
     syntax: parentDeath,
+    isAnnotation: true,
     help: "the signal that ebb receives and forwards when its own parent dies; KILL ends the command too",
   }),
   expectExit: option({
@@ -48,6 +53,7 @@ export const child = {
     initial: [],
     initially: "none",
     syntax: exitCodes,
+    isAnnotation: true,
     help: "exit codes of the command that ebb reports as 0, such as 143",
   }),
 } as const;

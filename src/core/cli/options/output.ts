@@ -16,6 +16,7 @@ export const output = {
         read: (given) => [isTrue(given) ? "info" : "error"],
       },
     ],
+    isAnnotation: true,
     help: "info logs each phase, debug also each attempt",
   }),
   logFormat: option({
@@ -24,6 +25,7 @@ export const output = {
     value: "auto|json|text",
     initial: "auto",
     syntax: oneOf(["auto", "json", "text"]),
+    isAnnotation: true,
     help: "auto is text at a terminal, JSON elsewhere",
   }),
   quiet: option({
@@ -31,6 +33,7 @@ export const output = {
     group: "log",
     initial: false,
     syntax: boolean,
+    isAnnotation: true,
     help: "log only errors",
   }),
   terminationLog: optional({
@@ -40,6 +43,7 @@ export const output = {
     initially: "/dev/termination-log if it exists",
     syntax: anyText,
     secret: false,
+    isAnnotation: true,
     help: "the file that gets the reason, in one line, if ebb itself fails",
   }),
   body: optional({

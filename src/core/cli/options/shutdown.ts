@@ -23,6 +23,7 @@ export const shutdown = {
       { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },
       { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
     ],
+    isAnnotation: true,
     help: "a quit request to send instead of the sidecar's usual one; +URL sends it before the usual one; none leaves out the usual one",
   }),
   signalProcess: list({
@@ -32,6 +33,7 @@ export const shutdown = {
     syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
     also: [whenTrue("ISTIO_FALLBACK_PKILL", "+pilot-agent")],
     secret: false,
+    isAnnotation: true,
     help: "end the processes of this executable by signals (INT, TERM, KILL) instead of a quit request; +NAME does so only if the quit request fails",
   }),
   quitOn: option({
@@ -46,6 +48,7 @@ export const shutdown = {
       whenTrue("NEVER_KILL_ISTIO_ON_FAILURE", "success"),
       whenTrue("ALWAYS_KILL_ENVOY", "always"),
     ],
+    isAnnotation: true,
     help: "quit the sidecars always, only after the command succeeded, or never",
   }),
   restartPolicy: optional({
@@ -53,6 +56,7 @@ export const shutdown = {
     group: "shutdown",
     value: "Always|OnFailure|Never",
     syntax: oneOf(["Always", "OnFailure", "Never"]),
+    isAnnotation: true,
     help: "the pod's restartPolicy; ebb keeps the sidecars if the kubelet will restart this container",
   }),
   quitTimeout: option({
@@ -62,6 +66,7 @@ export const shutdown = {
     initial: 5000,
     syntax: positive,
     also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
+    isAnnotation: true,
     help: "time limit for each sidecar to answer and to exit",
   }),
   drain: option({
@@ -72,6 +77,7 @@ export const shutdown = {
     initially: "0 (off) in run, 60s in drain",
     syntax: duration,
     also: [{ name: "TERMINATION_DRAIN_DURATION_SECONDS" }],
+    isAnnotation: true,
     help: "drain for at most this long before the command gets its stop signal",
   }),
   minDrain: option({
@@ -81,6 +87,7 @@ export const shutdown = {
     initial: 5000,
     syntax: duration,
     also: [{ name: "MINIMUM_DRAIN_DURATION" }],
+    isAnnotation: true,
     help: "keep accepting connections for at least this long, while the pod leaves its endpoints",
   }),
   maxInFlight: option({
@@ -90,6 +97,7 @@ export const shutdown = {
     initial: 0,
     initially: "0",
     syntax: wholeNumber,
+    isAnnotation: true,
     help: "the drain is done when at most N requests and connections are in flight",
   }),
   podGrace: optional({
@@ -97,6 +105,7 @@ export const shutdown = {
     group: "shutdown",
     value: "D",
     syntax: positive,
+    isAnnotation: true,
     help: "the pod's terminationGracePeriodSeconds; --drain and --grace are cut to fit into it",
   }),
 } as const;

@@ -13,6 +13,7 @@ export const sidecars = {
     value: "NAME[,NAME]",
     initial: "auto",
     syntax: sidecarList,
+    isAnnotation: true,
     help: "the sidecars of this pod; auto finds them",
   }),
   admin: optional({
@@ -22,6 +23,7 @@ export const sidecars = {
     initially: "depends on the sidecar",
     syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
     also: [{ name: "ENVOY_ADMIN_API" }],
+    isAnnotation: true,
     help: "URL of the sidecar's admin interface; ebb then asks there whether it is ready",
   }),
   header: list({
@@ -30,6 +32,7 @@ export const sidecars = {
     value: "'NAME: VALUE'",
     separator: "\n",
     syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'", redactHeader),
+    isAnnotation: true,
     help: "a header to send with every request to the sidecars, as a flag also with those of ebb request and ebb wait",
   }),
   podAnnotations: option({
@@ -39,12 +42,14 @@ export const sidecars = {
     initial: "/etc/podinfo/annotations",
     syntax: anyText,
     secret: false,
+    isAnnotation: true,
     help: "the downward-API file of the pod's annotations, which auto reads",
   }),
   hostNetwork: optional({
     flag: "host-network",
     group: "sidecars",
     syntax: boolean,
+    isAnnotation: true,
     help: "the network is the node's, where auto believes no port; if unset, ebb decides by /etc/hosts",
   }),
   appPort: list({
@@ -52,6 +57,7 @@ export const sidecars = {
     group: "sidecars",
     value: "N",
     syntax: port,
+    isAnnotation: true,
     help: "a port of the app, which auto never takes for a sidecar's",
   }),
   detectTimeout: option({
@@ -60,6 +66,7 @@ export const sidecars = {
     value: "D",
     initial: 3000,
     syntax: duration,
+    isAnnotation: true,
     help: "how long auto looks for a sidecar before it decides that there is none",
   }),
   port: optional({

@@ -11,6 +11,7 @@ export const waiting = {
     group: "waiting",
     value: "URL",
     syntax: syntax(parseTarget, TARGET_FORMS, redactUrl),
+    isAnnotation: true,
     help: "another target that must be ready: http(s)://, tcp://, unix: or file:",
   }),
   readyPath: optional({
@@ -20,6 +21,7 @@ export const waiting = {
     initially: "depends on the sidecar",
     syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready", redactUrl),
     secret: false,
+    isAnnotation: true,
     help: "the path at --admin that answers 2xx if the sidecar is ready; /server_info must also report the state LIVE",
   }),
   any: option({
@@ -36,6 +38,7 @@ export const waiting = {
     initial: 300_000,
     syntax: limit,
     also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT")],
+    isAnnotation: true,
     help: "give up the wait after this long; 0 waits for ever",
   }),
   onWaitTimeout: option({
@@ -45,6 +48,7 @@ export const waiting = {
     initial: "fail",
     syntax: oneOf(["fail", "start"]),
     also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT", "start")],
+    isAnnotation: true,
     help: "after --wait-timeout: fail exits with 69, start starts the command anyway",
   }),
   noWait: option({
@@ -53,6 +57,7 @@ export const waiting = {
     initial: false,
     syntax: boolean,
     also: [{ name: "START_WITHOUT_ENVOY" }],
+    isAnnotation: true,
     help: "start the command at once; the sidecars are still quit at the end",
   }),
 } as const;

@@ -3,11 +3,8 @@ import type { Option } from "../../cli/option.ts";
 import { options } from "../../cli/options.ts";
 import { nearest } from "../../cli/suggestion.ts";
 
-/** Flags that only other commands than `ebb run` have. */
-const others: ReadonlySet<string> = new Set(["any", "port", "body", "timeout", "json", "watch"]);
-
 const runOptions: ReadonlyMap<string, Option<unknown>> = new Map(
-  Object.values(options).flatMap((option) => (others.has(option.flag) ? [] : [[option.flag, option]])),
+  Object.values(options).flatMap((option) => (option.isAnnotation ? [[option.flag, option]] : [])),
 );
 
 /** The flags of the options of `ebb run`, without `--`. Each is an annotation `ebb.dev/FLAG` and a name for `--set`. */

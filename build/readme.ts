@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { commands } from "../src/commands.ts";
 import { defaultOf, flagOf } from "../src/core/cli/help.ts";
 import { options } from "../src/core/cli/options.ts";
-import { annotationMeanings } from "../src/core/inject/annotations.ts";
 import { exitMeanings } from "../src/core/run/exit.ts";
 import { type Fact, readFacts } from "../src/core/sidecars/kinds/fact.ts";
 import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
@@ -35,7 +34,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "README.md": { commands: commandTable, exits: exitTable },
   "src/manual/options.md": { options: optionList },
   "src/manual/exit-codes.md": { exits: exitTable },
-  "src/manual/annotations.md": { annotations: annotationList },
   "src/manual/init.md": { inits: initTable },
   "src/manual/metrics.md": {
     "webhook metrics": () => metricList(metrics.webhook, isOwn),
@@ -161,12 +159,6 @@ function foundBy({ variable, annotation, ports }: SidecarKind): string {
 
 function exitTable(): string {
   return table(["exit code", "meaning"], exitMeanings);
-}
-
-function annotationList(): string {
-  return list(
-    annotationMeanings.map(([name, example, meaning]) => `${code(name)} (such as ${code(example)}): ${meaning}`),
-  );
 }
 
 function isOwn({ name }: Metric): boolean {

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { pagePaths, withTables } from "../build/readme.ts";
 import { commands } from "../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
-import { annotationMeanings, ownNames } from "../src/core/inject/annotations.ts";
-import { injectPod } from "../src/core/inject/patch.ts";
+import { injectPod } from "../src/core/inject/inject-pod.ts";
+import { ownNames } from "../src/core/inject/pod-annotations.ts";
 import type { InjectPolicy } from "../src/core/inject/policy.ts";
 import { podsIn } from "../src/core/inject/workload.ts";
 import { methodKinds } from "../src/core/reap/methods.ts";
@@ -122,7 +122,9 @@ test("a manifest with annotations of ebb is one that ebb changes without a word"
 });
 
 test("each annotation of the manual is one that ebb knows, and each that ebb knows is in it", () => {
-  const named = annotationMeanings.map(([name]) => name.replace("OPTION", "drain").replace("CONTAINER", "app"));
+  const [, part = ""] = /\n## Put ebb into a pod\n([\s\S]*?)\n## /.exec(textOf("src/manual/annotations.md")) ?? [];
+  const rows = [...part.matchAll(/^- `([^`]+)` \(such as/gm)].map(([, name = ""]) => name);
+  const named = rows.map((name) => name.replace("OPTION", "drain").replace("CONTAINER", "app"));
   const value: Readonly<Record<string, string>> = {
     "ebb.dev/status": '{"containers":{}}',
     "ebb.dev/inject": "true",

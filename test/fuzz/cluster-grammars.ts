@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert";
 import { applyPatch } from "rfc6902";
-import { injectPod } from "../../src/core/inject/patch.ts";
+import { injectPod } from "../../src/core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../src/core/inject/policy.ts";
 import { isFailure } from "../../src/core/run/exit.ts";
 import { accessFromKubeconfig, parseKubeconfig } from "../../src/kube/api/kubeconfig.ts";

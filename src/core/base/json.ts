@@ -44,6 +44,16 @@ export function valueAt(value: unknown, path: Path): unknown {
   return found;
 }
 
+/**
+ * Returns a deep copy of a JSON value. What stands in it several times, as by an alias of YAML, is copied each time:
+ * structuredClone would change all of them at once.
+ */
+export function copyOf<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, copyOf(field)])) as T;
+}
+
 /** A new value for the place at a path. */
 export type Change = readonly [path: Path, value: unknown];
 
@@ -65,22 +75,6 @@ export function withValuesAt(value: unknown, changes: readonly Change[]): unknow
 
 function below([[, ...path], value]: Change): Change {
   return [path, value];
-}
-
-/**
- * Returns a copy of an object with this field set: in its place if the object has it, otherwise at the end. `__proto__`
- * is a name like any other.
- */
-export function withField(object: JsonObject, name: string, value: unknown): JsonObject {
-  const entries = Object.entries(object);
-  const isThere = Object.hasOwn(object, name);
-  const changed = isThere ? entries.map(([key, old]) => [key, key === name ? value : old] as const) : entries;
-  return Object.fromEntries(isThere ? changed : [...changed, [name, value]]);
-}
-
-/** Returns a copy of an object without one field. */
-export function withoutField(object: JsonObject, name: string): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 }
 
 /** Formats a path: `spec.containers[0].command`. */

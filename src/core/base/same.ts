@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "./json.ts";
  * may have moved them.
  */
 export function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
+  if (a === b || Object.is(a, b)) return true; // YAML has .nan
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && isSameList(a, b);
   if (!isObject(a) || !isObject(b)) return false;
   const names = Object.keys(a);

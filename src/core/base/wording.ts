@@ -10,3 +10,10 @@ export function describeAddress({ address, port }: { readonly address: string; r
 export function counted(number: number, noun: string, plural = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : plural}`;
 }
+
+/** Joins names with commas, for a sentence: the first 20, then the number of the others. */
+export function joinNames(names: readonly string[]): string {
+  return names.length <= MANY ? names.join(", ") : `${names.slice(0, MANY).join(", ")} and ${names.length - MANY} more`;
+}
+
+const MANY = 20;

@@ -1,7 +1,7 @@
 import { type JsonObject, objectOf } from "../base/json.ts";
 import { nearest } from "../cli/suggestion.ts";
 import { boolean } from "../cli/syntax.ts";
-import { ASK, isEbbKey, PREFIX } from "../inject/marks.ts";
+import { ASK, isEbbKey, PREFIX } from "../inject/annotation-names.ts";
 import { REAP } from "../reap/policy.ts";
 import type { Finding } from "./finding.ts";
 import type { Webhooks } from "./registrations.ts";

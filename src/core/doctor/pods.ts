@@ -1,6 +1,6 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { isEbbKey } from "../inject/marks.ts";
-import { injectPod } from "../inject/patch.ts";
+import { isEbbKey } from "../inject/annotation-names.ts";
+import { injectPod } from "../inject/inject-pod.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
 import type { Finding } from "./finding.ts";

@@ -1,6 +1,6 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { boolean } from "../cli/syntax.ts";
-import { ASK, INSTALL, STATUS } from "../inject/marks.ts";
+import { ASK, INSTALL, STATUS } from "../inject/annotation-names.ts";
 
 // The reaper's metric needs this file alone, without the code that changes pods.
 

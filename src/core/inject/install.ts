@@ -1,23 +1,68 @@
 import { type JsonObject, valueAt } from "../base/json.ts";
 import { parseQuantity } from "../cluster/quantity.ts";
-import { EBB_FOLDER } from "./container/command.ts";
-import { INSTALL } from "./marks.ts";
-import { type Amounts, freeName, type Pod } from "./pod.ts";
+import { INSTALL } from "./annotation-names.ts";
+import { EBB, EBB_FOLDER } from "./container/command.ts";
+import { type Amounts, type Container, freeName, type Mount, type Pod, type Volume } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
-import { installCommand } from "./status.ts";
+
+/** The names of the volumes that ebb adds to a pod. */
+export interface VolumeNames {
+  readonly ebb: string;
+  readonly annotations: string;
+}
+
+/** Returns names that the pod's volumes do not have yet: `ebb` and `ebb-annotations`, or with a number (`ebb-2`). */
+export function volumeNames({ spec }: Pod): VolumeNames {
+  const taken = spec.volumes ?? [];
+  return { ebb: freeName("ebb", taken), annotations: freeName("ebb-annotations", taken) };
+}
+
+/**
+ * Returns the volume that has ebb: the policy's image as an image volume, or an emptyDir of 256 MiB, which is room for
+ * two copies.
+ */
+export function ebbVolume(name: string, { volume, image, imagePullPolicy }: InjectPolicy): Volume {
+  if (volume === "emptyDir") return { name, emptyDir: { sizeLimit: "256Mi" } };
+  const pullPolicy = imagePullPolicy === undefined ? {} : { pullPolicy: imagePullPolicy };
+  return { name, image: { reference: image, ...pullPolicy } };
+}
+
+/** Returns the mount of the volume with ebb: read-only, at /ebb.dev. */
+export function ebbMount(name: string): Mount {
+  return { name, mountPath: EBB_FOLDER, readOnly: true };
+}
+
+/** Returns the index of the container's first mount at /ebb.dev or below; undefined if there is none. */
+export function mountInTheWay({ volumeMounts }: Container): number | undefined {
+  const at = (volumeMounts ?? []).findIndex(({ mountPath }) => isIn(pathOf(mountPath), EBB_FOLDER));
+  return at < 0 ? undefined : at;
+}
+
+/** Removes what makes no difference in a path: `/etc//podinfo/` becomes `/etc/podinfo`. */
+export function pathOf(path: string): string {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  return `/${parts.join("/")}`;
+}
+
+/** Reports whether a path is a folder, or inside of it. */
+export function isIn(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+}
+
+/** The command of the init container that copies ebb. */
+export const installCommand: string[] = ["/ebb", "install", EBB];
 
 /**
  * Returns the init container that copies ebb into the volume of this name. The image's user is 65532
  * (Dockerfile.distroless).
  */
-export function installContainer(pod: Pod, { volume, policy }: { volume: string; policy: InjectPolicy }): JsonObject {
-  const { image, imagePullPolicy } = policy;
+export function installContainer(pod: Pod, volume: string, { image, imagePullPolicy }: InjectPolicy): Container {
   const resources = resourcesFor(pod);
   return {
     name: freeName(INSTALL, [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]),
     image,
     ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
-    command: installCommand,
+    command: [...installCommand],
     ...(resources === undefined ? {} : { resources }),
     securityContext: restrictedSecurity(pod),
     volumeMounts: [{ name: volume, mountPath: EBB_FOLDER }],
@@ -69,26 +114,25 @@ const needs: readonly Need[] = [
  * undefined if there are none. It requests at most their sum: init containers run before them, so the scheduler counts
  * the larger. The pod's QoS class stays.
  */
-function resourcesFor({ spec }: Pod): JsonObject | undefined {
+function resourcesFor({ spec }: Pod): Container["resources"] | undefined {
   if (spec.resources?.requests != null || spec.resources?.limits != null) return undefined; // the pod's own count then
   const isGuaranteed = isGuaranteedPod(spec);
   const requests: Record<string, string> = {};
   const limits: Record<string, string> = {};
   for (const need of needs) {
-    const isEqual = isGuaranteed && need.name !== "ephemeral-storage";
+    const { name } = need;
+    const isEqual = isGuaranteed && name !== "ephemeral-storage";
     const limit = limitFor(
       need,
       isEqual,
-      totalOf(spec, (of) => of.limits?.[need.name]),
+      totalOf(spec, ({ limits }) => limits?.[name]),
     );
-    const total = totalOf(spec, (of) => of.requests?.[need.name] ?? of.limits?.[need.name]);
-    if (limit !== undefined) limits[need.name] = textOf(need, limit);
-    if (total === undefined) continue;
-    requests[need.name] = textOf(need, isEqual ? (limit ?? 0) : Math.min(need.request, total));
+    const total = totalOf(spec, ({ requests, limits }) => requests?.[name] ?? limits?.[name]);
+    if (limit !== undefined) limits[name] = textOf(need, limit);
+    if (total !== undefined) requests[name] = textOf(need, isEqual ? (limit ?? 0) : Math.min(need.request, total));
   }
-  const all = { requests, limits };
-  const said = Object.entries(all).filter(([, amounts]) => Object.keys(amounts).length > 0);
-  return said.length === 0 ? undefined : Object.fromEntries(said);
+  const set = Object.entries({ requests, limits }).filter(([, amounts]) => Object.keys(amounts).length > 0);
+  return set.length === 0 ? undefined : Object.fromEntries(set);
 }
 
 /**
@@ -101,13 +145,10 @@ function limitFor({ name, limit, least }: Need, isEqual: boolean, total: number 
   return isEqual || name === "cpu" ? Math.max(least, Math.min(limit, total)) : limit;
 }
 
-interface Of {
-  readonly requests?: Amounts;
-  readonly limits?: Amounts;
-}
+type Resources = { readonly requests?: Amounts; readonly limits?: Amounts };
 
 /** Adds up an amount over all containers; undefined if one of them does not set it. */
-function totalOf({ containers }: Pod["spec"], amountOf: (of: Of) => unknown): number | undefined {
+function totalOf({ containers }: Pod["spec"], amountOf: (of: Resources) => unknown): number | undefined {
   const amounts = containers.map(({ resources }) => parseQuantity(amountOf(resources ?? {})));
   return amounts.reduce((sum, amount) => (sum === undefined || amount === undefined ? undefined : sum + amount), 0);
 }

@@ -1,6 +1,19 @@
 import * as z from "zod/mini";
-import { describePath, type Path, valueAt } from "../base/json.ts";
-import type { Remark } from "./remark.ts";
+import { describePath, objectOf, type Path, valueAt } from "../base/json.ts";
+import { annotationField } from "./annotation-names.ts";
+
+/** A problem with, or a warning about, one field of a pod. */
+export interface Remark {
+  /** `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What is found while a pod is read and changed. With a problem the pod is refused. */
+export interface Remarks {
+  readonly problems: Remark[];
+  readonly warnings: Remark[];
+}
 
 // The fields of a pod that ebb reads or changes. The API server checks all other fields, and these more strictly.
 
@@ -134,11 +147,6 @@ function fieldOf(path: Path): string {
   return isAnnotation ? annotationField(String(path[2])) : describePath(path);
 }
 
-/** Formats an annotation's path for messages: `metadata.annotations[ebb.dev/inject]`. */
-export function annotationField(name: string): string {
-  return `metadata.annotations[${name}]`;
-}
-
 function doubles(containers: readonly Container[]): readonly Remark[] {
   const seen = new Set<string>();
   return containers.flatMap(({ name }, at) => {
@@ -147,6 +155,19 @@ function doubles(containers: readonly Container[]): readonly Remark[] {
       ? []
       : [{ field: `spec.containers[${at}].name`, message: `"${name}" is the name of two containers` }];
   });
+}
+
+/**
+ * Returns a problem if the pod is for Windows (by spec.os, hostProcess or its node selector), because ebb cannot run
+ * there. Returns undefined if it is not.
+ */
+export function otherSystem({ spec }: Pod): Remark | undefined {
+  const message = "ebb is for Linux, and this pod is for Windows";
+  if (spec.os?.name === "windows") return { field: "spec.os.name", message };
+  if (objectOf(objectOf(spec.securityContext).windowsOptions).hostProcess === true)
+    return { field: "spec.securityContext.windowsOptions.hostProcess", message };
+  const label = ["kubernetes.io/os", "beta.kubernetes.io/os"].find((name) => spec.nodeSelector?.[name] === "windows");
+  return label === undefined ? undefined : { field: `spec.nodeSelector[${label}]`, message };
 }
 
 /** Returns the name, or, if an item of `taken` has it, the first free one of `NAME-2`, `NAME-3`, ... */

@@ -1,3 +1,5 @@
+import type { PodAnnotations } from "./pod-annotations.ts";
+
 /**
  * How pods are changed if their own annotations do not say otherwise: the settings of `ebb webhook` and `ebb inject`.
  */
@@ -19,4 +21,13 @@ export interface InjectPolicy {
    * with or without its tag.
    */
   readonly entrypoints: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What decides how a pod is changed. */
+export interface InjectRequest {
+  readonly annotations: PodAnnotations;
+  /** Its options include those of an earlier policy that it does not set itself. */
+  readonly policy: InjectPolicy;
+  /** What images start, by the container's name, as an earlier injection knew it. */
+  readonly formerEntrypoints: ReadonlyMap<string, readonly string[]>;
 }

@@ -1,33 +1,35 @@
-import { type JsonObject, objectOf } from "../base/json.ts";
-import { EBB } from "./container/command.ts";
-import { STATUS } from "./marks.ts";
-import { checkPod, type Pod } from "./pod.ts";
-import type { Remark } from "./remark.ts";
-import { readStatus, removeInjection } from "./status.ts";
+import { copyOf, objectOf } from "../base/json.ts";
+import { INSTALL, NATIVE, STATUS } from "./annotation-names.ts";
+import { annotationFolders } from "./container/annotations-file.ts";
+import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
+import { installCommand } from "./install.ts";
+import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
+import { podOptions, problemOf } from "./pod-options.ts";
+import { type ContainerStatus, readStatus, type Status } from "./status.ts";
 
 /** What came of taking ebb out of a pod; undefined if ebb is not in it. */
 export type Removal =
-  | { readonly kind: "removed"; readonly pod: JsonObject; readonly containers: readonly string[] }
+  | { readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
   | undefined;
 
 /**
- * Takes out of a pod or pod template all that ebb.dev/status says was put there. Refuses if the pod or the status is
- * malformed, or if a container still needs ebb. Accepts any JSON. Never throws, and does not change its argument.
+ * Takes out of a copy of a pod or pod template all that ebb.dev/status says was put there. Refuses if the pod or the
+ * status is malformed, or if a container still needs ebb. Accepts any JSON. Never throws.
  */
 export function removeEbb(value: unknown): Removal {
   const text = objectOf(objectOf(objectOf(value).metadata).annotations)[STATUS];
   if (text === undefined) return undefined;
   const malformed = checkPod(value);
   if (malformed.length > 0) return { kind: "refused", problems: malformed };
+  const status = readStatus(String(text)) as Status | Remark;
+  if ("field" in status) return { kind: "refused", problems: [status] };
   const given = value as Pod;
-  const status = readStatus(String(text));
-  if (status === undefined || "field" in status)
-    return { kind: "refused", problems: status === undefined ? [] : [status] };
-  const pod = removeInjection(given, status).pod;
+  const pod = copyOf(given);
+  removeInjection(pod, status);
   const problems = leftovers(pod, given);
   if (problems.length > 0) return { kind: "refused", problems };
-  return { kind: "removed", pod: pod as JsonObject, containers: Object.keys(status.containers) };
+  return { kind: "removed", pod, containers: Object.keys(status.containers) };
 }
 
 /**
@@ -44,4 +46,94 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
     const message = `ebb.dev/status does not say how container "${name}" got ebb, so it stays in this pod: remove ebb from this container by hand, or give the container its former name`;
     return [{ field: `spec.containers[${at}]`, message }];
   });
+}
+
+/** What an earlier injection knew and the pod without ebb does not tell. */
+export interface FormerSettings {
+  /** Options of the policy, by flag. */
+  readonly options: ReadonlyMap<string, string>;
+  /** What images start, by the container's name. */
+  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Takes out of a pod, in place, what ebb has put there, and returns the settings that only the status tells. Anybody may have
+ * written the status, so only what looks like ebb's own is removed, whatever the status says.
+ */
+export function removeInjection(pod: Pod, status: Status): FormerSettings {
+  const { containers, volumes = [], options = {} } = status;
+  const entrypoints = new Map<string, readonly string[]>();
+  const gone = new Set(volumes.filter((name) => /^ebb(-annotations)?(-\d+)?$/.test(name)));
+  for (const container of pod.spec.containers) {
+    const own = Object.hasOwn(containers, container.name) ? containers[container.name] : undefined;
+    if (own === undefined) continue;
+    const words = restoreCommand(container, own);
+    if (own.command === "entrypoint" && words !== undefined) entrypoints.set(container.name, words);
+    const added = new Set(own.env);
+    drop(container, "env", ({ name }) => name.startsWith("EBB_") && added.has(name));
+    drop(container, "volumeMounts", (mount) => gone.has(mount.name) && isOurMount(mount, own));
+    if (own.hook === true) removeHook(container);
+  }
+  drop(pod.spec, "initContainers", isInstall);
+  drop(pod.spec, "volumes", ({ name }) => gone.has(name));
+  removeAnnotations(pod, status);
+  return { options: new Map(Object.entries(options).filter(isValid)), entrypoints };
+}
+
+/** Takes ebb out of a command. Returns what ebb started; undefined if it is not in the command. */
+function restoreCommand(container: Container, { command, tool }: ContainerStatus): string[] | undefined {
+  const words = unwrap(container.command ?? [], tool);
+  if (words === undefined || command === undefined) return words;
+  if (command === "entrypoint") delete container.command;
+  else container.command = words;
+  return words;
+}
+
+/**
+ * Reports whether ebb added a mount: it is as ebb writes it, and the container's status says that ebb was added. Others
+ * may mount there, too.
+ */
+function isOurMount({ mountPath, readOnly }: Mount, { command, hook }: ContainerStatus): boolean {
+  if (readOnly !== true) return false;
+  return mountPath === EBB_FOLDER ? command !== undefined || hook === true : annotationFolders.includes(mountPath);
+}
+
+function removeHook(container: Container): void {
+  const { lifecycle } = container;
+  if (lifecycle?.preStop?.exec?.command?.[0] !== EBB) return;
+  delete lifecycle.preStop;
+  if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
+}
+
+/** Reports whether an init container is the one with which ebb copies itself. */
+function isInstall({ name, command }: Container): boolean {
+  const isNamed = new RegExp(`^${INSTALL}(-\\d+)?$`).test(name);
+  return isNamed && JSON.stringify(command) === JSON.stringify(installCommand);
+}
+
+function removeAnnotations(pod: Pod, { native }: Status): void {
+  const { annotations } = pod.metadata ?? {};
+  if (!pod.metadata || !annotations) return;
+  delete annotations[STATUS];
+  if (native !== undefined && annotations[NATIVE] === native) delete annotations[NATIVE];
+  if (Object.keys(annotations).length === 0) delete pod.metadata.annotations;
+  if (Object.keys(pod.metadata).length === 0) delete pod.metadata;
+}
+
+type Item<L> = L extends readonly (infer T)[] ? T : never;
+
+/** Removes items from a list, and the list if none is left. */
+function drop<O extends object, K extends keyof O>(object: O, name: K, isDropped: (item: Item<O[K]>) => boolean): void {
+  const list = (object[name] ?? []) as Item<O[K]>[];
+  const rest = list.filter((item) => !isDropped(item));
+  if (rest.length === 0 && list.length > 0) delete object[name];
+  else if (rest.length < list.length) object[name] = rest as O[K];
+}
+
+/**
+ * Reports whether an option of the status is one that ebb could have written: others may have edited the annotation.
+ */
+function isValid([flag, text]: readonly [string, string]): boolean {
+  const option = podOptions.get(flag);
+  return option !== undefined && problemOf(option, text) === undefined;
 }

@@ -1,16 +1,10 @@
 import * as z from "zod/mini";
-import { type JsonObject, objectOf, withField, withoutField } from "../base/json.ts";
-import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
-import { optionNamed, problemOf } from "./container/options.ts";
-import { annotationFolders } from "./container/volumes.ts";
-import { INSTALL, STATUS } from "./marks.ts";
-import { annotationField, type Container, type Mount, type Pod } from "./pod.ts";
-import type { Remark } from "./remark.ts";
-
-/** The annotation that tells `auto` detection which sidecars of a pod are native: no injector's annotation says it. */
-export const NATIVE = "ebb.dev/native";
-/** The command of the init container that copies ebb. */
-export const installCommand: readonly string[] = ["/ebb", "install", EBB];
+import { isSame } from "../base/same.ts";
+import { annotationField, NATIVE, STATUS } from "./annotation-names.ts";
+import { starterOf } from "./container/command.ts";
+import { nativeSidecarsIn } from "./container/network.ts";
+import type { Container, Pod, Remark } from "./pod.ts";
+import type { InjectPolicy } from "./policy.ts";
 
 /** What was changed in one container. */
 const containerStatus = z.object({
@@ -54,112 +48,49 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
   }
 }
 
-/** What an earlier injection knew and the pod without ebb does not tell. */
-export interface FormerSettings {
-  /** Options of the policy, by flag. */
-  readonly options: ReadonlyMap<string, string>;
-  /** What images start, by the container's name. */
-  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
-}
-
-/** A pod as it was before ebb was put into it. */
-export interface Former {
-  readonly pod: Pod;
-  readonly known: FormerSettings;
-}
-
 /**
- * Returns a copy of the pod without what ebb has put into it, and the settings that only the status tells. Anybody may
- * have written the status, so only what looks like ebb's own is removed, whatever the status says.
+ * Compares a pod with what it was before ebb came, and records in its annotations what ebb has put there: ebb.dev/status, and
+ * ebb.dev/native if ebb knows native sidecars in it. Returns the names of the containers whose command starts with ebb
+ * from now on; undefined, with no annotation written, if no container was changed.
  */
-export function removeInjection(pod: Pod, status: Status): Former {
-  const { containers, volumes = [], options = {} } = status;
-  const entrypoints = new Map<string, readonly string[]>();
-  const gone = new Set(volumes.filter((name) => /^ebb(-annotations)?(-\d+)?$/.test(name)));
-  const former = pod.spec.containers.map((container) => {
-    const own = Object.hasOwn(containers, container.name) ? containers[container.name] : undefined;
-    if (own === undefined) return container;
-    const words = unwrap(container.command ?? [], own.tool);
-    if (own.command === "entrypoint" && words !== undefined) entrypoints.set(container.name, words);
-    return formerContainer(container, { own, words, gone });
+export function recordStatus(pod: Pod, before: Pod, { options }: InjectPolicy): readonly string[] | undefined {
+  const compared = pod.spec.containers.flatMap((container, at) => {
+    const changes = changesOf(before.spec.containers[at] as Container, container);
+    return changes === undefined ? [] : [[container.name, changes] as const];
   });
-  const { initContainers, volumes: all } = pod.spec;
-  let spec = withField(pod.spec, "containers", former);
-  spec = withRest(spec, "initContainers", {
-    was: initContainers,
-    rest: initContainers?.filter((init) => !isInstall(init)),
-  });
-  spec = withRest(spec, "volumes", { was: all, rest: all?.filter(({ name }) => !gone.has(name)) });
-  const known = { options: new Map(Object.entries(options).filter(isValid)), entrypoints };
-  return { pod: withoutStatus(withField(pod, "spec", spec), status) as Pod, known };
+  if (compared.length === 0) return undefined;
+  // those that ebb starts come first, then proxies, which get a hook alone
+  const isProxy = ([, { command, hook }]: (typeof compared)[number]) => command === undefined && hook === true;
+  const containers = [...compared.filter((one) => !isProxy(one)), ...compared.filter(isProxy)];
+  const volumes = (pod.spec.volumes ?? []).slice(before.spec.volumes?.length ?? 0).map(({ name }) => name);
+  const native = nativeSidecarsIn(pod);
+  const made: Status = {
+    containers: Object.fromEntries(containers),
+    ...(volumes.length === 0 ? {} : { volumes }),
+    ...(native === undefined ? {} : { native }),
+    ...(options.size === 0 ? {} : { options: Object.fromEntries(options) }),
+  };
+  pod.metadata ??= {};
+  pod.metadata.annotations ??= {};
+  if (native !== undefined) pod.metadata.annotations[NATIVE] = native;
+  pod.metadata.annotations[STATUS] = JSON.stringify(made);
+  return compared.flatMap(([name, { command }]) => (command === undefined ? [] : [name]));
 }
 
-/**
- * Reports whether an option of the status is one that ebb could have written: others may have edited the annotation.
- */
-function isValid([flag, text]: readonly [string, string]): boolean {
-  const option = optionNamed(flag);
-  return option !== undefined && problemOf(option, text) === undefined;
+/** Returns what was changed in a container; undefined if nothing was. */
+function changesOf(before: Container, after: Container): ContainerStatus | undefined {
+  if (isSame(before, after)) return undefined;
+  const env = (after.env ?? []).slice(before.env?.length ?? 0).map(({ name }) => name);
+  const isHooked = before.lifecycle?.preStop == null && after.lifecycle?.preStop != null;
+  return {
+    ...(isSame(before.command, after.command) ? {} : commandStatus(before.command ?? [])),
+    ...(env.length === 0 ? {} : { env }),
+    ...(isHooked ? { hook: true } : {}),
+  };
 }
 
-/** Reports whether an init container is the one with which ebb copies itself. */
-function isInstall({ name, command }: Container): boolean {
-  const isNamed = new RegExp(`^${INSTALL}(-\\d+)?$`).test(name);
-  return isNamed && JSON.stringify(command) === JSON.stringify(installCommand);
-}
-
-function withoutStatus(pod: JsonObject, { native }: Status): JsonObject {
-  const metadata = objectOf(pod.metadata);
-  const all = withoutField(objectOf(metadata.annotations), STATUS);
-  const annotations = native !== undefined && all[NATIVE] === native ? withoutField(all, NATIVE) : all;
-  return withOrWithout(pod, "metadata", withOrWithout(metadata, "annotations", annotations));
-}
-
-interface Own {
-  readonly own: ContainerStatus;
-  /** Its command without ebb. */
-  readonly words: readonly string[] | undefined;
-  /** The names of the volumes that are removed. */
-  readonly gone: ReadonlySet<string>;
-}
-
-function formerContainer(container: Container, { own, words, gone }: Own): JsonObject {
-  const { env, volumeMounts, lifecycle } = container;
-  let former: JsonObject = container;
-  if (own.command === "entrypoint" && words !== undefined) former = withoutField(former, "command");
-  else if (own.command !== undefined && words !== undefined) former = withField(former, "command", words);
-  const added = new Set(own.env);
-  const isOurs = ({ name }: { readonly name: string }) => name.startsWith("EBB_") && added.has(name);
-  former = withRest(former, "env", { was: env, rest: env?.filter((one) => !isOurs(one)) });
-  former = withRest(former, "volumeMounts", {
-    was: volumeMounts,
-    rest: volumeMounts?.filter((mount) => !(gone.has(mount.name) && isOurMount(mount, own))),
-  });
-  if (own.hook !== true || lifecycle?.preStop?.exec?.command?.[0] !== EBB) return former;
-  return withOrWithout(former, "lifecycle", withoutField(lifecycle, "preStop"));
-}
-
-/**
- * Reports whether ebb added a mount: it is as ebb writes it, and the container's status says that ebb was added. Others
- * may mount there, too.
- */
-function isOurMount({ mountPath, readOnly }: Mount, { command, hook }: ContainerStatus): boolean {
-  if (readOnly !== true) return false;
-  return mountPath === EBB_FOLDER ? command !== undefined || hook === true : annotationFolders.includes(mountPath);
-}
-
-interface Rest {
-  readonly was: readonly unknown[] | null | undefined;
-  readonly rest: readonly unknown[] | undefined;
-}
-
-/** Returns the object with what is left of a list, or without the field if nothing is left. */
-function withRest(object: JsonObject, name: string, { was, rest }: Rest): JsonObject {
-  if (rest === undefined || rest.length === was?.length) return object;
-  return rest.length === 0 ? withoutField(object, name) : withField(object, name, rest);
-}
-
-/** Returns the object with an inner object, or without the field if that is empty. */
-function withOrWithout(object: JsonObject, name: string, inner: JsonObject): JsonObject {
-  return Object.keys(inner).length === 0 ? withoutField(object, name) : withField(object, name, inner);
+function commandStatus(before: readonly string[]): Pick<ContainerStatus, "command" | "tool"> {
+  if (before.length === 0) return { command: "entrypoint" };
+  const starter = starterOf(before);
+  return starter.kind === "tool" ? { command: "tool", tool: starter.path } : { command: "wrapped" };
 }

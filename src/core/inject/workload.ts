@@ -1,6 +1,6 @@
 import { describePath, isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
-import { isEbbKey } from "./marks.ts";
-import type { Remark } from "./remark.ts";
+import { isEbbKey } from "./annotation-names.ts";
+import type { Remark } from "./pod.ts";
 
 /** A pod, or a pod template, inside an object of Kubernetes. */
 export interface PodPlace {

@@ -1,6 +1,6 @@
+import { joinNames } from "../base/wording.ts";
 import { nearest } from "../cli/suggestion.ts";
 import { splitBy } from "../cli/syntax.ts";
-import { joinNames } from "../inject/names.ts";
 import { isSidecar } from "../sidecars/containers.ts";
 import { isAtWork, ownEphemerals } from "./ephemeral.ts";
 import type { Parts } from "./pod-parts.ts";

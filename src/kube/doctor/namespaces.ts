@@ -2,7 +2,7 @@ import { type JsonObject, objectOf, textOf } from "../../core/base/json.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
 import { misplacedInNamespace, namespaceFinding, reapLabelFinding } from "../../core/doctor/namespaces.ts";
 import type { Webhooks } from "../../core/doctor/registrations.ts";
-import { ASK, isEbbKey } from "../../core/inject/marks.ts";
+import { ASK, isEbbKey } from "../../core/inject/annotation-names.ts";
 import { REAP } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Reader } from "./read.ts";

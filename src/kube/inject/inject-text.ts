@@ -1,6 +1,6 @@
 import { type Change, type Path, withValuesAt } from "../../core/base/json.ts";
-import type { Injection } from "../../core/inject/patch.ts";
-import type { Remark } from "../../core/inject/remark.ts";
+import type { Injection } from "../../core/inject/inject-pod.ts";
+import type { Remark } from "../../core/inject/pod.ts";
 import { describeRemark, type PodPlace, podsIn } from "../../core/inject/workload.ts";
 import { isEmptyDocument, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";

@@ -1,7 +1,7 @@
 import { isatty } from "node:tty";
 import type { Environment } from "../../core/base/environment.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
-import { injectPod, removeFromPod } from "../../core/inject/patch.ts";
+import { injectPod, removeFromPod } from "../../core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import { allOf, EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { writeContent } from "../../system/output/content.ts";

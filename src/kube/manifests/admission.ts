@@ -1,5 +1,5 @@
 import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
-import { ASK, STATUS } from "../../core/inject/marks.ts";
+import { ASK, STATUS } from "../../core/inject/annotation-names.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
 

@@ -1,8 +1,8 @@
 import { describePath, objectOf, type Path, textOf } from "../../core/base/json.ts";
 import { oneLine, shortened } from "../../core/base/text.ts";
-import { type Injection, injectPod } from "../../core/inject/patch.ts";
+import { type Injection, injectPod } from "../../core/inject/inject-pod.ts";
+import type { Remark } from "../../core/inject/pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
-import type { Remark } from "../../core/inject/remark.ts";
 import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
 import { formatWarnings } from "./warnings.ts";

@@ -1,6 +1,6 @@
 import { oneLine } from "../../core/base/text.ts";
 import { counted } from "../../core/base/wording.ts";
-import type { Remark } from "../../core/inject/remark.ts";
+import type { Remark } from "../../core/inject/pod.ts";
 
 /**
  * What the API server shows of warnings: 256 characters of each if they have more than 4,096 together

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";

@@ -9,7 +9,7 @@ import {
   type Webhooks,
   webhooksOf,
 } from "../../../src/core/doctor/registrations.ts";
-import { injectPod } from "../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
 
 const webhooks: Webhooks = { count: 1, answering: 1, images: [policy.image], all: false };

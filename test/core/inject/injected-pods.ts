@@ -1,4 +1,4 @@
-import { injectPod } from "../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { changed, type Given, type Loose, podIn, policy } from "./injection.ts";
 
 /** Injects ebb into a pod, lets `change` edit the result in place, injects a second time, and returns the pod. */

@@ -1,4 +1,4 @@
-import { type Injection, injectPod } from "../../../src/core/inject/patch.ts";
+import { type Injection, injectPod } from "../../../src/core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 
 export const policy: InjectPolicy = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { again } from "./injected-pods.ts";
 import { app, changed, policy, refusal } from "./injection.ts";
 

@@ -4,9 +4,10 @@ import { commands } from "../../../src/commands.ts";
 import { compatTools } from "../../../src/compat/tools.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
-import { injectPod } from "../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
-import { readStatus, removeInjection, type Status } from "../../../src/core/inject/status.ts";
+import { removeInjection } from "../../../src/core/inject/remove.ts";
+import { readStatus, type Status } from "../../../src/core/inject/status.ts";
 import type { Loose } from "./injection.ts";
 import { anyPod, anyPolicy } from "./pods.ts";
 
@@ -97,7 +98,9 @@ function lostIn(before: unknown, after: unknown, path: string): readonly string[
 test("taken out again, the pod is what it was", () => {
   whereChanged((before, after) => {
     const status = readStatus(after.metadata.annotations["ebb.dev/status"]) as Status;
-    expect(plain(removeInjection(after, status).pod)).toEqual(plain(before));
+    const removed = structuredClone(after);
+    removeInjection(removed, status);
+    expect(plain(removed)).toEqual(plain(before));
   });
 });
 

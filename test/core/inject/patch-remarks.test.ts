@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, changed, podIn, podOf, policy, refusal, warnings } from "./injection.ts";
 
 test("with --all a pod of sidecars alone is left alone; one that asks for it is told", () => {

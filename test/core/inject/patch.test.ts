@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { asks } from "./asking-pods.ts";
 import { app, changed, podOf, policy, refusal } from "./injection.ts";
 

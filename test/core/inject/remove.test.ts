@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod, removeFromPod } from "../../../src/core/inject/patch.ts";
+import { injectPod, removeFromPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, changed, type Given, type Loose, podOf, policy } from "./injection.ts";
 
 const no = { "ebb.dev/inject": "false" };

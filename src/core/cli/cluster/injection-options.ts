@@ -1,6 +1,6 @@
 import { HIDDEN } from "../../base/redact.ts";
 import { parseCommandLine } from "../../base/text.ts";
-import { optionNamed } from "../../inject/container/options.ts";
+import { podOptions } from "../../inject/pod-options.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
 
@@ -78,6 +78,6 @@ function parseSetting(given: string): readonly [option: string, value: string] |
 
 function shownSetting(given: string): string {
   const equals = given.indexOf("=");
-  const shown = optionNamed(given.slice(0, Math.max(equals, 0)))?.shown;
+  const shown = podOptions.get(given.slice(0, Math.max(equals, 0)))?.shown;
   return shown === undefined ? HIDDEN : given.slice(0, equals + 1) + shown(given.slice(equals + 1));
 }

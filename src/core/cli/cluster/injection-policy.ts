@@ -1,7 +1,8 @@
-import { settingProblems } from "../../inject/container/options.ts";
+import { podOptions, problemOf } from "../../inject/pod-options.ts";
 import type { InjectPolicy } from "../../inject/policy.ts";
 import { allOf, EXIT, Failure } from "../../run/exit.ts";
 import type { Values } from "../option.ts";
+import { nearest } from "../suggestion.ts";
 import type { injectionOptions } from "./injection-options.ts";
 
 /**
@@ -16,4 +17,20 @@ export function policyOf(values: Values<typeof injectionOptions>): InjectPolicy 
   if (image === undefined) throw new Failure(EXIT.usage, allOf([missing, ...problems]));
   if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
   return { image, imagePullPolicy, all, volume, options, entrypoints: new Map(entrypoint) };
+}
+
+/**
+ * Checks the options for all pods (`--set`). Returns a line for each that is unknown or invalid; empty if all are
+ * valid.
+ */
+export function settingProblems(settings: ReadonlyMap<string, string>): readonly string[] {
+  return [...settings].flatMap(([flag, text]): readonly string[] => {
+    const option = podOptions.get(flag);
+    if (option !== undefined) {
+      const problem = problemOf(option, text);
+      return problem === undefined ? [] : [`--set ${flag}: ${problem}`];
+    }
+    const near = nearest(flag, [...podOptions.keys()]);
+    return [`--set ${flag}: ebb run has no such option${near === undefined ? "" : `; did you mean ${near}?`}`];
+  });
 }

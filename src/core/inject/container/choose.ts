@@ -1,57 +1,36 @@
+import { joinNames } from "../../base/wording.ts";
+import { nearest } from "../../cli/suggestion.ts";
 import { isSidecar, withoutTag } from "../../sidecars/containers.ts";
-import type { InjectRequest } from "../context.ts";
-import { joinNames, missingContainers, unknownSidecars } from "../names.ts";
-import { annotationField, type Container, type Pod } from "../pod.ts";
-import type { Remark } from "../remark.ts";
-import type { ContainerStatus } from "../status.ts";
-import type { Wishes } from "../wishes.ts";
-import { type Starter, starterOf, wrap } from "./command.ts";
+import { annotationField } from "../annotation-names.ts";
+import type { Container, Pod, Remark, Remarks } from "../pod.ts";
+import type { PodAnnotations } from "../pod-annotations.ts";
+import type { InjectRequest } from "../policy.ts";
+import { starterOf, wrap } from "./command.ts";
 
 /** A container that ebb is to start. */
 export interface Chosen {
+  /** Its index in spec.containers. */
   readonly at: number;
   readonly container: Container;
   /** The command from now on; undefined if it starts an ebb of its own, and stays as it is. */
-  readonly command: readonly string[] | undefined;
-  /** How the command was changed, for ebb.dev/status. */
-  readonly how: Pick<ContainerStatus, "command" | "tool">;
-}
-
-/** The containers that ebb is to start, and what keeps it from starting them. */
-export interface Choice {
-  readonly chosen: readonly Chosen[];
-  readonly problems: readonly Remark[];
-  readonly warnings: readonly Remark[];
+  readonly command: string[] | undefined;
 }
 
 /** Chooses the containers that ebb starts: those that ebb.dev/containers names, else all but the sidecars. */
-export function chooseContainers(pod: Pod, told: InjectRequest): Choice {
-  const { wishes } = told;
+export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Remarks): readonly Chosen[] {
+  const { annotations } = request;
   const { containers } = pod.spec;
-  const named = wishes.containers === undefined ? undefined : new Set(wishes.containers);
+  const named = annotations.containers === undefined ? undefined : new Set(annotations.containers);
   const isWanted = ({ name, image }: Container) =>
     named === undefined
-      ? !isSidecar(name, image ?? undefined) && !told.wishes.sidecars.includes(name)
+      ? !isSidecar(name, image ?? undefined) && !annotations.sidecars.includes(name)
       : named.has(name);
   const wanted = containers.map((container, at) => ({ container, at })).filter(({ container }) => isWanted(container));
   const absent = named === undefined ? [] : missingContainers(named, pod);
-  const decided = wanted.map((one) => decide(one, told));
-  const names = wanted.map(({ container }) => container.name);
-  return {
-    chosen: decided.flatMap((one) => (one.kind === "start" ? [one.chosen] : [])),
-    problems: [
-      ...absent,
-      ...(wanted.length === 0 && absent.length === 0 ? [nothingToStart(containers)] : []),
-      ...strayNames(names, wishes),
-      ...unclear(wanted, wishes),
-      ...decided.flatMap((one) => (one.kind === "unknown" ? [one.problem] : [])),
-    ],
-    warnings: [
-      ...unknownSidecars(pod, wishes),
-      ...idleEntrypoints(wanted, wishes),
-      ...decided.flatMap((one) => (one.kind === "leave" ? [one.warning] : [])),
-    ],
-  };
+  const nothing = wanted.length === 0 && absent.length === 0 ? [nothingToStart(containers)] : [];
+  remarks.problems.push(...absent, ...nothing, ...strayNames(wanted, annotations), ...unclear(wanted, annotations));
+  remarks.warnings.push(...unknownSidecars(pod, annotations), ...idleEntrypoints(wanted, annotations));
+  return wanted.flatMap((one) => start(one, request, remarks) ?? []);
 }
 
 interface Wanted {
@@ -59,90 +38,36 @@ interface Wanted {
   readonly container: Container;
 }
 
-function nothingToStart(containers: readonly Container[]): Remark {
-  const names = joinNames(containers.map(({ name }) => name));
-  return {
-    field: "spec.containers",
-    message: `there are only sidecars here (${names}); if one of them is the app, name it with ebb.dev/containers`,
-  };
-}
-
-/** Returns a problem for each annotation of a container that ebb does not start. */
-function strayNames(started: readonly string[], { own, entrypoints }: Wishes): readonly Remark[] {
-  const chosen = new Set(started);
-  const all = joinNames(started) || "none";
-  const options = [...own].flatMap(([name, said]) => [...said.keys()].map((flag) => [name, flag] as const));
-  const said = [...options, ...[...entrypoints.keys()].map((name) => [name, "entrypoint"] as const)];
-  return said
-    .filter(([name]) => !chosen.has(name))
-    .map(([name, key]) => ({
-      field: annotationField(`ebb.dev/${key}.${name}`),
-      message: `ebb does not start a container "${name}", but ${all}`,
-    }));
-}
-
-/**
- * Refuses ebb.dev/entrypoint if several containers have no command: their images differ, so one command line cannot
- * serve all.
- */
-function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes): readonly Remark[] {
-  const names = wanted.filter(hasNoCommand).map(({ container }) => container.name);
-  const open = names.filter((name) => !entrypoints.has(name));
-  if (entrypoint === undefined || open.length < 2) return [];
-  const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${joinNames(open)}`;
-  return [{ field: annotationField("ebb.dev/entrypoint"), message }];
-}
-
-/** Warns of entrypoints for containers that have a command. */
-function idleEntrypoints(wanted: readonly Wanted[], { entrypoint, entrypoints }: Wishes): readonly Remark[] {
-  const idle = wanted.filter((one) => !hasNoCommand(one) && entrypoints.has(one.container.name));
-  const own = idle.map(({ container }) => container.name).map((name) => `ebb.dev/entrypoint.${name}`);
-  const all = entrypoint !== undefined && !wanted.some(hasNoCommand) ? ["ebb.dev/entrypoint"] : [];
-  const message = "ignored: the container's own command wins";
-  return [...all, ...own].map((name) => ({ field: annotationField(name), message }));
+/** Decides how ebb starts a container. Returns undefined, with a remark, if it cannot or need not. */
+function start(wanted: Wanted, request: InjectRequest, remarks: Remarks): Chosen | undefined {
+  const { at, container } = wanted;
+  const words = hasNoCommand(wanted) ? entrypointOf(container, request) : (container.command ?? []);
+  if (words === undefined) {
+    remarks.problems.push(unknownCommand(wanted));
+    return undefined;
+  }
+  const starter = starterOf(words);
+  if (starter.kind !== "ebb") return { at, container, command: wrap(words) };
+  if (starter.runs) return { at, container, command: undefined };
+  const message = `it starts ${(container.command ?? []).slice(0, 2).join(" ")}, which is left as it is`;
+  remarks.warnings.push({ field: `spec.containers[${at}].command`, message });
+  return undefined;
 }
 
 function hasNoCommand({ container: { command } }: Wanted): boolean {
   return (command ?? []).length === 0;
 }
 
-type Decision =
-  | { readonly kind: "start"; readonly chosen: Chosen }
-  | { readonly kind: "leave"; readonly warning: Remark }
-  | { readonly kind: "unknown"; readonly problem: Remark };
-
-function decide(wanted: Wanted, told: InjectRequest): Decision {
-  const { container } = wanted;
-  const own = container.command ?? [];
-  const isGiven = own.length === 0;
-  const words = isGiven ? entrypointOf(container, told) : own;
-  if (words === undefined) return { kind: "unknown", problem: unknownCommand(wanted) };
-  const starter = starterOf(words);
-  if (starter.kind !== "ebb") {
-    return { kind: "start", chosen: { ...wanted, command: wrap(words), how: howOf(isGiven, starter) } };
-  }
-  if (!starter.runs) return { kind: "leave", warning: leftAlone(wanted) };
-  return { kind: "start", chosen: { ...wanted, command: undefined, how: {} } };
-}
-
-function howOf(isGiven: boolean, starter: Starter): Chosen["how"] {
-  if (isGiven) return { command: "entrypoint" };
-  return starter.kind === "tool" ? { command: "tool", tool: starter.path } : { command: "wrapped" };
-}
-
-function entrypointOf(
-  { name, image }: Container,
-  { wishes, policy, known }: InjectRequest,
-): readonly string[] | undefined {
-  const { entrypoints } = policy;
+function entrypointOf({ name, image }: Container, request: InjectRequest): readonly string[] | undefined {
+  const { annotations, policy, formerEntrypoints } = request;
   const full = image ?? "";
   return (
-    wishes.entrypoints.get(name) ??
-    wishes.entrypoint ??
-    entrypoints.get(name) ??
-    entrypoints.get(full) ??
-    entrypoints.get(withoutTag(full)) ??
-    known.entrypoints.get(name)
+    annotations.entrypoints.get(name) ??
+    annotations.entrypoint ??
+    policy.entrypoints.get(name) ??
+    policy.entrypoints.get(full) ??
+    policy.entrypoints.get(withoutTag(full)) ??
+    formerEntrypoints.get(name)
   );
 }
 
@@ -157,7 +82,87 @@ function unknownCommand({ at, container: { name, image, args } }: Wanted): Remar
   };
 }
 
-function leftAlone({ at, container: { command } }: Wanted): Remark {
-  const words = (command ?? []).slice(0, 2).join(" ");
-  return { field: `spec.containers[${at}].command`, message: `it starts ${words}, which is left as it is` };
+function nothingToStart(containers: readonly Container[]): Remark {
+  const names = joinNames(namesOf(containers));
+  return {
+    field: "spec.containers",
+    message: `there are only sidecars here (${names}); if one of them is the app, name it with ebb.dev/containers`,
+  };
+}
+
+/** Returns a problem for each annotation of a container that ebb does not start. */
+function strayNames(wanted: readonly Wanted[], { own, entrypoints }: PodAnnotations): readonly Remark[] {
+  const started = wanted.map(({ container }) => container.name);
+  const all = joinNames(started) || "none";
+  const options = [...own].flatMap(([name, said]) => [...said.keys()].map((flag) => [name, flag] as const));
+  const said = [...options, ...[...entrypoints.keys()].map((name) => [name, "entrypoint"] as const)];
+  const chosen = new Set(started);
+  return said
+    .filter(([name]) => !chosen.has(name))
+    .map(([name, key]) => ({
+      field: annotationField(`ebb.dev/${key}.${name}`),
+      message: `ebb does not start a container "${name}", but ${all}`,
+    }));
+}
+
+/**
+ * Refuses ebb.dev/entrypoint if several containers have no command: their images differ, so one command line cannot
+ * serve all.
+ */
+function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: PodAnnotations): readonly Remark[] {
+  const names = wanted.filter(hasNoCommand).map(({ container }) => container.name);
+  const open = names.filter((name) => !entrypoints.has(name));
+  if (entrypoint === undefined || open.length < 2) return [];
+  const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${joinNames(open)}`;
+  return [{ field: annotationField("ebb.dev/entrypoint"), message }];
+}
+
+/** Warns of entrypoints for containers that have a command. */
+function idleEntrypoints(wanted: readonly Wanted[], { entrypoint, entrypoints }: PodAnnotations): readonly Remark[] {
+  const idle = wanted.filter((one) => !hasNoCommand(one) && entrypoints.has(one.container.name));
+  const own = idle.map(({ container }) => `ebb.dev/entrypoint.${container.name}`);
+  const all = entrypoint !== undefined && !wanted.some(hasNoCommand) ? ["ebb.dev/entrypoint"] : [];
+  const message = "ignored: the container's own command wins";
+  return [...all, ...own].map((name) => ({ field: annotationField(name), message }));
+}
+
+/**
+ * Returns a problem for each name in ebb.dev/containers (`named`) that no ordinary container of the pod has. An init
+ * container's name is a problem, too.
+ */
+function missingContainers(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
+  const names = new Set(namesOf(spec.containers));
+  const inits = new Set(namesOf(spec.initContainers ?? []));
+  const there = joinNames([...names]);
+  const whatIs = (name: string) =>
+    inits.has(name) ? `"${name}" is an init container, which ebb never starts` : `there is no container "${name}"`;
+  return [...named]
+    .filter((name) => !names.has(name))
+    .map((name) => ({
+      field: annotationField("ebb.dev/containers"),
+      message: `${whatIs(name)}: this pod's containers are ${there}`,
+    }));
+}
+
+/**
+ * Returns a warning for each name in ebb.dev/sidecars that no container has, because a sidecar whose name is mistyped
+ * there would count as an app. Names of sidecars that ebb knows are not reported: an injector may add them later.
+ */
+function unknownSidecars({ spec }: Pod, { sidecars }: PodAnnotations): readonly Remark[] {
+  const names = namesOf([...spec.containers, ...(spec.initContainers ?? [])]);
+  const there = new Set(names);
+  const hintFor = (name: string) => {
+    const near = nearest(name, names);
+    return near === undefined ? "" : `; did you mean ${near}?`;
+  };
+  return sidecars
+    .filter((name) => !there.has(name) && !isSidecar(name, undefined))
+    .map((name) => ({
+      field: annotationField("ebb.dev/sidecars"),
+      message: `there is no container "${name}": this pod's containers are ${joinNames(names)}${hintFor(name)}`,
+    }));
+}
+
+function namesOf(containers: readonly Container[]): readonly string[] {
+  return containers.map(({ name }) => name);
 }

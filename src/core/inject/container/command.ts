@@ -6,7 +6,7 @@ export const EBB = "/ebb.dev/ebb";
 export const EBB_FOLDER = "/ebb.dev";
 
 /** What a container's command starts first. */
-export type Starter =
+type Starter =
   | { readonly kind: "app" }
   /** A tool that ebb replaces, such as scuttle. */
   | { readonly kind: "tool"; readonly name: string; readonly path: string }
@@ -29,13 +29,13 @@ export function starterOf([path = "", second = ""]: readonly string[]): Starter 
  * Returns the command with `ebb run --` before it, or with ebb in the place of the tool that it starts with. The
  * child's command line is unchanged.
  */
-export function wrap(command: readonly string[]): readonly string[] {
+export function wrap(command: readonly string[]): string[] {
   const starter = starterOf(command);
   return starter.kind === "tool" ? [EBB, starter.name, ...command.slice(1)] : [EBB, "run", "--", ...command];
 }
 
 /** Returns the command as it was before `wrap`; undefined if ebb is not in it. `tool`: the word that ebb replaced. */
-export function unwrap(command: readonly string[], tool: string | undefined): readonly string[] | undefined {
+export function unwrap(command: readonly string[], tool: string | undefined): string[] | undefined {
   const [path, word, dashes, ...rest] = command;
   if (path !== EBB || word === undefined) return undefined;
   if (word === "run" && dashes === "--") return rest;

@@ -3,17 +3,13 @@ import { listOf, objectOf } from "../../base/json.ts";
 import { isSidecar, sidecarIn } from "../../sidecars/containers.ts";
 import { detect } from "../../sidecars/detect.ts";
 import { kindOf, type SidecarName } from "../../sidecars/registry.ts";
-import type { Container, Pod } from "../pod.ts";
-import type { Remark } from "../remark.ts";
-import { type OptionValues, variablesOf } from "./options.ts";
-
-/** Reports whether a pod is on its node's network (hostNetwork), where no port is believed. */
-function isOnNode({ spec }: Pod): boolean {
-  return spec.hostNetwork === true;
-}
+import { NATIVE } from "../annotation-names.ts";
+import type { Container, Pod, Remark } from "../pod.ts";
+import { type OptionValues, variablesOf } from "../pod-options.ts";
 
 /** What a pod tells of its network and its proxies, which is the same for each of its containers. */
 export interface Surroundings {
+  /** Whether the pod is on its node's network (hostNetwork), where no port is believed. */
   readonly isOnNode: boolean;
   /** The sidecars that ebb knows among its containers and init containers. */
   readonly sidecars: readonly SidecarName[];
@@ -43,18 +39,20 @@ const LATE_PROXY = "1m";
  * Collects what a pod tells of its network, its sidecars and the app's ports. `others`: the names in ebb.dev/sidecars.
  */
 export function surroundingsOf(pod: Pod, others: readonly string[]): Surroundings {
-  const sidecars = sidecarsIn(pod);
+  const { containers, initContainers, hostNetwork } = pod.spec;
+  const isOnNode = hostNetwork === true;
+  const sidecars = sidecarsAmong([...containers, ...(initContainers ?? [])]);
+  const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
   const options = new Map<string, string>();
   const ports = appPorts(pod, others);
   if (ports.length > 0) options.set("app-port", ports.join(","));
-  if (isOnNode(pod)) options.set("host-network", "true");
-  const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
+  if (isOnNode) options.set("host-network", "true");
   if (sidecars.some(isProxy)) {
-    if (isOnNode(pod)) options.set("sidecar", sidecars.join(","));
+    if (isOnNode) options.set("sidecar", sidecars.join(","));
     else if (!detect({ env: {}, annotations, atAdmin: undefined, byPort: [] }).hasProxy)
       options.set("detect-timeout", LATE_PROXY);
   }
-  return { isOnNode: isOnNode(pod), sidecars, annotations, options };
+  return { isOnNode, sidecars, annotations, options };
 }
 
 /** The most ports that `app-port` gets. */
@@ -72,9 +70,20 @@ function appPorts({ spec }: Pod, sidecars: readonly string[]): readonly number[]
   return [...new Set(numbers)].filter(isPort).slice(0, MAX_PORTS);
 }
 
-function sidecarsIn({ spec }: Pod): readonly SidecarName[] {
-  const containers = [...spec.containers, ...(spec.initContainers ?? [])];
+/** Returns the sidecars that ebb knows among containers, each once. */
+function sidecarsAmong(containers: readonly Container[]): readonly SidecarName[] {
   return [...new Set(containers.flatMap(({ name, image }) => sidecarIn(name, image ?? undefined) ?? []))];
+}
+
+/**
+ * Returns the names of a pod's native sidecars (init containers with restartPolicy Always) that ebb knows,
+ * comma-separated: `istio,dapr`. Returns undefined if there are none, or if the pod has the annotation ebb.dev/native.
+ */
+export function nativeSidecarsIn({ metadata, spec }: Pod): string | undefined {
+  if (metadata?.annotations?.[NATIVE] !== undefined) return undefined;
+  const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
+  const names = sidecarsAmong(natives);
+  return names.length === 0 ? undefined : names.join(",");
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../../src/core/inject/inject-pod.ts";
 import { app, changed, type Given, type Loose, podOf, policy, refusal, warnings } from "../injection.ts";
 import { image, named } from "./chosen.ts";
 

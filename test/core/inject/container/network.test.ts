@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod } from "../../../../src/core/inject/patch.ts";
+import { injectPod } from "../../../../src/core/inject/inject-pod.ts";
 import { app, changed, type Given, type Loose, podIn, podOf, policy, warnings } from "../injection.ts";
 
 function variables(pod: Loose, at = 0): Readonly<Record<string, string>> {

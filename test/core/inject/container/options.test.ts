@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { commands } from "../../../../src/commands.ts";
-import { optionNamed, podOptionFlags, settingProblems } from "../../../../src/core/inject/container/options.ts";
+import { settingProblems } from "../../../../src/core/cli/cluster/injection-policy.ts";
+import { podOptions } from "../../../../src/core/inject/pod-options.ts";
 import { app, changed, type Given, type Loose, refusal, warnings } from "../injection.ts";
 
 /** The variables of the first container of a changed pod. */
@@ -13,11 +14,11 @@ const server = { EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s" };
 
 test("each option of ebb run is an annotation, and no other is", () => {
   const flags = Object.values(commands.run?.options ?? {}).map(({ flag }) => flag);
-  expect([...podOptionFlags].sort()).toEqual([...flags].sort());
+  expect([...podOptions.keys()].sort()).toEqual([...flags].sort());
 });
 
-test.each([...podOptionFlags])("ebb.dev/%s has a variable", (flag) => {
-  expect(optionNamed(flag)?.variables[0]?.name).toStartWith("EBB_");
+test.each([...podOptions.keys()])("ebb.dev/%s has a variable", (flag) => {
+  expect(podOptions.get(flag)?.variables[0]?.name).toStartWith("EBB_");
 });
 
 test.each<[string, Given, Record<string, string>]>([

@@ -4,10 +4,17 @@ export const PREFIX = "ebb.dev/";
 export const ASK = "ebb.dev/inject";
 /** The annotation that records what ebb has put into a pod, so that it can be renewed or taken out. */
 export const STATUS = "ebb.dev/status";
+/** The annotation that tells `auto` detection which sidecars of a pod are native: no injector's annotation says it. */
+export const NATIVE = "ebb.dev/native";
 /** The name of the init container that copies ebb; with a number behind it if the pod has a container of that name. */
 export const INSTALL = "ebb-install";
 
 /** Reports whether an annotation or a label is ebb's, by its name. */
 export function isEbbKey(name: string): boolean {
   return name.startsWith(PREFIX);
+}
+
+/** Formats an annotation's path for messages: `metadata.annotations[ebb.dev/inject]`. */
+export function annotationField(name: string): string {
+  return `metadata.annotations[${name}]`;
 }

@@ -1,16 +1,14 @@
-import { type JsonObject, objectOf } from "../base/json.ts";
+import { copyOf, type JsonObject, objectOf } from "../base/json.ts";
 import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
 import { isSidecar } from "../sidecars/containers.ts";
-import { idleAnnotations, readInjectAnnotation, readWishes, strayLabels } from "./annotations.ts";
-import { planChange } from "./change.ts";
-import { STATUS } from "./marks.ts";
-import { otherSystem } from "./other-system.ts";
-import { annotationField, checkPod, type Pod } from "./pod.ts";
+import { ASK, annotationField, STATUS } from "./annotation-names.ts";
+import { changePod } from "./change-pod.ts";
+import { checkPod, otherSystem, type Pod, type Remark, type Remarks } from "./pod.ts";
+import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
-import type { Remark } from "./remark.ts";
-import { removeEbb } from "./remove.ts";
-import { type Former, readStatus, removeInjection } from "./status.ts";
+import { removeEbb, removeInjection } from "./remove.ts";
+import { readStatus, recordStatus } from "./status.ts";
 
 /**
  * What came of putting ebb into a pod, or taking it out. `asked`: the pod's annotations, or the caller of
@@ -18,8 +16,8 @@ import { type Former, readStatus, removeInjection } from "./status.ts";
  * `all` selected, stays as it is if it is refused.
  */
 export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
-  | { readonly kind: "changed"; readonly pod: JsonObject; readonly containers: readonly string[] }
-  | { readonly kind: "removed"; readonly pod: JsonObject; readonly containers: readonly string[] }
+  | { readonly kind: "changed"; readonly pod: Pod; readonly containers: readonly string[] }
+  | { readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] }
   | { readonly kind: "unchanged"; readonly reason: string }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
 );
@@ -45,7 +43,7 @@ export function removeFromPod(pod: unknown): Injection {
 }
 
 const comesAgain: Remark = {
-  field: annotationField("ebb.dev/inject"),
+  field: annotationField(ASK),
   message: 'this asks for ebb again: write "false" or remove it, or the next ebb inject or the webhook puts ebb back',
 };
 
@@ -119,32 +117,31 @@ function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all
 }
 
 function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
-  const refused = (problems: readonly Remark[], warnings: readonly Remark[] = []) =>
-    ({ kind: "refused", asked, problems, warnings }) as const;
   const unchanged = (reason: string, warnings: readonly Remark[] = []) =>
     ({ kind: "unchanged", asked, reason, warnings }) as const;
   const other = otherSystem(pod);
-  if (other !== undefined) return asked ? refused([other]) : unchanged(other.message);
+  if (other !== undefined)
+    return asked ? { kind: "refused", asked, problems: [other], warnings: [] } : unchanged(other.message);
   const hasApp = pod.spec.containers.some(({ name, image }) => !isSidecar(name, image ?? undefined));
   if (!asked && !hasApp) return unchanged("it has only sidecars");
-  const { annotations } = pod.metadata ?? {};
-  const status = readStatus(annotations?.[STATUS]);
-  if (status !== undefined && "field" in status) return refused([status]);
-  const former: Former = status === undefined ? { pod, known: nothing } : removeInjection(pod, status);
-  const wishes = readWishes(annotations ?? {});
-  const change = planChange(former.pod, { wishes, policy, known: former.known });
-  const problems = [...wishes.problems, ...change.problems];
-  const warnings = distinct([...wishes.warnings, ...change.warnings]);
-  if (problems.length > 0) {
-    // an option of ebb asks for ebb, by whichever rule the pod was selected
-    return { ...refused(problems, warnings), asked: asked || wishes.problems.length > 0 };
-  }
-  const next = change.pod ?? former.pod;
-  if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, containers: change.containers, warnings };
-  return unchanged(change.pod === undefined ? "there is nothing to change" : "it has ebb already", warnings);
+  const annotations = pod.metadata?.annotations ?? {};
+  const status = readStatus(annotations[STATUS]);
+  if (status !== undefined && "field" in status) return { kind: "refused", asked, problems: [status], warnings: [] };
+  const before = copyOf(pod);
+  const former = status === undefined ? undefined : removeInjection(before, status);
+  const all = { ...policy, options: new Map([...(former?.options ?? []), ...policy.options]) };
+  const remarks: Remarks = { problems: [], warnings: [] };
+  const said = readPodAnnotations(annotations, remarks);
+  // an option of ebb asks for ebb, by whichever rule the pod was selected
+  const isAsked = asked || remarks.problems.length > 0;
+  const next = copyOf(before);
+  changePod(next, { annotations: said, policy: all, formerEntrypoints: former?.entrypoints ?? new Map() }, remarks);
+  const warnings = distinct(remarks.warnings);
+  if (remarks.problems.length > 0) return { kind: "refused", asked: isAsked, problems: remarks.problems, warnings };
+  const containers = recordStatus(next, before, all);
+  if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, containers: containers ?? [], warnings };
+  return unchanged(containers === undefined ? "there is nothing to change" : "it has ebb already", warnings);
 }
-
-const nothing = { options: new Map(), entrypoints: new Map() };
 
 function distinct(remarks: readonly Remark[]): readonly Remark[] {
   return [...new Map(remarks.map((remark) => [`${remark.field}: ${remark.message}`, remark])).values()];

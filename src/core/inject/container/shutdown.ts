@@ -1,16 +1,17 @@
-import { duration } from "../../cli/syntax.ts";
+import { pickOptions } from "../../cli/options.ts";
+import { duration, stopSignals } from "../../cli/syntax.ts";
+import { resolve } from "../../cli/values.ts";
+import { Failure } from "../../run/exit.ts";
 import { planShutdown } from "../../run/shutdown-budget.ts";
 import { sidecarIn } from "../../sidecars/containers.ts";
 import { PLAIN } from "../../sidecars/port-finding.ts";
 import { kindOf } from "../../sidecars/registry.ts";
-import type { Context } from "../context.ts";
-import type { Container, Pod } from "../pod.ts";
-import type { Remark } from "../remark.ts";
+import { mountInTheWay } from "../install.ts";
+import type { Container, Pod, Remark } from "../pod.ts";
+import { type OptionValues, variablesOf } from "../pod-options.ts";
 import type { Chosen } from "./choose.ts";
 import { EBB } from "./command.ts";
-import { hasOwnProxy } from "./network.ts";
-import { type OptionValues, variablesOf } from "./options.ts";
-import { mountInTheWay } from "./volumes.ts";
+import { hasOwnProxy, type Surroundings } from "./network.ts";
 
 /** How a container that ebb starts drains when its pod is deleted. */
 export interface HookPlan {
@@ -27,7 +28,12 @@ export interface HookPlan {
 /** How long a hook's drain may take if no option says it. */
 const DEFAULT_DRAIN = "60s";
 /** Kubernetes' default terminationGracePeriodSeconds. */
-export const DEFAULT_GRACE = 30;
+const DEFAULT_GRACE = 30;
+
+/** Returns a pod's grace period in seconds. */
+export function graceOf({ spec }: Pod): number {
+  return spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE;
+}
 
 /**
  * Plans how a container drains: in a preStop hook, or by `ebb run`. It gets a hook if ebb starts its command, the pod's
@@ -39,7 +45,7 @@ export const DEFAULT_GRACE = 30;
  */
 export function planHook(
   { container, command }: Chosen,
-  { pod, surroundings }: Pick<Context, "pod" | "surroundings">,
+  { pod, surroundings }: { readonly pod: Pod; readonly surroundings: Surroundings },
   options: OptionValues,
 ): HookPlan {
   const said = options.get("drain")?.text;
@@ -60,9 +66,9 @@ export function planHook(
  * Returns the milliseconds that the pod's grace period leaves for draining. `--pod-grace` may make that period shorter,
  * not longer.
  */
-function fit(drainMs: number, { spec }: Pod, options: OptionValues): number {
+function fit(drainMs: number, pod: Pod, options: OptionValues): number {
   const [said, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
-  const ownMs = (spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE) * 1000;
+  const ownMs = graceOf(pod) * 1000;
   const podGraceMs = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
   return planShutdown({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
 }
@@ -81,16 +87,15 @@ function wholeSeconds(ms: number): string {
   return ms < 1000 ? `${Math.floor(ms)}ms` : `${Math.floor(ms / 1000)}s`;
 }
 
-function tooLong(said: string, fitting: string, { spec }: Pod): Remark {
-  const seconds = spec.terminationGracePeriodSeconds ?? 30;
+function tooLong(said: string, fitting: string, pod: Pod): Remark {
   return {
     field: "spec.terminationGracePeriodSeconds",
-    message: `grace period ${seconds}s: the drain is cut from ${said} to ${fitting}, so that the app has time to end`,
+    message: `grace period ${graceOf(pod)}s: the drain is cut from ${said} to ${fitting}, so that the app has time to end`,
   };
 }
 
 /** Returns the command of the app container's preStop hook, which drains for at most `drain` (`60s`). */
-export function hookOf(drain: string): readonly string[] {
+export function hookOf(drain: string): string[] {
   return [EBB, "drain", `--drain=${drain}`];
 }
 
@@ -102,7 +107,7 @@ const passedOn = ["admin", "min-drain", "max-in-flight", "log-level", "log-forma
  * is over. Returns undefined if the container is no proxy that needs one, has a hook already, or has a mount at
  * /ebb.dev.
  */
-export function proxyHook(container: Container, drain: string, options: OptionValues): readonly string[] | undefined {
+export function proxyHook(container: Container, drain: string, options: OptionValues): string[] | undefined {
   const { name, image, lifecycle } = container;
   const kind = sidecarIn(name, image ?? undefined);
   if (kind === undefined || kindOf(kind).needsDrainHook !== true || lifecycle?.preStop != null) return undefined;
@@ -113,4 +118,60 @@ export function proxyHook(container: Container, drain: string, options: OptionVa
     return text === undefined ? [] : [`--${flag}=${text}`];
   });
   return [EBB, "drain", `--sidecar=${kind}`, ...flags, `--drain=${drain}`];
+}
+
+/**
+ * Signals that ebb takes as stop signals anyway. The kubelet sends TERM if it does not know the field (before
+ * Kubernetes 1.33, or without ContainerStopSignals).
+ */
+const USUAL = ["TERM", "INT"];
+
+/**
+ * Returns the value of --stop-signal for a container with a stop signal in its manifest that is neither TERM nor INT
+ * (`QUIT,TERM,INT`). Returns undefined if it has none, or one that ebb cannot catch.
+ */
+export function stopSignalOf({ lifecycle }: Container): string | undefined {
+  const signal = lifecycle?.stopSignal ?? undefined;
+  const name = signal?.startsWith("SIG") ? signal.slice("SIG".length) : signal;
+  if (name === undefined || USUAL.includes(name) || stopSignals.parse(name) === undefined) return undefined;
+  return [name, ...USUAL].join(",");
+}
+
+/**
+ * Returns a warning if the manifest's stop signal is one that no process can catch, such as SIGKILL; else an empty
+ * list.
+ */
+export function warnOfUncatchableSignal({ lifecycle }: Container, at: number): readonly Remark[] {
+  const name = lifecycle?.stopSignal;
+  if (name == null || stopSignals.parse(name) !== undefined) return [];
+  const message = `ebb cannot catch ${name}, so it neither drains nor quits the sidecars when this container is stopped: expected ${stopSignals.expected}`;
+  return [{ field: `spec.containers[${at}].lifecycle.stopSignal`, message }];
+}
+
+/**
+ * Returns what is wrong with containers, started by ebb, that each quit the sidecars when they end: the first takes
+ * them from the others. `isNamed`: the pod names its containers. Returns undefined if at most one does.
+ */
+export function rivalQuitters(started: readonly Container[], isNamed: boolean): Remark | undefined {
+  const quitters = started.filter(quits);
+  if (quitters.length < 2) return undefined;
+  const names = quitters.map(({ name }) => name).join(", ");
+  const never = "annotate it with ebb.dev/quit-on.NAME: never for all but one";
+  const message = isNamed
+    ? `whichever of ${names} ends first quits the sidecars, also under the others: ${never} if that is not meant`
+    : `whichever of ${names} ends first would quit the sidecars that the others still need: name with ebb.dev/containers the one that ends last, or ${never}`;
+  return { field: "spec.containers", message };
+}
+
+/**
+ * Reports whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes.
+ */
+function quits({ env }: Container): boolean {
+  const variables = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value ?? undefined]));
+  try {
+    return resolve(pickOptions("quitOn"), { flags: new Map(), env: variables }).values.quitOn !== "never";
+  } catch (error) {
+    if (error instanceof Failure) return true;
+    throw error;
+  }
 }

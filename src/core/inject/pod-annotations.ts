@@ -1,0 +1,160 @@
+import { parseCommandLine } from "../base/text.ts";
+import { nearest } from "../cli/suggestion.ts";
+import { boolean, splitBy } from "../cli/syntax.ts";
+import { sidecarNames } from "../sidecars/registry.ts";
+import { ASK, annotationField, isEbbKey, NATIVE, PREFIX, STATUS } from "./annotation-names.ts";
+import type { Remark, Remarks } from "./pod.ts";
+import { type Mismatch, mismatch, podOptions, problemOf } from "./pod-options.ts";
+
+/** What a pod's annotations say. */
+export interface PodAnnotations {
+  /** The names of the containers that ebb is to start; undefined if the pod does not say. */
+  readonly containers: readonly string[] | undefined;
+  /** The names of containers that are no app, whatever they are called. */
+  readonly sidecars: readonly string[];
+  /** Values of options by flag, for all containers. */
+  readonly options: ReadonlyMap<string, string>;
+  /** Values of options by flag, by the container's name. */
+  readonly own: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** What the images of all containers without a command start. */
+  readonly entrypoint: readonly string[] | undefined;
+  /** What images start, by the container's name. */
+  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Names of annotations after `ebb.dev/` that are no options and need no container's name. `status`, which ebb writes,
+ * is not among them.
+ */
+export const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
+/** The annotations of `ebb reaper` (core/reap/policy.ts, quits.ts). */
+const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
+
+/** Reports whether an annotation or label is ebb's, but not the reaper's. */
+function isOfInject(name: string): boolean {
+  return isEbbKey(name) && !ofReaper.test(name);
+}
+
+type Annotations = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads ebb.dev/inject, by which a pod asks for ebb. Returns true or false, undefined if it is not set, and a Remark if
+ * it is anything else.
+ */
+export function readInjectAnnotation(annotations: Annotations): boolean | undefined | Remark {
+  const wish = annotations[ASK];
+  if (wish === undefined) return undefined;
+  const isAsked = typeof wish === "string" ? boolean.parse(wish) : undefined;
+  const isText = typeof wish === "string";
+  const message = `expected "true" or "false"${isText ? "" : " in quotes"}, got ${JSON.stringify(wish)}`;
+  return isAsked ?? { field: annotationField(ASK), message };
+}
+
+/**
+ * Returns a warning for each annotation of ebb that has no effect because the pod is left as it is. `reason` says why
+ * it is left, and begins with `it` ("it has only sidecars").
+ */
+export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
+  return Object.keys(annotations)
+    .filter(isOfInject)
+    .filter((name) => ![ASK, `${PREFIX}sidecars`, STATUS, NATIVE].includes(name))
+    .map((name) => ({ field: annotationField(name), message: whyIdle(name.slice(PREFIX.length), reason) }));
+}
+
+/**
+ * Returns a warning for each label that should have been an annotation. Labels that the reaper itself reads are not
+ * reported.
+ */
+export function strayLabels(labels: Readonly<Record<string, unknown>>): readonly Remark[] {
+  return Object.keys(labels)
+    .filter(isOfInject)
+    .map((name) => ({ field: `metadata.labels[${name}]`, message: "ignored as a label: write it under annotations" }));
+}
+
+/** Says why an annotation has no effect: because of a typing error in its name, or for `reason`. */
+function whyIdle(key: string, reason: string): string {
+  const isSlip = !keys.includes(key.split(".")[0] as string) && nearest(key, keys) !== undefined;
+  return isSlip ? unknownKey(key) : `ignored: the pod ${reason.replace(/^it /, "")}`;
+}
+
+const keys = [...ownNames, ...podOptions.keys()];
+
+function unknownKey(key: string): string {
+  const near = nearest(key, keys);
+  return `no such annotation${near === undefined ? "" : `; did you mean ${PREFIX}${near}?`}`;
+}
+
+/** What is read so far. */
+type Reading = { -readonly [K in "containers" | "sidecars" | "entrypoint"]: PodAnnotations[K] } & {
+  readonly options: Map<string, string>;
+  readonly own: Map<string, Map<string, string>>;
+  readonly entrypoints: Map<string, readonly string[]>;
+};
+
+/**
+ * Reads a pod's annotations of ebb, all but inject and status. Values that are wrong become problems, unknown names
+ * warnings. Never throws.
+ */
+export function readPodAnnotations(annotations: Readonly<Record<string, string>>, remarks: Remarks): PodAnnotations {
+  const reading: Reading = {
+    containers: undefined,
+    sidecars: [],
+    entrypoint: undefined,
+    options: new Map(),
+    own: new Map(),
+    entrypoints: new Map(),
+  };
+  for (const [name, text] of Object.entries(annotations)) {
+    if (!isOfInject(name) || name === STATUS || name === ASK) continue;
+    const [, key = "", , container] = /^([^.]*)(\.(.*))?$/s.exec(name.slice(PREFIX.length)) ?? [];
+    const problem = readOne({ key, container, text }, reading);
+    const field = annotationField(name);
+    if (problem === "unknown") remarks.warnings.push({ field, message: unknownKey(key) });
+    else if (problem !== undefined) remarks.problems.push({ field, message: problem });
+  }
+  return reading;
+}
+
+/** An annotation `ebb.dev/KEY` or `ebb.dev/KEY.CONTAINER`. */
+interface Annotation {
+  readonly key: string;
+  readonly container: string | undefined;
+  readonly text: string;
+}
+
+/** Reads an annotation. Returns what is wrong with its value; undefined if nothing is. */
+function readOne(annotation: Annotation, reading: Reading): Mismatch | "unknown" | undefined {
+  const { key, container, text } = annotation;
+  if (key === "entrypoint") return readEntrypoint(annotation, reading);
+  if (container === undefined && (key === "containers" || key === "sidecars")) {
+    const names = splitBy(text, ",");
+    if (names.length === 0) return mismatch("names of containers, as in a,b", text);
+    reading[key] = names;
+    return undefined;
+  }
+  if (container === undefined && key === "native") return nativeProblem(text);
+  const option = podOptions.get(key);
+  if (option === undefined) return "unknown";
+  const problem = problemOf(option, text);
+  if (problem !== undefined) return problem;
+  if (container === undefined) reading.options.set(key, text);
+  else reading.own.set(container, new Map(reading.own.get(container)).set(key, text));
+  return undefined;
+}
+
+function nativeProblem(text: string): Mismatch | undefined {
+  const names = splitBy(text, ",");
+  const isKnown = names.length > 0 && names.every((one) => (sidecarNames as readonly string[]).includes(one));
+  return isKnown ? undefined : mismatch(`sidecars that are native, of ${sidecarNames.join(", ")}`, text);
+}
+
+function readEntrypoint({ container, text }: Annotation, reading: Reading): Mismatch | undefined {
+  const words = parseCommandLine(text);
+  if (words === undefined) {
+    const expected = 'a command line: ["/app", "--port", "80"], or /app --port 80 where no word has blanks or quotes';
+    return mismatch(expected, text);
+  }
+  if (container === undefined) reading.entrypoint = words;
+  else reading.entrypoints.set(container, words);
+  return undefined;
+}

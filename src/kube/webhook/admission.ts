@@ -3,24 +3,30 @@ import { oneLine, shortened } from "../../core/base/text.ts";
 import { type Injection, injectPod } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
-import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
+import {
+  type AdmissionRequest,
+  type AdmissionResponse,
+  formatWarnings,
+  readReview,
+  writeReview,
+} from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
-import { formatWarnings } from "./warnings.ts";
 
 /**
- * What came of a request, as metrics and the log say it. `skipped`: only --all or its namespace selects the pod, and it
- * cannot be changed.
+ * Reads an AdmissionReview, decides about its pod, and formats the answer (`body`). Returns the problem if the body is
+ * not an AdmissionReview. Has no effects, so a dry run needs no care.
  */
-export type AdmissionResult = "injected" | "removed" | "unchanged" | "refused" | "skipped";
-
-/** What to do about a pod. */
-export interface Decision {
-  readonly result: AdmissionResult;
-  /** Why the pod is not changed. */
-  readonly reason?: string;
-  /** The containers that ebb was put into, or taken out of. */
-  readonly containers?: readonly string[];
-  readonly response: AdmissionResponse;
+export function review(
+  body: Uint8Array,
+  policy: InjectPolicy,
+):
+  | { readonly request: AdmissionRequest; readonly response: AdmissionResponse; readonly body: string }
+  | { readonly problem: string } {
+  const read = readReview(body);
+  if ("problem" in read) return read;
+  const { request } = read;
+  const response = decideAdmission(request, policy);
+  return { request, response, body: writeReview(request.uid, response) };
 }
 
 /**
@@ -28,7 +34,7 @@ export interface Decision {
  * for ebb and cannot have it is refused (422), so that its owner reads why (`kubectl describe job`); one that only
  * --all or its namespace selects is let in as it is, with a warning.
  */
-export function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Decision {
+function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): AdmissionResponse {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
   const injection = inject(request.object, policy);
   const { asked, warnings } = injection;
@@ -41,11 +47,9 @@ export function decideAdmission(request: AdmissionRequest, policy: InjectPolicy)
   return {
     result,
     containers,
-    response: {
-      ...allowed(warnings),
-      patch: patchBetween(request.object, pod),
-      auditAnnotations: { [result]: shortened(containers.join(","), LONGEST) },
-    },
+    ...allowed(warnings),
+    auditAnnotations: { [result]: shortened(containers.join(","), LONGEST) },
+    patch: JSON.stringify(patchBetween(request.object, pod)),
   };
 }
 
@@ -87,25 +91,25 @@ function isNewPod({ kind, operation, subResource }: AdmissionRequest): boolean {
   return kind.group === "" && kind.kind === "Pod" && operation === "CREATE" && !subResource;
 }
 
-function allowed(warnings: readonly Remark[]): AdmissionResponse {
+function allowed(warnings: readonly Remark[]) {
   return { allowed: true, ...(warnings.length === 0 ? {} : { warnings: formatWarnings(warnings) }) };
 }
 
-function unchanged(reason: string, warnings: readonly Remark[] = []): Decision {
-  return { result: "unchanged", reason, response: allowed(warnings) };
+function unchanged(reason: string, warnings: readonly Remark[] = []): AdmissionResponse {
+  return { result: "unchanged", reason, ...allowed(warnings) };
 }
 
-function skipped(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
+function skipped(problems: readonly Remark[], warnings: readonly Remark[]): AdmissionResponse {
   const notes = problems.map(({ field, message }) => ({ field, message: `the pod is left as it is: ${message}` }));
-  return { result: "skipped", reason: describe(problems), response: allowed([...notes, ...warnings]) };
+  return { result: "skipped", reason: describe(problems), ...allowed([...notes, ...warnings]) };
 }
 
 /** Refuses a pod, without `details`: kubectl would show them in place of the message and of who refused it. */
-function refused(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
+function refused(problems: readonly Remark[], warnings: readonly Remark[]): AdmissionResponse {
   const reason = describe(problems);
   const message = oneLine(`ebb cannot be put into this pod: ${reason}`); // kubectl shows it as it is
   const status = { status: "Failure", code: 422, reason: "Invalid", message };
-  return { result: "refused", reason, response: { ...allowed(warnings), allowed: false, status } };
+  return { result: "refused", reason, ...allowed(warnings), allowed: false, status };
 }
 
 /** Characters of a text that a person reads. */

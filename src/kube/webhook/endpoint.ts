@@ -4,12 +4,12 @@ import { requestRoomBytes } from "../../core/cluster/webhook-memory.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Log } from "../../system/output/log.ts";
-import { ownerOf, podNameOf } from "./admission.ts";
+import { ownerOf, podNameOf, review } from "./admission.ts";
+import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
 import type { Metrics } from "./metrics.ts";
 import { createByteBudget, receiveBody } from "./receive.ts";
 import { createRefusalLogger } from "./refusals.ts";
-import { type Review, review } from "./review.ts";
 
 /** How requests are answered, and how many. */
 export interface EndpointSettings {
@@ -75,7 +75,8 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
     if ("problem" in reviewed) throw new Refusal(400, `expected an AdmissionReview: ${reviewed.problem}`);
     answer(response, 200, reviewed.body, { "content-type": "application/json" });
     const ms = performance.now() - start;
-    metrics.decided(reviewed.decision.result, ms / 1000, reviewed.patchBytes);
+    const { result, patch = "" } = reviewed.response;
+    metrics.decided(result, ms / 1000, Buffer.byteLength(patch));
     logDecision(log, reviewed, ms);
   };
   const explain = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
@@ -158,8 +159,12 @@ const messages = {
   skipped: "created a pod without ebb",
 } as const;
 
-function logDecision(log: Log, { request, decision }: Review, ms: number): void {
-  const { result, reason, containers } = decision;
+function logDecision(
+  log: Log,
+  { request, response }: { readonly request: AdmissionRequest; readonly response: AdmissionResponse },
+  ms: number,
+): void {
+  const { result, reason, containers, warnings } = response;
   const fields = {
     requestUid: request.uid,
     namespace: request.namespace,
@@ -167,12 +172,11 @@ function logDecision(log: Log, { request, decision }: Review, ms: number): void 
     owner: ownerOf(request),
     containers,
     reason,
-    warnings: decision.response.warnings,
+    warnings,
     dryRun: request.dryRun === true || undefined,
     durationMs: Math.round(ms * 100) / 100,
   };
-  if (fields.warnings !== undefined || result === "refused" || result === "skipped")
-    return log.warn(fields, messages[result]);
+  if (warnings !== undefined || result === "refused" || result === "skipped") return log.warn(fields, messages[result]);
   if (result === "unchanged") return log.debug(fields, messages.unchanged);
   log.info(fields, messages[result]);
 }

@@ -1,4 +1,3 @@
-import { annotationsVolume, findAnnotationsFile } from "./container/annotations-file.ts";
 import { type Chosen, chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
 import {
@@ -12,9 +11,17 @@ import {
   stopSignalOf,
   warnOfUncatchableSignal,
 } from "./container/shutdown.ts";
-import { ebbMount, ebbVolume, installContainer, mountInTheWay, type VolumeNames, volumeNames } from "./install.ts";
-import type { Container, Mount, Pod, Remark, Remarks } from "./pod.ts";
-import { mergeOptions, type OptionValue, type OptionValues, variableOf, variablesOf } from "./pod-options.ts";
+import {
+  type AnnotationsFile,
+  annotationsVolume,
+  ebbMount,
+  ebbVolume,
+  findAnnotationsFile,
+  installContainer,
+  mountInTheWay,
+} from "./install.ts";
+import { type Container, freeName, type Mount, type Pod, type Remarks } from "./pod.ts";
+import { variableOf, variablesOf } from "./pod-annotations.ts";
 import type { InjectRequest } from "./policy.ts";
 
 /** What is decided for a pod as a whole before its containers are changed one by one. */
@@ -22,14 +29,19 @@ interface Context {
   readonly pod: Pod;
   readonly request: InjectRequest;
   readonly surroundings: Surroundings;
-  /** The names of the volumes that ebb adds. */
-  readonly names: VolumeNames;
+  /** The names of the volumes that ebb may add, and of those that containers mount by now. */
+  readonly volumes: { readonly ebb: string; readonly annotations: string; readonly mounted: Set<string> };
 }
 
-/** A container that ebb starts, changed. */
+/** What is decided for a container that ebb starts. */
 interface App extends Chosen {
+  /** Its options by flag. */
+  readonly options: ReadonlyMap<string, string>;
+  /** Those of them that the pod's annotations say. */
+  readonly said: ReadonlyMap<string, string>;
   readonly shutdown: HookPlan;
-  readonly mountsAnnotations: boolean;
+  /** Whether ebb looks for sidecars there. */
+  readonly looks: boolean;
 }
 
 /**
@@ -38,100 +50,102 @@ interface App extends Chosen {
  */
 export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): void {
   const chosen = chooseContainers(pod, request, remarks);
-  const surroundings = surroundingsOf(pod, request.annotations.sidecars);
-  const context = { pod, request, surroundings, names: volumeNames(pod) };
+  const taken = pod.spec.volumes ?? [];
+  const context = {
+    pod,
+    request,
+    surroundings: surroundingsOf(pod, request.annotations.sidecars),
+    volumes: {
+      ebb: freeName("ebb", taken),
+      annotations: freeName("ebb-annotations", taken),
+      mounted: new Set<string>(),
+    },
+  };
   const apps = chosen.map((one) => changeApp(one, context, remarks));
-  const started = apps.filter(({ command }) => command !== undefined);
+  const started = apps.filter(({ command }) => command !== undefined).map(({ container }) => container);
   const isNamed = request.annotations.containers !== undefined;
-  const rivals = isAlwaysRestarted(pod)
-    ? undefined
-    : rivalQuitters(
-        started.map(({ container }) => container),
-        isNamed,
-      );
+  const rivals = isAlwaysRestarted(pod) ? undefined : rivalQuitters(started, isNamed);
   if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
   if (started.length > 0) hookProxies(apps, context);
-  const isMounted = { ebb: started.length > 0, annotations: apps.some(({ mountsAnnotations }) => mountsAnnotations) };
-  addVolumes(isMounted, context);
+  addVolumes(context);
 }
 
 /** Changes a container that ebb starts: command, variables, mounts, preStop hook. */
-function changeApp(chosen: Chosen, context: Context, { problems, warnings }: Remarks): App {
-  const { at, container, command } = chosen;
-  const { pod, surroundings, names } = context;
-  const options = optionsOf(container, context);
+function changeApp(chosen: Chosen, context: Context, remarks: Remarks): App {
+  const app = planApp(chosen, context);
+  remarkOn(app, context, remarks);
+  const { container, command, shutdown } = app;
+  const file = annotationsFileFor(app, context);
+  if (command !== undefined) container.command = command;
+  addVariables(app, file?.path);
+  if (command !== undefined) addMount(container, ebbMount(context.volumes.ebb), context);
+  if (file?.mount !== undefined) addMount(container, file.mount, context);
+  if (shutdown.kind === "hook") addHook(container, hookOf(shutdown.drain));
+  return app;
+}
+
+/** Collects the options of a container: what the pod's fields mean, then the policy's, then the annotations'. */
+function planApp(chosen: Chosen, context: Context): App {
+  const { container } = chosen;
+  const { pod, request, surroundings } = context;
+  const { annotations, policy } = request;
+  const fields = new Map([["restart-policy", container.restartPolicy ?? pod.spec.restartPolicy ?? "Always"]]);
+  for (const [flag, text] of surroundings.options) fields.set(flag, text);
+  if (graceOf(pod) > 0) fields.set("pod-grace", `${graceOf(pod)}s`);
+  const stopSignal = stopSignalOf(container);
+  if (stopSignal !== undefined) fields.set("stop-signal", stopSignal);
+  const said = new Map([...annotations.options, ...(annotations.own.get(container.name) ?? [])]);
+  const options = new Map([...fields, ...policy.options, ...said]);
   const shutdown = planHook(chosen, context, options);
-  const isHook = shutdown.kind === "hook";
-  const looks = options.get("sidecar")?.text !== "none";
-  warnings.push(...ownVariables(chosen, options));
+  return { ...chosen, options, said, shutdown, looks: options.get("sidecar") !== "none" };
+}
+
+function remarkOn(app: App, { surroundings }: Context, { problems, warnings }: Remarks): void {
+  const { at, container, command, options, said, shutdown, looks } = app;
+  for (const flag of options.keys()) {
+    if (!said.has(flag) || !has(container, variableOf(flag))) continue;
+    const message = `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`;
+    warnings.push({ field: `spec.containers[${at}].env`, message });
+  }
   if (shutdown.warning !== undefined) warnings.push(shutdown.warning);
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
   warnings.push(...warnOfUncatchableSignal(container, at));
-  const inTheWay = command === undefined ? undefined : mountInTheWay(container);
-  if (inTheWay !== undefined) problems.push(occupied(at, inTheWay));
-  const isFileSaid = options.has("pod-annotations") || has(container, variableOf("pod-annotations"));
-  const file =
-    looks && !isFileSaid ? findAnnotationsFile(container, pod.spec.volumes ?? [], names.annotations) : undefined;
-  if (command !== undefined) container.command = command;
-  addVariables(container, [
-    ...[...options].filter(([flag, value]) => !(isHook && flag === "drain") && !isSet(flag, value, container)),
-    ...(file?.path === undefined ? [] : [["pod-annotations", { text: file.path }] as const]),
-  ]);
-  addMounts(container, [...(command === undefined ? [] : [ebbMount(names.ebb)]), ...(file?.mount ? [file.mount] : [])]);
-  if (isHook) addHook(container, hookOf(shutdown.drain));
-  return { ...chosen, shutdown, mountsAnnotations: file?.mount !== undefined };
+  const mount = command === undefined ? undefined : mountInTheWay(container);
+  if (mount === undefined) return;
+  const field = `spec.containers[${at}].volumeMounts[${mount}].mountPath`;
+  problems.push({ field, message: "ebb is mounted at /ebb.dev: mount this elsewhere" });
 }
 
-/** Returns the options of a container: what the pod's fields mean, then the policy's, then the annotations'. */
-function optionsOf(container: Container, { pod, request, surroundings }: Context): OptionValues {
-  const { annotations, policy } = request;
-  const grace = graceOf(pod);
-  const stopSignal = stopSignalOf(container);
-  return mergeOptions(
-    [
-      ["restart-policy", container.restartPolicy ?? pod.spec.restartPolicy ?? "Always"],
-      ...surroundings.options,
-      ...(grace > 0 ? [["pod-grace", `${grace}s`] as const] : []),
-      ...(stopSignal === undefined ? [] : [["stop-signal", stopSignal] as const]),
-      ...policy.options,
-    ],
-    [...annotations.options, ...(annotations.own.get(container.name) ?? [])],
-  );
+/** Finds the file with the pod's annotations, if ebb reads them there, and no option or variable says in which file. */
+function annotationsFileFor(
+  { container, options, looks }: App,
+  { pod, volumes }: Context,
+): AnnotationsFile | undefined {
+  const isSaid = options.has("pod-annotations") || has(container, variableOf("pod-annotations"));
+  return looks && !isSaid ? findAnnotationsFile(container, pod.spec.volumes ?? [], volumes.annotations) : undefined;
 }
 
 /**
- * Reports whether the container's env already sets this option. A value that no annotation of the pod says also gives
- * way to other tools' variables.
+ * Adds the variables of options that the container's env does not set. A value that no annotation of the pod says also
+ * gives way to other tools' variables. `annotationsFile`: where the pod's annotations are, if ebb must be told.
  */
-function isSet(flag: string, { isSaid }: OptionValue, container: Container): boolean {
-  return isSaid ? has(container, variableOf(flag)) : variablesOf(flag).some((name) => has(container, name));
+function addVariables({ container, options, said, shutdown }: App, annotationsFile: string | undefined): void {
+  const isSet = (flag: string) =>
+    said.has(flag) ? has(container, variableOf(flag)) : variablesOf(flag).some((name) => has(container, name));
+  const isTold = (flag: string) => !(flag === "drain" && shutdown.kind === "hook") && !isSet(flag);
+  const added = [...options].filter(([flag]) => isTold(flag));
+  if (annotationsFile !== undefined) added.push(["pod-annotations", annotationsFile]);
+  if (added.length === 0) return;
+  container.env = [...(container.env ?? []), ...added.map(([flag, value]) => ({ name: variableOf(flag), value }))];
 }
 
 function has({ env }: Container, name: string): boolean {
   return (env ?? []).some((one) => one.name === name);
 }
 
-function ownVariables({ at, container }: Chosen, options: OptionValues): readonly Remark[] {
-  return [...options]
-    .filter(([flag, { isSaid }]) => isSaid && has(container, variableOf(flag)))
-    .map(([flag]) => ({
-      field: `spec.containers[${at}].env`,
-      message: `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`,
-    }));
-}
-
-function occupied(at: number, mount: number): Remark {
-  const field = `spec.containers[${at}].volumeMounts[${mount}].mountPath`;
-  return { field, message: "ebb is mounted at /ebb.dev: mount this elsewhere" };
-}
-
-function addVariables(container: Container, options: readonly (readonly [string, { readonly text: string }])[]): void {
-  const added = options.map(([flag, { text }]) => ({ name: variableOf(flag), value: text }));
-  if (added.length > 0) container.env = [...(container.env ?? []), ...added];
-}
-
-function addMounts(container: Container, mounts: readonly Mount[]): void {
-  if (mounts.length > 0) container.volumeMounts = [...(container.volumeMounts ?? []), ...mounts];
+function addMount(container: Container, mount: Mount, { volumes }: Context): void {
+  container.volumeMounts = [...(container.volumeMounts ?? []), mount];
+  volumes.mounted.add(mount.name);
 }
 
 function addHook(container: Container, command: string[]): void {
@@ -139,32 +153,28 @@ function addHook(container: Container, command: string[]): void {
 }
 
 /** Adds drain hooks to ordinary proxies, so that they are there until the app has drained. */
-function hookProxies(apps: readonly App[], { pod, request, surroundings, names }: Context): void {
+function hookProxies(apps: readonly App[], context: Context): void {
+  const { pod, request, surroundings, volumes } = context;
   const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   if (longest === undefined || longest.drainMs === 0 || !isAlwaysRestarted(pod)) return;
-  const { annotations, policy } = request;
-  const options = mergeOptions([...surroundings.options, ...policy.options], [...annotations.options]);
+  const options = new Map([...surroundings.options, ...request.policy.options, ...request.annotations.options]);
   const started = new Set(apps.map(({ container }) => container));
   for (const container of pod.spec.containers) {
-    if (started.has(container)) continue;
-    const hook = proxyHook(container, longest.drain, options);
+    const hook = started.has(container) ? undefined : proxyHook(container, longest.drain, options);
     if (hook === undefined) continue;
-    addMounts(container, [ebbMount(names.ebb)]);
+    addMount(container, ebbMount(volumes.ebb), context);
     addHook(container, hook);
   }
 }
 
 /** Adds the volumes that containers mount, and the init container that copies ebb. */
-function addVolumes(
-  isMounted: { readonly [K in keyof VolumeNames]: boolean },
-  { pod, request: { policy }, names }: Context,
-): void {
+function addVolumes({ pod, request: { policy }, volumes: { ebb, annotations, mounted } }: Context): void {
   const { spec } = pod;
-  if (isMounted.ebb && policy.volume === "emptyDir")
-    spec.initContainers = [installContainer(pod, names.ebb, policy), ...(spec.initContainers ?? [])];
+  if (mounted.has(ebb) && policy.volume === "emptyDir")
+    spec.initContainers = [installContainer(pod, ebb, policy), ...(spec.initContainers ?? [])];
   const added = [
-    ...(isMounted.ebb ? [ebbVolume(names.ebb, policy)] : []),
-    ...(isMounted.annotations ? [annotationsVolume(names.annotations)] : []),
+    ...(mounted.has(ebb) ? [ebbVolume(ebb, policy)] : []),
+    ...(mounted.has(annotations) ? [annotationsVolume(annotations)] : []),
   ];
   if (added.length > 0) spec.volumes = [...(spec.volumes ?? []), ...added];
 }

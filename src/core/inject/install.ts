@@ -5,18 +5,6 @@ import { EBB, EBB_FOLDER } from "./container/command.ts";
 import { type Amounts, type Container, freeName, type Mount, type Pod, type Volume } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
 
-/** The names of the volumes that ebb adds to a pod. */
-export interface VolumeNames {
-  readonly ebb: string;
-  readonly annotations: string;
-}
-
-/** Returns names that the pod's volumes do not have yet: `ebb` and `ebb-annotations`, or with a number (`ebb-2`). */
-export function volumeNames({ spec }: Pod): VolumeNames {
-  const taken = spec.volumes ?? [];
-  return { ebb: freeName("ebb", taken), annotations: freeName("ebb-annotations", taken) };
-}
-
 /**
  * Returns the volume that has ebb: the policy's image as an image volume, or an emptyDir of 256 MiB, which is room for
  * two copies.
@@ -38,14 +26,62 @@ export function mountInTheWay({ volumeMounts }: Container): number | undefined {
   return at < 0 ? undefined : at;
 }
 
+/** Where `ebb run` looks for the annotations by itself. */
+const FOLDER = "/etc/podinfo";
+const FILE = "annotations";
+/** The folders at which ebb may mount the annotations, in the order in which they are tried. */
+export const annotationFolders: readonly string[] = [FOLDER, "/ebb.dev-podinfo"];
+
+/** How a container gets the pod's annotations. */
+export interface AnnotationsFile {
+  /** The mount to add; undefined if the container has the file already. */
+  readonly mount?: Mount;
+  /** The path of the file; undefined if it is the one that ebb looks for by itself. */
+  readonly path: string | undefined;
+}
+
+/** Returns the downward API volume that has the pod's annotations as a file. */
+export function annotationsVolume(name: string): Volume {
+  return { name, downwardAPI: { items: [{ path: FILE, fieldRef: { fieldPath: "metadata.annotations" } }] } };
+}
+
+/**
+ * Finds the file with the pod's annotations in a container, or a free folder at which the volume `name` can be mounted.
+ * Returns undefined if every folder is taken. `volumes`: the pod's own.
+ */
+export function findAnnotationsFile(
+  { volumeMounts }: Container,
+  volumes: readonly Volume[],
+  name: string,
+): AnnotationsFile | undefined {
+  const mounts = (volumeMounts ?? []).map((mount) => ({ mount, path: pathOf(mount.mountPath) }));
+  const there = mounts.find(({ path }) => path === FOLDER)?.mount;
+  const file = there === undefined ? undefined : fileIn(there, volumes);
+  if (file !== undefined) return { path: file === FILE ? undefined : `${FOLDER}/${file}` };
+  const isFree = (folder: string) => mounts.every(({ path }) => !isIn(path, folder) && !isIn(folder, path));
+  const folder = annotationFolders.find(isFree);
+  if (folder === undefined) return undefined;
+  const mount = { name, mountPath: folder, readOnly: true };
+  return { mount, path: folder === FOLDER ? undefined : `${folder}/${FILE}` };
+}
+
+/** Returns the path of the pod's annotations within a mounted volume; undefined if the volume does not have them. */
+function fileIn({ name, subPath }: Mount, volumes: readonly Volume[]): string | undefined {
+  const volume = volumes.findLast((one) => one.name === name);
+  if (volume === undefined || (subPath ?? "") !== "") return undefined;
+  const sources = [volume.downwardAPI, ...(volume.projected?.sources ?? []).map(({ downwardAPI }) => downwardAPI)];
+  const items = sources.flatMap((source) => source?.items ?? []);
+  return items.find(({ fieldRef }) => fieldRef?.fieldPath === "metadata.annotations")?.path ?? undefined;
+}
+
 /** Removes what makes no difference in a path: `/etc//podinfo/` becomes `/etc/podinfo`. */
-export function pathOf(path: string): string {
+function pathOf(path: string): string {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   return `/${parts.join("/")}`;
 }
 
 /** Reports whether a path is a folder, or inside of it. */
-export function isIn(path: string, folder: string): boolean {
+function isIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 }
 

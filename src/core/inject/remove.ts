@@ -1,10 +1,9 @@
 import { copyOf, objectOf } from "../base/json.ts";
 import { INSTALL, NATIVE, STATUS } from "./annotation-names.ts";
-import { annotationFolders } from "./container/annotations-file.ts";
 import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
-import { installCommand } from "./install.ts";
+import { annotationFolders, installCommand } from "./install.ts";
 import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
-import { podOptions, problemOf } from "./pod-options.ts";
+import { podOptions, problemOf } from "./pod-annotations.ts";
 import { type ContainerStatus, readStatus, type Status } from "./status.ts";
 
 /** What came of taking ebb out of a pod; undefined if ebb is not in it. */

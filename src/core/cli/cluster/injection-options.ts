@@ -1,6 +1,6 @@
 import { HIDDEN } from "../../base/redact.ts";
 import { parseCommandLine } from "../../base/text.ts";
-import { podOptions } from "../../inject/pod-options.ts";
+import { podOptions } from "../../inject/pod-annotations.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
 

@@ -1,4 +1,4 @@
-import { podOptions, problemOf } from "../../inject/pod-options.ts";
+import { podOptions, problemOf } from "../../inject/pod-annotations.ts";
 import type { InjectPolicy } from "../../inject/policy.ts";
 import { allOf, EXIT, Failure } from "../../run/exit.ts";
 import type { Values } from "../option.ts";

@@ -5,7 +5,7 @@ import { detect } from "../../sidecars/detect.ts";
 import { kindOf, type SidecarName } from "../../sidecars/registry.ts";
 import { NATIVE } from "../annotation-names.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
-import { type OptionValues, variablesOf } from "../pod-options.ts";
+import { variablesOf } from "../pod-annotations.ts";
 
 /** What a pod tells of its network and its proxies, which is the same for each of its containers. */
 export interface Surroundings {
@@ -93,12 +93,12 @@ export function nativeSidecarsIn({ metadata, spec }: Pod): string | undefined {
 export function hasOwnProxy(
   { env }: Container,
   { sidecars, annotations }: Surroundings,
-  options: OptionValues,
+  options: ReadonlyMap<string, string>,
 ): boolean {
   const variables = new Map((env ?? []).map(({ name, value }) => [name, value ?? ""]));
   const isSaid = (flag: string) => options.has(flag) || variablesOf(flag).some((name) => variables.has(name));
   if (sidecars.some(isProxy) || isSaid("admin")) return true;
-  const named = options.get("sidecar")?.text ?? variables.get(variablesOf("sidecar")[0] as string) ?? "auto";
+  const named = options.get("sidecar") ?? variables.get(variablesOf("sidecar")[0] as string) ?? "auto";
   if (named !== "auto") return named !== "none";
   const { found } = detect({ env: Object.fromEntries(variables), annotations, atAdmin: undefined, byPort: [] });
   return found.some(({ name }) => isProxy(name));

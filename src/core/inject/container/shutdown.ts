@@ -8,7 +8,7 @@ import { PLAIN } from "../../sidecars/port-finding.ts";
 import { kindOf } from "../../sidecars/registry.ts";
 import { mountInTheWay } from "../install.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
-import { type OptionValues, variablesOf } from "../pod-options.ts";
+import { variablesOf } from "../pod-annotations.ts";
 import type { Chosen } from "./choose.ts";
 import { EBB } from "./command.ts";
 import { hasOwnProxy, type Surroundings } from "./network.ts";
@@ -46,16 +46,16 @@ export function graceOf({ spec }: Pod): number {
 export function planHook(
   { container, command }: Chosen,
   { pod, surroundings }: { readonly pod: Pod; readonly surroundings: Surroundings },
-  options: OptionValues,
+  options: ReadonlyMap<string, string>,
 ): HookPlan {
-  const said = options.get("drain")?.text;
+  const said = options.get("drain");
   const names = variablesOf("drain");
   const own = (container.env ?? []).find(({ name }) => names.includes(name));
   const isFree = container.lifecycle?.preStop == null && own === undefined;
   const hasNone = surroundings.isOnNode && !hasOwnProxy(container, surroundings, options);
   const mayHook = isAlwaysRestarted(pod) && command !== undefined && isFree && !hasNone;
   const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
-  const wishMs = options.get("sidecar")?.text === "none" ? 0 : msOf(wish);
+  const wishMs = options.get("sidecar") === "none" ? 0 : msOf(wish);
   const fitMs = fit(wishMs, pod, options);
   const drain = fitMs === wishMs ? wish : wholeSeconds(fitMs);
   const plan = { kind: mayHook && fitMs > 0 ? "hook" : "run", drain, drainMs: fitMs } as const;
@@ -66,8 +66,8 @@ export function planHook(
  * Returns the milliseconds that the pod's grace period leaves for draining. `--pod-grace` may make that period shorter,
  * not longer.
  */
-function fit(drainMs: number, pod: Pod, options: OptionValues): number {
-  const [said, grace] = [options.get("pod-grace")?.text, options.get("grace")?.text];
+function fit(drainMs: number, pod: Pod, options: ReadonlyMap<string, string>): number {
+  const [said, grace] = [options.get("pod-grace"), options.get("grace")];
   const ownMs = graceOf(pod) * 1000;
   const podGraceMs = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
   return planShutdown({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
@@ -107,14 +107,18 @@ const passedOn = ["admin", "min-drain", "max-in-flight", "log-level", "log-forma
  * is over. Returns undefined if the container is no proxy that needs one, has a hook already, or has a mount at
  * /ebb.dev.
  */
-export function proxyHook(container: Container, drain: string, options: OptionValues): string[] | undefined {
+export function proxyHook(
+  container: Container,
+  drain: string,
+  options: ReadonlyMap<string, string>,
+): string[] | undefined {
   const { name, image, lifecycle } = container;
   const kind = sidecarIn(name, image ?? undefined);
   if (kind === undefined || kindOf(kind).needsDrainHook !== true || lifecycle?.preStop != null) return undefined;
   if (mountInTheWay(container) !== undefined) return undefined;
   const passed = kind === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
   const flags = passed.flatMap((flag) => {
-    const text = options.get(flag)?.text;
+    const text = options.get(flag);
     return text === undefined ? [] : [`--${flag}=${text}`];
   });
   return [EBB, "drain", `--sidecar=${kind}`, ...flags, `--drain=${drain}`];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { commands } from "../../../../src/commands.ts";
 import { settingProblems } from "../../../../src/core/cli/cluster/injection-policy.ts";
-import { podOptions } from "../../../../src/core/inject/pod-options.ts";
+import { podOptions } from "../../../../src/core/inject/pod-annotations.ts";
 import { app, changed, type Given, type Loose, refusal, warnings } from "../injection.ts";
 
 /** The variables of the first container of a changed pod. */

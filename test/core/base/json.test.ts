@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { withValuesAt } from "../../../src/core/base/json.ts";
+import { copyOf, withValuesAt } from "../../../src/core/base/json.ts";
 
 test("values are put at several paths, and what was given stays as it was", () => {
   const before = { kind: "List", items: [{ a: 1 }, { b: [{ c: 2 }, 3] }, 4], "a.b": 5 };
@@ -21,4 +21,14 @@ test("without a path it is another value", () => {
 test("__proto__ is a field as any other", () => {
   const value = JSON.parse('{"__proto__": {"a": 1}, "b": 2}');
   expect(JSON.stringify(withValuesAt(value, [[["__proto__", "a"], 3]]))).toBe('{"__proto__":{"a":3},"b":2}');
+});
+
+test("a copy shares nothing, not even what stands in it twice, as by an alias of YAML", () => {
+  const shared = { a: [1] };
+  const value = { one: shared, two: shared, rest: [null, Number.NaN, -0, Infinity, "x"] };
+  const copy = copyOf(value);
+  expect(copy).toStrictEqual(value);
+  copy.one.a.push(2);
+  expect([copy.two.a, shared.a]).toEqual([[1], [1]]);
+  expect(JSON.stringify(copyOf(JSON.parse('{"__proto__":{"b":1}}')))).toBe('{"__proto__":{"b":1}}');
 });

@@ -17,6 +17,8 @@ test.each<[string, unknown, unknown, boolean]>([
   ["things without a name in another order", [{ x: 1 }, { x: 2 }], [{ x: 2 }, { x: 1 }], false],
   ["a list that is longer", ["a"], ["a", "b"], false],
   ["a list and an object", [], {}, false],
+  ["what is no number", { a: Number.NaN }, { a: Number.NaN }, true],
+  ["zero and minus zero", 0, -0, true],
   ["nothing and null", undefined, null, false],
 ])("%s", (_, a, b, same) => {
   expect([isSame(a, b), isSame(b, a)]).toEqual([same, same]);

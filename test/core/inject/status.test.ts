@@ -48,6 +48,24 @@ test("a proxy's hook keeps what an earlier policy said, too", () => {
   expect(later.spec.containers[1].lifecycle.preStop.exec.command).toContain("--max-in-flight=3");
 });
 
+test("the status names what was changed in each container, those that ebb starts before the proxies", () => {
+  const tool = app({ command: ["/bin/scuttle", "--", "/app"] });
+  const containers = [{ name: "envoy" }, tool, app({ name: "own", command: ["/ebb", "run", "--", "x"] })];
+  const pod = changed({ containers }, { options: new Map([["grace", "9s"]]) });
+  const env = ["EBB_RESTART_POLICY", "EBB_DETECT_TIMEOUT", "EBB_POD_GRACE", "EBB_GRACE"];
+  expect(pod.metadata.annotations["ebb.dev/status"]).toBe(
+    JSON.stringify({
+      containers: {
+        app: { command: "tool", tool: "/bin/scuttle", env, hook: true },
+        own: { env },
+        envoy: { hook: true },
+      },
+      volumes: ["ebb", "ebb-annotations"],
+      options: { grace: "9s" },
+    }),
+  );
+});
+
 test("a mount of ebb's volume that somebody else made stays", () => {
   const tools = { name: "ebb", mountPath: "/tools" };
   const { spec } = again({}, (pod) => pod.spec.containers[0].volumeMounts.push(tools), { image: "ebb:2" });

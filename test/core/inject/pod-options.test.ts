@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { commands } from "../../../../src/commands.ts";
-import { settingProblems } from "../../../../src/core/cli/cluster/injection-policy.ts";
-import { podOptions } from "../../../../src/core/inject/pod-annotations.ts";
-import { app, changed, type Given, type Loose, refusal, warnings } from "../injection.ts";
+import { commands } from "../../../src/commands.ts";
+import { settingProblems } from "../../../src/core/cli/cluster/injection-policy.ts";
+import { podOptions } from "../../../src/core/inject/pod-annotations.ts";
+import { app, changed, type Given, type Loose, refusal, warnings } from "./injection.ts";
 
 /** The variables of the first container of a changed pod. */
 function envOf(given: Given, set: readonly (readonly [string, string])[] = []): Record<string, unknown> {

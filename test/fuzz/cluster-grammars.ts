@@ -7,7 +7,7 @@ import { accessFromKubeconfig, parseKubeconfig } from "../../src/kube/api/kubeco
 import { createEventReader } from "../../src/kube/api/watch-events.ts";
 import { injectText } from "../../src/kube/inject/inject-text.ts";
 import { applySplices } from "../../src/kube/inject/yaml/splice.ts";
-import { review } from "../../src/kube/webhook/review.ts";
+import { review } from "../../src/kube/webhook/admission.ts";
 import { collectLog } from "../kube/collect-log.ts";
 import { createRandom, type Random } from "./random.ts";
 

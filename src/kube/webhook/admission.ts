@@ -3,7 +3,13 @@ import { oneLine, shortened } from "../../core/base/text.ts";
 import { type Injection, injectPod } from "../../core/inject/patch.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Remark } from "../../core/inject/remark.ts";
-import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
+import {
+  type AdmissionRequest,
+  type AdmissionResponse,
+  readReview,
+  type Written,
+  writeReview,
+} from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
 import { formatWarnings } from "./warnings.ts";
 
@@ -23,12 +29,30 @@ export interface Decision {
   readonly response: AdmissionResponse;
 }
 
+/** A request, the decision about it, and the answer as it is sent. */
+export interface Review extends Written {
+  readonly request: AdmissionRequest;
+  readonly decision: Decision;
+}
+
+/**
+ * Reads an AdmissionReview, decides about its pod, and formats the answer. Returns the problem if the body is not an
+ * AdmissionReview. Has no effects, so a dry run needs no care.
+ */
+export function review(body: Uint8Array, policy: InjectPolicy): Review | { readonly problem: string } {
+  const read = readReview(body);
+  if ("problem" in read) return read;
+  const { request } = read;
+  const decision = decideAdmission(request, policy);
+  return { request, decision, ...writeReview(request.uid, decision.response) };
+}
+
 /**
  * Decides about a pod by the same change as `ebb inject`; anything but a new pod is let in as it is. A pod that asks
  * for ebb and cannot have it is refused (422), so that its owner reads why (`kubectl describe job`); one that only
  * --all or its namespace selects is let in as it is, with a warning.
  */
-export function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Decision {
+function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Decision {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
   const injection = inject(request.object, policy);
   const { asked, warnings } = injection;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Review, review } from "../../../src/kube/webhook/review.ts";
+import { type Review, review } from "../../../src/kube/webhook/admission.ts";
 import { bytes, envelope, notAsked, patchOf, pod, policy, request, reviewed } from "./reviewed.ts";
 
 describe("a hostile pod", () => {

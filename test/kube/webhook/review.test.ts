@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { applyPatch } from "rfc6902";
 import { injectPod } from "../../../src/core/inject/patch.ts";
-import { ownerOf, podNameOf } from "../../../src/kube/webhook/admission.ts";
-import { review } from "../../../src/kube/webhook/review.ts";
+import { ownerOf, podNameOf, review } from "../../../src/kube/webhook/admission.ts";
 import { bodyOf, bytes, envelope, notAsked, patchOf, pod, policy, request, reviewed } from "./reviewed.ts";
 
 const unknownCommand = { ...pod, spec: { containers: [{ name: "app", image: "app" }] } };

@@ -1,6 +1,6 @@
 import type { Operation } from "rfc6902";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
-import { type Review, review } from "../../../src/kube/webhook/review.ts";
+import { type Review, review } from "../../../src/kube/webhook/admission.ts";
 
 export const policy: InjectPolicy = {
   image: "registry.example.com/ebb:1",

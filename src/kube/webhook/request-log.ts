@@ -1,5 +1,6 @@
 import { type Bucket, fullBucket, take } from "../../core/cluster/rate-limit.ts";
 import type { Log } from "../../system/output/log.ts";
+import { ownerOf, podNameOf, type Review } from "./admission.ts";
 
 /** A request that was refused; `from` is the client's address. */
 export interface RefusedRequest {
@@ -27,4 +28,32 @@ export function createRefusalLogger(log: Log): (request: RefusedRequest, now?: n
     log.warn(notLogged === 0 ? { ...request } : { ...request, notLogged }, "refused a request");
     [bucket, notLogged] = [next, 0];
   };
+}
+
+const messages = {
+  injected: "injected ebb into a pod",
+  removed: "removed ebb from a pod",
+  unchanged: "left a pod unchanged",
+  refused: "refused a pod",
+  skipped: "created a pod without ebb",
+} as const;
+
+/** Logs a decision about a pod. `ms` is how long it took. */
+export function logDecision(log: Log, { request, decision }: Review, ms: number): void {
+  const { result, reason, containers } = decision;
+  const fields = {
+    requestUid: request.uid,
+    namespace: request.namespace,
+    pod: podNameOf(request),
+    owner: ownerOf(request),
+    containers,
+    reason,
+    warnings: decision.response.warnings,
+    dryRun: request.dryRun === true || undefined,
+    durationMs: Math.round(ms * 100) / 100,
+  };
+  if (fields.warnings !== undefined || result === "refused" || result === "skipped")
+    return log.warn(fields, messages[result]);
+  if (result === "unchanged") return log.debug(fields, messages.unchanged);
+  log.info(fields, messages[result]);
 }

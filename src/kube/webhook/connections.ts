@@ -7,6 +7,8 @@ export const cuts = ["handshake", "idle", "request", "answer", "limit"] as const
 
 /** The most open connections: API servers have some tens. */
 const MOST_CONNECTIONS = 1000;
+/** With more of them on which no whole request came, they are the first to be closed, so that they close no others. */
+const MOST_UNUSED = 250;
 /**
  * Go's clients close a connection after 90 s without a request (net/http's DefaultTransport). Closing it later than
  * they do loses no request.
@@ -41,17 +43,20 @@ export interface Connections {
 /** What a connection waits for: its handshake, a request, the rest of one, that its answer is read, or its end. */
 interface Connection {
   phase: "handshake" | "idle" | "receiving" | "answering" | "closing";
+  /** Whether any whole request came on it. */
+  hasAsked: boolean;
   /** Ends the connection if its phase takes too long. */
   timer?: NodeJS.Timeout;
   response?: ServerResponse;
 }
 
 /**
- * Limits connections in number and time. Above 1,000 it closes the one whose last request is longest ago. `requestMs`
- * is the limit of a TLS handshake, of a request from its first byte to its last, and of reading an answer.
+ * Limits connections in number and time. Above 1,000 it closes the oldest one without a request if these are more than
+ * 250, otherwise the one whose last request is longest ago. `requestMs` is the limit of a TLS handshake, of a request
+ * from its first byte to its last, and of reading an answer.
  */
 export function limitConnections(requestMs: number, { onSlow, onCut }: ConnectionHandlers): Connections {
-  /** The first is the one whose last request is longest ago. */
+  /** By their last requests, or their beginning. */
   const open = new Map<TLSSocket, Connection>();
   let idleMs = IDLE_MS;
   const forget = (socket: TLSSocket): void => {
@@ -81,12 +86,11 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
       return open.size;
     },
     add(socket) {
-      const connection: Connection = { phase: "handshake" };
+      const connection: Connection = { phase: "handshake", hasAsked: false };
       open.set(socket, connection);
       enter(connection, "handshake", requestMs, () => cut(socket, "handshake"));
       socket.once("close", () => forget(socket));
-      const [first] = open.keys();
-      if (open.size > MOST_CONNECTIONS) cut(first as TLSSocket, "limit");
+      if (open.size > MOST_CONNECTIONS) cut(leastUsed(open), "limit");
     },
     secured(socket) {
       idle(socket);
@@ -105,6 +109,7 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
       });
       return () => {
         delete connection.response;
+        connection.hasAsked = true;
         if (response.writableFinished) idle(socket);
         else enter(connection, "answering", requestMs, () => cut(socket, "answer"));
       };
@@ -113,6 +118,13 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
       idleMs = requestMs;
     },
   };
+}
+
+/** Returns the connection to close if there are too many. */
+function leastUsed(open: ReadonlyMap<TLSSocket, Connection>): TLSSocket {
+  const unused = [...open].filter(([, { hasAsked }]) => !hasAsked);
+  const [first] = unused.length > MOST_UNUSED ? unused : open;
+  return (first as (typeof unused)[number])[0];
 }
 
 /** Begins a phase, unless the connection is closing. Calls `late` if the phase takes longer than `ms`. */

@@ -1,8 +1,9 @@
 import { type Plan, planRotation } from "../../core/cluster/rotation.ts";
-import { isApiFailure, isConflict } from "../api/api-error.ts";
+import { isConflict } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { followObject } from "../controller/follow.ts";
-import { createNotifier, type Notifier, pause } from "../controller/pause.ts";
+import { keepTrying } from "../controller/keep-trying.ts";
+import { createNotifier, type Notifier } from "../controller/pause.ts";
 import { type AuthorityState, recall, trustedSince } from "./authority-state.ts";
 import { CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration, writeBundle } from "./ca-bundle.ts";
 import type { Authority, Secret } from "./held.ts";
@@ -18,8 +19,8 @@ const HOUR_MS = 3_600_000;
 const PATIENCE_MS = 2000;
 /** The shortest time between two writes of an object: no hot loop with somebody who writes the same field. */
 const PACE_MS = 1000;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+/** When to look again after a Conflict, if no change is seen earlier. */
+const CONFLICT_MS = 500;
 
 /**
  * Keeps the certificates in the Secret and the caBundle of the webhook configuration up to date until the signal is
@@ -60,24 +61,17 @@ interface Round extends Context {
 
 async function goRound(own: OwnCertificates, round: Round): Promise<void> {
   const { notifier, log, signal } = round;
-  let complaint: string | undefined;
-  let pauseMs = FIRST_PAUSE_MS;
-  while (!signal.aborted) {
-    try {
-      const untilMs = await reconcileCertificates(own, round);
-      complaint = undefined;
-      pauseMs = FIRST_PAUSE_MS;
+  const rounds = async (isFine: () => void): Promise<void> => {
+    while (!signal.aborted) {
+      const untilMs = await reconcileCertificates(own, round).catch((error: unknown) => {
+        if (!isConflict(error)) throw error;
+        return Date.now() + CONFLICT_MS;
+      });
+      isFine();
       await notifier.wait(Math.min(untilMs - Date.now(), HOUR_MS), signal); // clocks jump: look now and then
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!isApiFailure(error)) throw error;
-      if (!isConflict(error) && error.message !== complaint)
-        log.warn({ reason: error.message }, "cannot update the certificates");
-      complaint = error.message;
-      await pause(pauseMs, signal);
-      if (!isConflict(error)) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
-  }
+  };
+  await keepTrying(rounds, { message: "cannot update the certificates", log, signal });
 }
 
 /**

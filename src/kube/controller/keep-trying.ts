@@ -11,7 +11,7 @@ const BETWEEN_MS = 500;
 /** How to try again. */
 export interface Trying extends Context {
   /** The log message for a failure. */
-  readonly message: Extract<MessageAt<"warn">, `cannot watch ${string}: retrying`>;
+  readonly message: Extract<MessageAt<"warn">, `cannot watch ${string}: retrying` | "cannot update the certificates">;
   /** Called at each failure, logged or not. */
   readonly failed?: (error: Error) => void;
 }

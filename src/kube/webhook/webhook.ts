@@ -9,7 +9,7 @@ import type { Values } from "../../core/cli/option.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readPathWithin } from "../../system/input.ts";
-import { type Log, logAt } from "../../system/output/log.ts";
+import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { connect } from "../api/client.ts";
 import { type CertificateSettings, watchCertificates } from "../certificates/certificates.ts";
@@ -154,5 +154,6 @@ async function shutDown(server: HttpsServer, { endpoint, settings, stop, log }: 
   const { inFlight } = endpoint;
   server.destroy();
   const fields = { drainedMs: Math.round(performance.now() - start), unanswered: inFlight };
-  logAt(log, inFlight > 0 ? "warn" : "info", fields, "the webhook has shut down");
+  if (inFlight > 0) log.warn(fields, "the webhook has shut down");
+  else log.info(fields, "the webhook has shut down");
 }

@@ -13,7 +13,7 @@ import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { connect } from "../api/client.ts";
 import { type CertificateSettings, watchCertificates } from "../certificates/certificates.ts";
-import type { ServingCertificate } from "../certificates/held.ts";
+import { KEYS, type ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
 import { pause } from "../controller/pause.ts";
 import { stopsOf, whenAborted } from "../controller/stops.ts";
@@ -96,9 +96,6 @@ async function readAuthority(path: string): Promise<string> {
   }
 }
 
-/** The names in cert-manager's Secrets, and in all of type kubernetes.io/tls. */
-const FILES = { cert: "tls.crt", key: "tls.key" };
-
 /**
  * Returns the source of the webhook's certificates: the files in --cert-dir, else ebb's own CA, for which it finds the
  * API server. Reads no certificate. Rejects with Failure if it needs an API server and none is configured.
@@ -109,7 +106,7 @@ async function certificateSettings(
   log: Log,
 ): Promise<CertificateSettings> {
   const { certDir, kubeconfig, context } = settings;
-  if (certDir !== undefined) return { kind: "files", cert: join(certDir, FILES.cert), key: join(certDir, FILES.key) };
+  if (certDir !== undefined) return { kind: "files", cert: join(certDir, KEYS.cert), key: join(certDir, KEYS.key) };
   const api = await connect({ env, kubeconfig, context }, log);
   return {
     kind: "own",

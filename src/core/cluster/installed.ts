@@ -2,10 +2,10 @@
 
 /** The label that tells the components of ebb apart: `webhook` or `reaper`. */
 export const COMPONENT_LABEL = "app.kubernetes.io/component";
-/** The labels of all objects that `ebb manifests` prints. */
-export const LABELS = { "app.kubernetes.io/name": "ebb" } as const;
+/** The label that is `ebb` on all objects that `ebb manifests` prints. */
+export const NAME_LABEL = "app.kubernetes.io/name";
 /** The label selector of these objects. */
-export const OBJECTS = "app.kubernetes.io/name=ebb";
+export const OBJECTS = `${NAME_LABEL}=ebb`;
 /** The name of ebb's webhooks in a MutatingWebhookConfiguration, or its end. */
 export const WEBHOOK_NAME = "inject.ebb.dev";
 /** How the message begins with which the webhook refuses a pod. */

@@ -1,5 +1,5 @@
 import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
-import { COMPONENT_LABEL, LABELS } from "../../core/cluster/installed.ts";
+import { COMPONENT_LABEL, NAME_LABEL } from "../../core/cluster/installed.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 
 /** What is installed in a cluster, where, and under which names: the options of `ebb manifests`. */
@@ -99,7 +99,7 @@ export function secretOf(installation: Installation): string {
  */
 export function selectorOf({ name }: Installation, component: Component): Labels {
   return {
-    ...LABELS,
+    [NAME_LABEL]: "ebb",
     "app.kubernetes.io/instance": name,
     [COMPONENT_LABEL]: component,
   };

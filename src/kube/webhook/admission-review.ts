@@ -82,16 +82,10 @@ function describeIssue({ path, message }: z.core.$ZodIssue): string {
   return path.length === 0 ? message : `${path.join(".")}: ${message}`;
 }
 
-/** A formatted answer. `patchBytes` is the size of the patch as JSON, 0 without a patch. */
-export interface Written {
-  readonly body: string;
-  readonly patchBytes: number;
-}
-
 /**
  * Formats the AdmissionReview that answers the request `uid` (admission.k8s.io/v1), and counts the bytes of its patch.
  */
-export function writeReview(uid: string, { patch, ...response }: AdmissionResponse): Written {
+export function writeReview(uid: string, { patch, ...response }: AdmissionResponse) {
   const json = patch === undefined ? undefined : Buffer.from(JSON.stringify(patch));
   const patched = json === undefined ? {} : { patchType: "JSONPatch", patch: json.toString("base64") };
   const body = JSON.stringify({

@@ -4,13 +4,7 @@ import { REFUSED } from "../../core/cluster/installed.ts";
 import { type Injection, injectPod } from "../../core/inject/patch.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Remark } from "../../core/inject/remark.ts";
-import {
-  type AdmissionRequest,
-  type AdmissionResponse,
-  readReview,
-  type Written,
-  writeReview,
-} from "./admission-review.ts";
+import { type AdmissionRequest, type AdmissionResponse, readReview, writeReview } from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
 import { formatWarnings } from "./warnings.ts";
 
@@ -21,7 +15,7 @@ import { formatWarnings } from "./warnings.ts";
 export type AdmissionResult = "injected" | "removed" | "unchanged" | "refused" | "skipped";
 
 /** What to do about a pod. */
-export interface Decision {
+interface Decision {
   readonly result: AdmissionResult;
   /** Why the pod is not changed. */
   readonly reason?: string;
@@ -30,10 +24,12 @@ export interface Decision {
   readonly response: AdmissionResponse;
 }
 
-/** A request, the decision about it, and the answer as it is sent. */
-export interface Review extends Written {
+/** A request, the decision about it, and the answer as it is sent. `patchBytes` is 0 without a patch. */
+export interface Review {
   readonly request: AdmissionRequest;
   readonly decision: Decision;
+  readonly body: string;
+  readonly patchBytes: number;
 }
 
 /**

@@ -43,8 +43,6 @@ export interface Connections {
 /** What a connection waits for: its handshake, a request, the rest of one, that its answer is read, or its end. */
 interface Connection {
   phase: "handshake" | "idle" | "receiving" | "answering" | "closing";
-  /** Whether any whole request came on it. */
-  hasAsked: boolean;
   /** Ends the connection if its phase takes too long. */
   timer?: NodeJS.Timeout;
   response?: ServerResponse;
@@ -56,25 +54,19 @@ interface Connection {
  * from its first byte to its last, and of reading an answer.
  */
 export function limitConnections(requestMs: number, { onSlow, onCut }: ConnectionHandlers): Connections {
-  /** By their last requests, or their beginning. */
-  const open = new Map<TLSSocket, Connection>();
+  const open = createTable();
   let idleMs = IDLE_MS;
   const forget = (socket: TLSSocket): void => {
-    close(open.get(socket));
-    open.delete(socket);
+    close(open.find(socket));
+    open.remove(socket);
   };
   const cut = (socket: TLSSocket, why: Cut): void => {
     forget(socket); // now, so that it is not chosen twice
     onCut(why);
     socket.destroy();
   };
-  const idle = (socket: TLSSocket): void => {
-    const connection = open.get(socket);
-    if (connection === undefined) return;
-    open.delete(socket);
-    open.set(socket, connection); // as the last
+  const idle = (socket: TLSSocket, connection: Connection): void =>
     enter(connection, "idle", idleMs, () => cut(socket, "idle"));
-  };
   const receive = (socket: TLSSocket, connection: Connection): void =>
     enter(connection, "receiving", requestMs, () => {
       enter(connection, "closing", requestMs, () => socket.destroy());
@@ -83,34 +75,36 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
     });
   return {
     get size() {
-      return open.size;
+      return open.size();
     },
     add(socket) {
-      const connection: Connection = { phase: "handshake", hasAsked: false };
-      open.set(socket, connection);
+      const connection: Connection = { phase: "handshake" };
+      open.add(socket, connection);
       enter(connection, "handshake", requestMs, () => cut(socket, "handshake"));
       socket.once("close", () => forget(socket));
-      if (open.size > MOST_CONNECTIONS) cut(leastUsed(open), "limit");
+      if (open.size() > MOST_CONNECTIONS) cut(open.first() as TLSSocket, "limit");
     },
     secured(socket) {
-      idle(socket);
+      const connection = open.find(socket);
+      if (connection === undefined) return; // it was closed meanwhile
+      idle(socket, connection);
       socket.on("data", () => {
-        const connection = open.get(socket);
-        if (connection?.phase === "idle") receive(socket, connection);
+        if (connection.phase === "idle") receive(socket, connection);
       });
     },
     receiving(socket, response) {
-      const connection = open.get(socket);
+      const connection = open.find(socket);
       if (connection === undefined) return () => undefined;
       if (connection.phase !== "receiving") receive(socket, connection); // it came with the one before
       connection.response = response;
       response.once("close", () => {
-        if (connection.phase === "answering") idle(socket); // an early answer is not the request's end
+        if (connection.phase === "answering") idle(socket, connection); // an early answer is not the request's end
       });
       return () => {
+        if (connection.phase === "closing") return;
         delete connection.response;
-        connection.hasAsked = true;
-        if (response.writableFinished) idle(socket);
+        open.use(socket, connection);
+        if (response.writableFinished) idle(socket, connection);
         else enter(connection, "answering", requestMs, () => cut(socket, "answer"));
       };
     },
@@ -120,11 +114,29 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
   };
 }
 
-/** Returns the connection to close if there are too many. */
-function leastUsed(open: ReadonlyMap<TLSSocket, Connection>): TLSSocket {
-  const unused = [...open].filter(([, { hasAsked }]) => !hasAsked);
-  const [first] = unused.length > MOST_UNUSED ? unused : open;
-  return (first as (typeof unused)[number])[0];
+/** Creates the table of open connections. */
+function createTable() {
+  /** Those on which no whole request came, the oldest first. */
+  const unused = new Map<TLSSocket, Connection>();
+  /** The others; the one whose last request is longest ago is the first. */
+  const used = new Map<TLSSocket, Connection>();
+  const remove = (socket: TLSSocket): void => {
+    unused.delete(socket);
+    used.delete(socket);
+  };
+  return {
+    size: () => unused.size + used.size,
+    find: (socket: TLSSocket) => used.get(socket) ?? unused.get(socket),
+    add: (socket: TLSSocket, connection: Connection) => void unused.set(socket, connection),
+    /** Takes note that a whole request came. */
+    use(socket: TLSSocket, connection: Connection): void {
+      remove(socket);
+      used.set(socket, connection);
+    },
+    remove,
+    /** Returns the connection to close if there are too many. */
+    first: () => (unused.size > MOST_UNUSED ? unused : used).keys().next().value,
+  };
 }
 
 /** Begins a phase, unless the connection is closing. Calls `late` if the phase takes longer than `ms`. */

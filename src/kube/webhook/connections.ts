@@ -14,6 +14,8 @@ const MOST_UNUSED = 250;
  * they do loses no request.
  */
 const IDLE_MS = 120_000;
+/** What came while ebb was busy is read first: a timer that is late fires before that. */
+const GRACE_MS = 100;
 
 /** What is told about connections. */
 export interface ConnectionHandlers {
@@ -144,7 +146,9 @@ function enter(connection: Connection, phase: Connection["phase"], ms: number, l
   if (connection.phase === "closing") return;
   clearTimeout(connection.timer);
   connection.phase = phase;
-  connection.timer = setTimeout(late, ms);
+  connection.timer = setTimeout(() => {
+    connection.timer = setTimeout(late, GRACE_MS);
+  }, ms);
 }
 
 function close(connection: Connection | undefined): void {

@@ -6,6 +6,8 @@ import { type Connections, limitConnections } from "../../../src/kube/webhook/co
 
 const REQUEST_MS = 5000;
 const IDLE_MS = 120_000;
+/** For what came while the process was busy. */
+const GRACE_MS = 100;
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -116,9 +118,9 @@ test.each<[string, Life, number, Told]>([
   life(connections, socket);
   jest.advanceTimersByTime(ms - 1);
   expect(told).toEqual([]);
-  jest.advanceTimersByTime(1);
+  jest.advanceTimersByTime(1 + GRACE_MS);
   expect(told).toEqual(expected);
-  jest.advanceTimersByTime(REQUEST_MS);
+  jest.advanceTimersByTime(REQUEST_MS + GRACE_MS);
   expect([socket.destroyed, connections.size]).toEqual([true, 0]);
 });
 
@@ -130,7 +132,21 @@ test("bytes that drip do not prolong a request", () => {
     socket.emit("data");
     jest.advanceTimersByTime(1000);
   }
+  jest.advanceTimersByTime(GRACE_MS);
   expect(told).toEqual(["cut request", "slow"]);
+});
+
+test("a request that came while the process was busy is not late", () => {
+  const { connections, told } = limited();
+  const socket = open(connections);
+  secured(connections, socket);
+  socket.emit("data");
+  jest.advanceTimersByTime(REQUEST_MS); // the timer fires before the socket is read
+  const { end, finish } = begin(connections, socket);
+  end();
+  finish();
+  jest.advanceTimersByTime(REQUEST_MS);
+  expect(told).toEqual([]);
 });
 
 test.each<[string, number, number]>([

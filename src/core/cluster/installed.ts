@@ -7,6 +7,6 @@ export const NAME_LABEL = "app.kubernetes.io/name";
 /** The label selector of these objects. */
 export const OBJECTS = `${NAME_LABEL}=ebb`;
 /** The name of ebb's webhooks in a MutatingWebhookConfiguration, or its end. */
-export const WEBHOOK_NAME = "inject.ebb.dev";
+export const WEBHOOK = "inject.ebb.dev";
 /** How the message begins with which the webhook refuses a pod. */
 export const REFUSED = "ebb cannot be put into this pod: ";

@@ -1,5 +1,5 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
-import { COMPONENT_LABEL, OBJECTS, WEBHOOK_NAME } from "../../core/cluster/installed.ts";
+import { COMPONENT_LABEL, OBJECTS, WEBHOOK } from "../../core/cluster/installed.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
 import { type Component, componentOf, formerFinding, type Registration } from "../../core/doctor/installation.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
@@ -21,7 +21,7 @@ interface Registered extends Pick<Registration, "name" | "isRequired" | "isTrust
 function registrationIn({ metadata, webhooks }: JsonObject): Registered | undefined {
   const own = listOf(webhooks)
     .map(objectOf)
-    .filter(({ name }) => `.${textOf(name)}`.endsWith(`.${WEBHOOK_NAME}`));
+    .filter(({ name }) => `.${textOf(name)}`.endsWith(`.${WEBHOOK}`));
   const configs = own.map(({ clientConfig }) => objectOf(clientConfig));
   const { namespace, name } = objectOf(configs[0]?.service);
   if (typeof namespace !== "string" || typeof name !== "string") return undefined;

@@ -1,5 +1,5 @@
 import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
-import { WEBHOOK_NAME } from "../../core/cluster/installed.ts";
+import { WEBHOOK } from "../../core/cluster/installed.ts";
 import { ASK, STATUS } from "../../core/inject/marks.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
@@ -36,18 +36,11 @@ export function admissionManifest(installation: Installation): Manifest {
  */
 function webhooksOf(installation: Installation) {
   if (installation.all) {
-    return [
-      webhook(installation, { name: WEBHOOK_NAME, path: MUTATE_PATH, condition: notOptedOut, label: notIn("false") }),
-    ];
+    return [webhook(installation, { name: WEBHOOK, path: MUTATE_PATH, condition: notOptedOut, label: notIn("false") })];
   }
-  const ofPods = { name: WEBHOOK_NAME, path: MUTATE_PATH, condition: optedIn, label: notIn("true", "false") };
+  const ofPods = { name: WEBHOOK, path: MUTATE_PATH, condition: optedIn, label: notIn("true", "false") };
   const label = { key: ASK, operator: "In", values: ["true"] } as const;
-  const ofNamespaces = {
-    name: `namespace.${WEBHOOK_NAME}`,
-    path: MUTATE_NAMESPACE_PATH,
-    condition: notOptedOut,
-    label,
-  };
+  const ofNamespaces = { name: `namespace.${WEBHOOK}`, path: MUTATE_NAMESPACE_PATH, condition: notOptedOut, label };
   return [webhook(installation, ofPods), webhook(installation, ofNamespaces)];
 }
 

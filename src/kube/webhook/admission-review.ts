@@ -1,14 +1,29 @@
 import * as z from "zod/mini";
-import { hasMoreOutsideStrings } from "../../core/base/json-outside.ts";
+import { oneLine } from "../../core/base/text.ts";
+import { counted } from "../../core/base/wording.ts";
+import type { Remark } from "../../core/inject/remark.ts";
 
 /** A request of the API server about an object: an AdmissionRequest (admission.k8s.io/v1), as far as ebb reads it. */
 export type AdmissionRequest = z.infer<typeof admissionRequest>;
 
-/** The answer to it: an AdmissionResponse. `patch` is a JSON Patch; `status` says why it is not allowed. */
+/**
+ * What came of a request, as metrics and the log say it. `skipped`: only --all or its namespace selects the pod, and it
+ * cannot be changed.
+ */
+export type AdmissionResult = "injected" | "removed" | "unchanged" | "refused" | "skipped";
+
+/** The answer to it. The API server gets its AdmissionResponse: all but `result`, `reason` and `containers`. */
 export interface AdmissionResponse {
+  readonly result: AdmissionResult;
+  /** Why the pod is not changed. */
+  readonly reason?: string;
+  /** The containers that ebb was put into, or taken out of. */
+  readonly containers?: readonly string[];
   readonly allowed: boolean;
-  readonly patch?: readonly object[];
+  /** A JSON Patch, as text. */
+  readonly patch?: string;
   readonly warnings?: readonly string[];
+  /** Why it is not allowed. */
   readonly status?: Readonly<Record<string, unknown>>;
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
@@ -78,20 +93,81 @@ function parse(body: Uint8Array): { readonly value: unknown } | Problem {
   }
 }
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Reports whether a JSON text has more than `most` characters outside its strings, each string counting as one.
+ *
+ * Ask before parsing, to bound the memory it takes: 3 such characters may become an object of 90 bytes, a string only
+ * takes its length. Reading stops at the bound.
+ */
+export function hasMoreOutsideStrings(text: string, most: number): boolean {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text.charCodeAt(at) === QUOTE) at = endOfString(text, at);
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
+}
+
+/** Returns the offset of the quote that ends the string beginning at `start`, or the text's length if there is none. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let first = at;
+    while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+    if ((at - first) % 2 === 0) return at;
+  }
+  return text.length;
+}
+
 function describeIssue({ path, message }: z.core.$ZodIssue): string {
   return path.length === 0 ? message : `${path.join(".")}: ${message}`;
 }
 
-/**
- * Formats the AdmissionReview that answers the request `uid` (admission.k8s.io/v1), and counts the bytes of its patch.
- */
-export function writeReview(uid: string, { patch, ...response }: AdmissionResponse) {
-  const json = patch === undefined ? undefined : Buffer.from(JSON.stringify(patch));
-  const patched = json === undefined ? {} : { patchType: "JSONPatch", patch: json.toString("base64") };
-  const body = JSON.stringify({
+/** Formats the AdmissionReview that answers the request `uid` (admission.k8s.io/v1). */
+export function writeReview(uid: string, response: AdmissionResponse): string {
+  const { allowed, warnings, status, auditAnnotations, patch } = response;
+  const patched = patch === undefined ? {} : { patchType: "JSONPatch", patch: Buffer.from(patch).toString("base64") };
+  return JSON.stringify({
     apiVersion: "admission.k8s.io/v1",
     kind: "AdmissionReview",
-    response: { uid, ...response, ...patched },
+    response: { uid, allowed, warnings, status, auditAnnotations, ...patched },
   });
-  return { body, patchBytes: json?.length ?? 0 };
+}
+
+/**
+ * What the API server shows of warnings: 256 characters of each if they have more than 4,096 together
+ * (k8s.io/apiserver, pkg/endpoints/filters/warning.go), and none with control characters (k8s.io/apimachinery,
+ * pkg/util/net, NewWarningHeader).
+ */
+const LONGEST = 256;
+const ALL = 4096;
+
+/**
+ * Formats remarks as warnings for kubectl, `ebb: FIELD: MESSAGE` without repetitions, each cut at 256 characters
+ * (LONGEST). Those beyond 3,840 characters together are left out, and a last warning says how many they are.
+ */
+export function formatWarnings(remarks: readonly Remark[]): readonly string[] {
+  const texts = [...new Set(remarks.map(({ field, message }) => shorten(`ebb: ${field}: ${message}`)))];
+  const fitting: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    length += text.length;
+    if (length > ALL - LONGEST) break;
+    fitting.push(text);
+  }
+  const left = texts.length - fitting.length;
+  return left === 0 ? fitting : [...fitting, `ebb: ${counted(left, "more warning")}`];
+}
+
+function shorten(text: string): string {
+  const plain = oneLine(text.toWellFormed());
+  return plain.length <= LONGEST
+    ? plain
+    : `${plain
+        .slice(0, LONGEST - 1)
+        .toWellFormed()
+        .replace(/\ufffd$/, "")}…`;
 }

@@ -4,44 +4,30 @@ import { REFUSED } from "../../core/cluster/installed.ts";
 import { type Injection, injectPod } from "../../core/inject/patch.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Remark } from "../../core/inject/remark.ts";
-import { type AdmissionRequest, type AdmissionResponse, readReview, writeReview } from "./admission-review.ts";
+import {
+  type AdmissionRequest,
+  type AdmissionResponse,
+  formatWarnings,
+  readReview,
+  writeReview,
+} from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
-import { formatWarnings } from "./warnings.ts";
 
 /**
- * What came of a request, as metrics and the log say it. `skipped`: only --all or its namespace selects the pod, and it
- * cannot be changed.
+ * Reads an AdmissionReview, decides about its pod, and formats the answer (`body`). Returns the problem if the body is
+ * not an AdmissionReview. Has no effects, so a dry run needs no care.
  */
-export type AdmissionResult = "injected" | "removed" | "unchanged" | "refused" | "skipped";
-
-/** What to do about a pod. */
-interface Decision {
-  readonly result: AdmissionResult;
-  /** Why the pod is not changed. */
-  readonly reason?: string;
-  /** The containers that ebb was put into, or taken out of. */
-  readonly containers?: readonly string[];
-  readonly response: AdmissionResponse;
-}
-
-/** A request, the decision about it, and the answer as it is sent. `patchBytes` is 0 without a patch. */
-export interface Review {
-  readonly request: AdmissionRequest;
-  readonly decision: Decision;
-  readonly body: string;
-  readonly patchBytes: number;
-}
-
-/**
- * Reads an AdmissionReview, decides about its pod, and formats the answer. Returns the problem if the body is not an
- * AdmissionReview. Has no effects, so a dry run needs no care.
- */
-export function review(body: Uint8Array, policy: InjectPolicy): Review | { readonly problem: string } {
+export function review(
+  body: Uint8Array,
+  policy: InjectPolicy,
+):
+  | { readonly request: AdmissionRequest; readonly response: AdmissionResponse; readonly body: string }
+  | { readonly problem: string } {
   const read = readReview(body);
   if ("problem" in read) return read;
   const { request } = read;
-  const decision = decideAdmission(request, policy);
-  return { request, decision, ...writeReview(request.uid, decision.response) };
+  const response = decideAdmission(request, policy);
+  return { request, response, body: writeReview(request.uid, response) };
 }
 
 /**
@@ -49,7 +35,7 @@ export function review(body: Uint8Array, policy: InjectPolicy): Review | { reado
  * for ebb and cannot have it is refused (422), so that its owner reads why (`kubectl describe job`); one that only
  * --all or its namespace selects is let in as it is, with a warning.
  */
-function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Decision {
+function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): AdmissionResponse {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
   const injection = inject(request.object, policy);
   const { asked, warnings } = injection;
@@ -62,11 +48,9 @@ function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Decis
   return {
     result,
     containers,
-    response: {
-      ...allowed(warnings),
-      patch: patchBetween(request.object, pod),
-      auditAnnotations: { [result]: shortened(containers.join(","), LONGEST) },
-    },
+    ...allowed(warnings),
+    auditAnnotations: { [result]: shortened(containers.join(","), LONGEST) },
+    patch: JSON.stringify(patchBetween(request.object, pod)),
   };
 }
 
@@ -108,25 +92,25 @@ function isNewPod({ kind, operation, subResource }: AdmissionRequest): boolean {
   return kind.group === "" && kind.kind === "Pod" && operation === "CREATE" && !subResource;
 }
 
-function allowed(warnings: readonly Remark[]): AdmissionResponse {
+function allowed(warnings: readonly Remark[]) {
   return { allowed: true, ...(warnings.length === 0 ? {} : { warnings: formatWarnings(warnings) }) };
 }
 
-function unchanged(reason: string, warnings: readonly Remark[] = []): Decision {
-  return { result: "unchanged", reason, response: allowed(warnings) };
+function unchanged(reason: string, warnings: readonly Remark[] = []): AdmissionResponse {
+  return { result: "unchanged", reason, ...allowed(warnings) };
 }
 
-function skipped(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
+function skipped(problems: readonly Remark[], warnings: readonly Remark[]): AdmissionResponse {
   const notes = problems.map(({ field, message }) => ({ field, message: `the pod is left as it is: ${message}` }));
-  return { result: "skipped", reason: describe(problems), response: allowed([...notes, ...warnings]) };
+  return { result: "skipped", reason: describe(problems), ...allowed([...notes, ...warnings]) };
 }
 
 /** Refuses a pod, without `details`: kubectl would show them in place of the message and of who refused it. */
-function refused(problems: readonly Remark[], warnings: readonly Remark[]): Decision {
+function refused(problems: readonly Remark[], warnings: readonly Remark[]): AdmissionResponse {
   const reason = describe(problems);
   const message = oneLine(REFUSED + reason); // kubectl shows it as it is
   const status = { status: "Failure", code: 422, reason: "Invalid", message };
-  return { result: "refused", reason, response: { ...allowed(warnings), allowed: false, status } };
+  return { result: "refused", reason, ...allowed(warnings), allowed: false, status };
 }
 
 /** Characters of a text that a person reads. */

@@ -75,7 +75,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
     if ("problem" in reviewed) throw new Refusal(400, `expected an AdmissionReview: ${reviewed.problem}`);
     answer(response, 200, reviewed.body, { "content-type": "application/json" });
     const ms = performance.now() - start;
-    metrics.decided(reviewed.decision.result, ms / 1000, reviewed.patchBytes);
+    metrics.decided(reviewed.response.result, ms / 1000, Buffer.byteLength(reviewed.response.patch ?? ""));
     logDecision(log, reviewed, ms);
   };
   const explain = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
-import type { AdmissionResult } from "./admission.ts";
+import type { AdmissionResult } from "./admission-review.ts";
 import { type Cut, cuts } from "./connections.ts";
 
 /** The webhook's metrics, and what changes them. */

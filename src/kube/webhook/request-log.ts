@@ -1,6 +1,7 @@
 import { type Bucket, fullBucket, take } from "../../core/cluster/rate-limit.ts";
 import type { Log } from "../../system/output/log.ts";
-import { ownerOf, podNameOf, type Review } from "./admission.ts";
+import { ownerOf, podNameOf } from "./admission.ts";
+import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
 
 /** A request that was refused; `from` is the client's address. */
 export interface RefusedRequest {
@@ -39,8 +40,12 @@ const messages = {
 } as const;
 
 /** Logs a decision about a pod. `ms` is how long it took. */
-export function logDecision(log: Log, { request, decision }: Review, ms: number): void {
-  const { result, reason, containers } = decision;
+export function logDecision(
+  log: Log,
+  { request, response }: { readonly request: AdmissionRequest; readonly response: AdmissionResponse },
+  ms: number,
+): void {
+  const { result, reason, containers, warnings } = response;
   const fields = {
     requestUid: request.uid,
     namespace: request.namespace,
@@ -48,12 +53,11 @@ export function logDecision(log: Log, { request, decision }: Review, ms: number)
     owner: ownerOf(request),
     containers,
     reason,
-    warnings: decision.response.warnings,
+    warnings,
     dryRun: request.dryRun === true || undefined,
     durationMs: Math.round(ms * 100) / 100,
   };
-  if (fields.warnings !== undefined || result === "refused" || result === "skipped")
-    return log.warn(fields, messages[result]);
+  if (warnings !== undefined || result === "refused" || result === "skipped") return log.warn(fields, messages[result]);
   if (result === "unchanged") return log.debug(fields, messages.unchanged);
   log.info(fields, messages[result]);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Review, review } from "../../../src/kube/webhook/admission.ts";
-import { bytes, envelope, notAsked, patchOf, pod, policy, request, reviewed } from "./reviewed.ts";
+import { review } from "../../../src/kube/webhook/admission.ts";
+import { bytes, envelope, notAsked, patchOf, pod, policy, type Reviewed, request, reviewed } from "./reviewed.ts";
 
 describe("a hostile pod", () => {
   const raw = (object: string) => bytes(JSON.stringify({ ...envelope, request }).replace(JSON.stringify(pod), object));
@@ -13,10 +13,10 @@ describe("a hostile pod", () => {
       [json.replace('"spec":', `"deep":${deep},"spec":`), "deep"],
       [json.replace('"name":"app"', `"name":"app","deep":${deep}`), "spec.containers[0]"],
     ] as const) {
-      const result = review(raw(object), policy) as Review;
-      expect(result.decision.response).toMatchObject({ allowed: false });
-      expect(result.decision.reason).toMatch(message);
-      expect(result.decision.reason).toEndWith(": deeper than 100 levels");
+      const result = review(raw(object), policy) as Reviewed;
+      expect(result.response).toMatchObject({ allowed: false });
+      expect(result.response.reason).toMatch(message);
+      expect(result.response.reason).toEndWith(": deeper than 100 levels");
     }
     expect("problem" in review(raw(deep), { ...policy, all: true })).toBe(false);
   });
@@ -34,7 +34,7 @@ describe("a hostile pod", () => {
   test("with a million brackets in a text is like any other", () => {
     const env = [{ name: "A", value: '\\"[{,'.repeat(200_000) }];
     const object = { ...pod, spec: { containers: [{ ...app, env }] } };
-    expect(reviewed({ object }).decision.result).toBe("injected");
+    expect(reviewed({ object }).response.result).toBe("injected");
   });
 
   test.each(["__proto__", "constructor", "toString"])(
@@ -57,7 +57,7 @@ describe("a hostile pod", () => {
         '"containers"',
         `"activeDeadlineSeconds":9007199254740993,"volumes":[{"name":"v","n":9007199254740993}],"containers"`,
       );
-    const result = review(raw(object), policy) as Review;
+    const result = review(raw(object), policy) as Reviewed;
     const patch = JSON.stringify(patchOf(JSON.parse(result.body).response));
     expect(patch).toContain("ebb");
     expect(patch).not.toContain("900719925474099");
@@ -73,20 +73,20 @@ describe("a hostile pod", () => {
   ])("with 5,000 items in %s is refused, unless it does not ask", (field, spec) => {
     const { answer } = reviewed({ object: { ...pod, spec } });
     expect(answer.status?.message).toBe(`ebb cannot be put into this pod: ${field}: more than 1000 items`);
-    expect(reviewed({ object: { ...notAsked, spec } }).decision.result).toBe("unchanged");
-    expect(reviewed({ object: { ...notAsked, spec } }, { all: true }).decision.result).toBe("skipped");
+    expect(reviewed({ object: { ...notAsked, spec } }).response.result).toBe("unchanged");
+    expect(reviewed({ object: { ...notAsked, spec } }, { all: true }).response.result).toBe("skipped");
   });
 
   test("with much to say of it is told 10,000 characters", () => {
     const containers = Array.from({ length: 500 }, (_, at) => ({ name: `c${at}`, image: "i".repeat(5000) }));
-    const { answer, decision } = reviewed({ object: { ...pod, spec: { containers } } });
+    const { answer, response } = reviewed({ object: { ...pod, spec: { containers } } });
     expect(answer.status?.message).toMatch(/^ebb cannot be put into this pod: .*… \(\d+ more characters\)$/);
     expect(answer.status?.message.length).toBeLessThan(10_100);
-    expect(decision.reason?.length).toBeLessThan(10_050);
+    expect(response.reason?.length).toBeLessThan(10_050);
   });
 
   test("with 1,000 containers is answered", () => {
     const containers = Array.from({ length: 1000 }, (_, at) => ({ ...app, name: `c${at}` }));
-    expect(reviewed({ object: { ...pod, spec: { containers } } }).decision.result).not.toBe("unchanged");
+    expect(reviewed({ object: { ...pod, spec: { containers } } }).response.result).not.toBe("unchanged");
   });
 });

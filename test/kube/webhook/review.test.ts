@@ -26,10 +26,10 @@ describe("a new pod on its node's network, without a proxy of its own", () => {
 
 describe("a new pod", () => {
   test("that asks for it gets, by its patch, what ebb inject would make of it", () => {
-    const { answer, decision } = reviewed({});
+    const { answer, response } = reviewed({});
     expect(answer).toMatchObject({ uid: request.uid, allowed: true, patchType: "JSONPatch" });
     expect(answer.auditAnnotations).toEqual({ injected: "app" });
-    expect(decision).toMatchObject({ result: "injected", containers: ["app"] });
+    expect(response).toMatchObject({ result: "injected", containers: ["app"] });
     const patched = structuredClone(pod);
     applyPatch(patched, patchOf(answer));
     const injected = injectPod(pod, policy);
@@ -40,12 +40,12 @@ describe("a new pod", () => {
   test("that was changed already is not changed again, so the API server may ask twice (reinvocationPolicy)", () => {
     const patched = structuredClone(pod);
     applyPatch(patched, patchOf(reviewed({}).answer));
-    const { answer, decision } = reviewed({ object: patched });
-    expect([decision.result, answer.allowed, answer.patch]).toEqual(["unchanged", true, undefined]);
+    const { answer, response } = reviewed({ object: patched });
+    expect([response.result, answer.allowed, answer.patch]).toEqual(["unchanged", true, undefined]);
   });
 
   test("that asks for it and cannot have it is refused, with each field and why", () => {
-    const { answer, decision } = reviewed({ object: unknownCommand });
+    const { answer, response } = reviewed({ object: unknownCommand });
     expect(answer).toMatchObject({
       allowed: false,
       status: {
@@ -55,21 +55,21 @@ describe("a new pod", () => {
         message: expect.stringMatching(/^ebb cannot be put into this pod: spec\.containers\[0\]\.command: /),
       },
     });
-    expect(decision.result).toBe("refused");
+    expect(response.result).toBe("refused");
     expect(answer.patch).toBeUndefined();
   });
 
   test("that was only taken with all others is let in as it is, with a warning", () => {
     const object = { ...unknownCommand, metadata: {} };
-    const { answer, decision } = reviewed({ object }, { all: true });
-    expect([answer.allowed, answer.patch, decision.result]).toEqual([true, undefined, "skipped"]);
+    const { answer, response } = reviewed({ object }, { all: true });
+    expect([answer.allowed, answer.patch, response.result]).toEqual([true, undefined, "skipped"]);
     expect(answer.warnings?.[0]).toStartWith("ebb: spec.containers[0].command: the pod is left as it is: ");
   });
 
   test("that does not ask for it is let in as it is", () => {
-    const { answer, decision } = reviewed({ object: notAsked });
+    const { answer, response } = reviewed({ object: notAsked });
     expect(answer).toEqual({ uid: request.uid, allowed: true });
-    expect(decision.reason).toContain("ebb.dev/inject");
+    expect(response.reason).toContain("ebb.dev/inject");
   });
 
   test("of a dry run is answered as any other", () => {
@@ -88,9 +88,9 @@ describe("a new pod", () => {
 
 test("a pod that only its namespace took, with an option of ebb that cannot be read, is refused", () => {
   const object = { ...pod, metadata: { annotations: { "ebb.dev/drain": "abc" } } };
-  const { answer, decision } = reviewed({ object }, { all: true });
-  expect([answer.allowed, decision.result]).toEqual([false, "refused"]);
-  expect(decision.reason).toContain('got "abc"');
+  const { answer, response } = reviewed({ object }, { all: true });
+  expect([answer.allowed, response.result]).toEqual([false, "refused"]);
+  expect(response.reason).toContain('got "abc"');
 });
 
 test.each([
@@ -100,8 +100,8 @@ test.each([
   ["another kind", { kind: { group: "apps", version: "v1", kind: "Deployment" } }],
   ["a Pod that is none of Kubernetes'", { kind: { group: "example.com", version: "v1", kind: "Pod" } }],
 ])("%s is let pass", (_, changes) => {
-  const { answer, decision } = reviewed(changes, { all: true });
-  expect([answer.allowed, answer.patch, decision.result]).toEqual([true, undefined, "unchanged"]);
+  const { answer, response } = reviewed(changes, { all: true });
+  expect([answer.allowed, answer.patch, response.result]).toEqual([true, undefined, "unchanged"]);
 });
 
 test.each<[string, Uint8Array, string]>([

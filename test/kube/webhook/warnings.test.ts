@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { formatWarnings } from "../../../src/kube/webhook/warnings.ts";
+import { formatWarnings } from "../../../src/kube/webhook/admission-review.ts";
 
 const remark = (message: string, field = "spec") => ({ field, message });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { hasMoreOutsideStrings } from "../../../src/core/base/json-outside.ts";
+import { hasMoreOutsideStrings } from "../../../src/kube/webhook/admission-review.ts";
 
 test.each<[string, number]>([
   ["[1,2]", 5],

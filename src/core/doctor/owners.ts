@@ -1,11 +1,11 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { REFUSED } from "../cluster/installed.ts";
 import { podsIn } from "../inject/workload.ts";
 import type { Finding } from "./finding.ts";
 import { annotationFindings } from "./pods.ts";
 
 /** The field selector of Events of owners that could not create a pod. */
 export const REFUSALS = "reason=FailedCreate";
-const REFUSED = "ebb cannot be put into this pod: ";
 
 /** An owner, such as a ReplicaSet or Job, whose pods the webhook refused. */
 export interface Refused extends Finding {

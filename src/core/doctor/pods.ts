@@ -4,8 +4,8 @@ import { injectPod } from "../inject/inject-pod.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
 import type { Finding } from "./finding.ts";
+import type { Webhooks } from "./installation.ts";
 import { presenceOf, requestedBy } from "./presence.ts";
-import type { Webhooks } from "./registrations.ts";
 
 /**
  * Returns a finding for a pod that asks for ebb and has none, or that has it from another image than the webhooks
@@ -41,7 +41,7 @@ function inManifest([image]: readonly string[]): string {
  * namespace.
  */
 export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
-  const { name, namespace, annotations, labels, ownerReferences } = objectOf(pod.metadata);
+  const { name, namespace, annotations, labels } = objectOf(pod.metadata);
   if (!Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).some(isEbbKey)) return [];
   // a pod that has ebb asked for it, whatever is asked for now
   const all = label === "true" || presenceOf(pod).kind === "present";
@@ -51,38 +51,33 @@ export function annotationFindings(pod: JsonObject, label: string | undefined): 
   const messages = ofAnnotations.map(({ field, message }) => `${field}: ${message}`);
   if (reap.kind === "unreadable") messages.push(reap.reason);
   // a pod template has no owner, and a pod without one is its author's
-  const after = listOf(ownerReferences).length === 0 ? "" : `; correct it in the pod template of ${describeOwner(pod)}`;
+  const owner = ownerOf(pod);
+  const after = owner === undefined ? "" : `; correct it in the pod template of its ${owner.kind} ${owner.name}`;
   return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message: `${message}${after}` }));
 }
 
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
 
-/** Names what makes a pod: its Deployment, if a ReplicaSet made it, else its owner. */
-function describeOwner({ metadata }: JsonObject): string {
+/** Returns what makes a pod: its Deployment, if a ReplicaSet made it, else its owner. Undefined if it has none. */
+function ownerOf({ metadata }: JsonObject): { readonly kind: string; readonly name: string } | undefined {
   const { ownerReferences, labels } = objectOf(metadata);
   const { kind, name } = objectOf(listOf(ownerReferences)[0]);
-  const deployment = kind === "ReplicaSet" ? deploymentOf(name, labels) : undefined;
-  return deployment === undefined ? `its ${kind} ${name}` : `its Deployment ${deployment}`;
-}
-
-/** Returns the name of a ReplicaSet's Deployment: the ReplicaSet's, without the hash of the template. */
-function deploymentOf(replicaSet: unknown, labels: unknown): string | undefined {
+  if (typeof kind !== "string" || typeof name !== "string") return undefined;
+  // a ReplicaSet's name is its Deployment's, and the hash of the template
   const hash = textOf(objectOf(labels)["pod-template-hash"]);
-  const isOfDeployment = typeof replicaSet === "string" && hash !== undefined && replicaSet.endsWith(`-${hash}`);
-  return isOfDeployment ? replicaSet.slice(0, -hash.length - 1) : undefined;
+  const isOfDeployment = kind === "ReplicaSet" && hash !== undefined && name.endsWith(`-${hash}`);
+  return isOfDeployment ? { kind: "Deployment", name: name.slice(0, -hash.length - 1) } : { kind, name };
 }
 
-/**
- * Returns in words how to create the pod again. A ReplicaSet's name is that of its Deployment with the hash of the
- * template (pod-template-hash).
- */
-function howAgain({ metadata }: JsonObject): string {
-  const { namespace, ownerReferences, labels } = objectOf(metadata);
-  const { kind, name } = objectOf(listOf(ownerReferences)[0]);
-  const deployment = kind === "ReplicaSet" ? deploymentOf(name, labels) : undefined;
-  if (deployment !== undefined) return `kubectl -n ${namespace} rollout restart deployment/${deployment}`;
+/** Returns in words how to create the pod again. */
+function howAgain(pod: JsonObject): string {
+  const owner = ownerOf(pod);
+  if (owner === undefined) return "create the pod again";
+  const { kind, name } = owner;
+  const { namespace } = objectOf(pod.metadata);
+  if (kind === "Deployment") return `kubectl -n ${namespace} rollout restart deployment/${name}`;
   if (kind === "Job") return "a new Job gets it: delete this one, and create it again";
-  return kind === undefined ? "create the pod again" : `delete the pod, and its ${kind} creates it again`;
+  return `delete the pod, and its ${kind} creates it again`;
 }
 
 const words = {

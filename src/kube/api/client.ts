@@ -3,14 +3,12 @@ import { redactUrl } from "../../core/base/redact.ts";
 import { MiB } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import { findAccess } from "./access.ts";
-import { ApiError } from "./api-error.ts";
-import { readBodyWithin } from "./body.ts";
+import { ApiError, type RequestName, toApiError } from "./api-error.ts";
+import { createEventReader, type RawEvent, readBodyWithin } from "./body.ts";
 import type { Access, Surroundings } from "./identity.ts";
 import { type Query, withQuery } from "./query.ts";
 import { type RequestOptions, withRetries } from "./retry.ts";
 import { openStream, type Stream } from "./stream.ts";
-import { type RequestName, toApiError } from "./unanswered.ts";
-import { createEventReader, type RawEvent } from "./watch-events.ts";
 
 // JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections apart by them,
 // and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node takes 25 MB more

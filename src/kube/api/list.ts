@@ -2,6 +2,7 @@ import { isObject } from "../../core/base/json.ts";
 import { redactUrl } from "../../core/base/redact.ts";
 import { ApiError } from "./api-error.ts";
 import type { ApiClient, KubeObject, List } from "./client.ts";
+import { type Query, withQuery } from "./query.ts";
 import type { RequestOptions } from "./retry.ts";
 
 /**
@@ -18,6 +19,24 @@ export async function listAt<T extends KubeObject>(
   if (Array.isArray(items) && items.every(isNamed)) return { ...answer, items };
   const words = `GET ${redactUrl(path)}: an answer that is no list of the API`;
   throw new ApiError(words, { status: undefined, reason: "Unreachable", retryAfterMs: undefined });
+}
+
+/** The most objects of a page. */
+const PAGE = 500;
+
+/** Yields a collection by pages of 500 objects (PAGE), so that not all need be in memory. Rejects as `listAt` does. */
+export async function* pagesAt<T extends KubeObject>(
+  api: Pick<ApiClient, "get">,
+  path: string,
+  query: Query,
+  asking?: RequestOptions,
+): AsyncGenerator<List<T>> {
+  let rest: string | undefined;
+  do {
+    const page = await listAt<T>(api, withQuery(path, { ...query, limit: PAGE, continue: rest }), asking);
+    yield page;
+    rest = page.metadata.continue || undefined;
+  } while (rest !== undefined);
 }
 
 function isNamed(value: unknown): boolean {

@@ -1,7 +1,6 @@
 import { createQueue } from "../../system/queue.ts";
-import { ApiError } from "./api-error.ts";
+import { ApiError, toApiError } from "./api-error.ts";
 import type { Access } from "./identity.ts";
-import { toApiError } from "./unanswered.ts";
 
 /** An open WebSocket to the API server. Disposing of it (`using`) closes it. */
 export interface Stream extends Disposable {

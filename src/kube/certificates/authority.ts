@@ -1,7 +1,8 @@
 import { type Plan, planRotation } from "../../core/cluster/rotation.ts";
-import { isApiFailure, isConflict } from "../api/api-error.ts";
+import { isConflict } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { followObject } from "../controller/follow.ts";
+import { keepTrying } from "../controller/keep-trying.ts";
 import { createNotifier, type Notifier, pause } from "../controller/pause.ts";
 import { type AuthorityState, recall, trustedSince } from "./authority-state.ts";
 import { CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration, writeBundle } from "./ca-bundle.ts";
@@ -18,8 +19,8 @@ const HOUR_MS = 3_600_000;
 const PATIENCE_MS = 2000;
 /** The shortest time between two writes of an object: no hot loop with somebody who writes the same field. */
 const PACE_MS = 1000;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+/** How long to wait after a Conflict, until the other's change is seen. */
+const CONFLICT_MS = 500;
 
 /**
  * Keeps the certificates in the Secret and the caBundle of the webhook configuration up to date until the signal is
@@ -28,29 +29,17 @@ const LONGEST_PAUSE_MS = 30_000;
 export async function keepCertificates(own: OwnCertificates, context: Context): Promise<void> {
   const known: AuthorityState = { sinceMs: Date.now() };
   const notifier = createNotifier();
-  const secrets = { collection: secretsPath(own), name: own.secret };
-  const configurations = { collection: CONFIGURATIONS, name: own.webhooks };
-  const following = [
-    followObject<Secret>(
-      own.api,
-      secrets,
-      (now) => {
-        known.secret = { now };
-        notifier.notify();
-      },
-      context,
-    ),
-    followObject<WebhookConfiguration>(
-      own.api,
-      configurations,
-      (now) => {
-        known.configuration = { now };
-        notifier.notify();
-      },
-      context,
-    ),
-  ];
-  await Promise.all([...following, goRound(own, { known, notifier, ...context })]);
+  const saw = (seen: Pick<AuthorityState, "secret" | "configuration">): void => {
+    Object.assign(known, seen);
+    notifier.notify();
+  };
+  const secret = { collection: secretsPath(own), name: own.secret };
+  const configuration = { collection: CONFIGURATIONS, name: own.webhooks };
+  await Promise.all([
+    followObject<Secret>(own.api, secret, (now) => saw({ secret: { now } }), context),
+    followObject<WebhookConfiguration>(own.api, configuration, (now) => saw({ configuration: { now } }), context),
+    goRound(own, { known, notifier, ...context }),
+  ]);
 }
 
 interface Round extends Context {
@@ -60,24 +49,18 @@ interface Round extends Context {
 
 async function goRound(own: OwnCertificates, round: Round): Promise<void> {
   const { notifier, log, signal } = round;
-  let complaint: string | undefined;
-  let pauseMs = FIRST_PAUSE_MS;
-  while (!signal.aborted) {
-    try {
-      const untilMs = await reconcileCertificates(own, round);
-      complaint = undefined;
-      pauseMs = FIRST_PAUSE_MS;
+  const rounds = async (isFine: () => void): Promise<void> => {
+    while (!signal.aborted) {
+      const untilMs = await reconcileCertificates(own, round).catch(async (error: unknown) => {
+        if (!isConflict(error)) throw error;
+        await pause(CONFLICT_MS, signal);
+        return Date.now();
+      });
+      isFine();
       await notifier.wait(Math.min(untilMs - Date.now(), HOUR_MS), signal); // clocks jump: look now and then
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!isApiFailure(error)) throw error;
-      if (!isConflict(error) && error.message !== complaint)
-        log.warn({ reason: error.message }, "cannot update the certificates");
-      complaint = error.message;
-      await pause(pauseMs, signal);
-      if (!isConflict(error)) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
-  }
+  };
+  await keepTrying(rounds, { message: "cannot update the certificates", log, signal });
 }
 
 /**

@@ -28,7 +28,7 @@ export interface Service {
 }
 
 /** Returns the webhooks that call this Service or any URL, each with its index in `webhooks`. */
-export function ownWebhooks(
+function ownWebhooks(
   { webhooks = [] }: WebhookConfiguration,
   { service, namespace }: Service,
 ): readonly (Webhook & { readonly index: number })[] {

@@ -41,7 +41,12 @@ export function openHealth({ host, port }: ListenAddress, metrics: Exposition, {
     const server = Bun.serve({ ...place, maxRequestBodySize: 1024, fetch: serve });
     return { port: server.port ?? port, close: () => server.stop(true) };
   } catch (error) {
-    const address = formatHostPort(host ?? "", port);
-    throw new Failure(EXIT.system, `--health-listen: cannot bind ${address}: ${describeSystemError(error)}`);
+    throw bindFailure("health-listen", { host, port }, error);
   }
+}
+
+/** Returns the Failure(71) that says why a server cannot listen where its flag says. */
+export function bindFailure(flag: string, { host, port }: ListenAddress, error: unknown): Failure {
+  const address = formatHostPort(host ?? "", port);
+  return new Failure(EXIT.system, `--${flag}: cannot bind ${address}: ${describeSystemError(error)}`);
 }

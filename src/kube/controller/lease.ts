@@ -64,7 +64,7 @@ export async function lead(
   { log, signal }: Context,
 ): Promise<void> {
   const election = createElection(settings, log);
-  const { retryMs } = periodsOf(settings);
+  const { retryMs } = settings.periods ?? USUAL;
   while (!signal.aborted) {
     await election.stand(signal);
     if (!election.leads()) {
@@ -120,7 +120,7 @@ interface Election {
 }
 
 function createElection(settings: LeaseSettings, log: Log): Election {
-  const policy: LeasePolicy = { identity: settings.identity, ...periodsOf(settings) };
+  const policy: LeasePolicy = { identity: settings.identity, ...(settings.periods ?? USUAL) };
   const ballot = createBallot(settings);
   let candidate: Candidate = {};
   let complaint: string | undefined;
@@ -165,8 +165,7 @@ function createElection(settings: LeaseSettings, log: Log): Election {
 
 /** Creates the functions that read, write and release the Lease. */
 function createBallot(settings: LeaseSettings) {
-  const { api, namespace, name, identity } = settings;
-  const { durationMs } = periodsOf(settings);
+  const { api, namespace, name, identity, periods = USUAL } = settings;
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
   const path = `${collection}/${name}`;
   const asking = (signal?: AbortSignal) => ({ signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 });
@@ -185,7 +184,7 @@ function createBallot(settings: LeaseSettings) {
       const acquireTime = (isOurs ? lease.spec?.acquireTime : undefined) ?? renewTime;
       const spec = {
         holderIdentity: identity,
-        leaseDurationSeconds: durationMs / 1000,
+        leaseDurationSeconds: periods.durationMs / 1000,
         acquireTime,
         renewTime,
         leaseTransitions,
@@ -207,10 +206,6 @@ function createBallot(settings: LeaseSettings) {
       }
     },
   };
-}
-
-function periodsOf({ periods = USUAL }: LeaseSettings): Periods {
-  return periods;
 }
 
 function stateOf({ metadata, spec }: Lease): LeaseState {

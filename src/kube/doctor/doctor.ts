@@ -1,15 +1,16 @@
 import type { Environment } from "../../core/base/environment.ts";
-import { type JsonObject, listOf, objectOf } from "../../core/base/json.ts";
+import { oneLine } from "../../core/base/text.ts";
+import { counted } from "../../core/base/wording.ts";
 import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
+import type { Finding } from "../../core/doctor/finding.ts";
 import {
-  COMPONENTS,
   type Component,
   componentFinding,
-  componentOf,
-  formerFinding,
-} from "../../core/doctor/components.ts";
-import type { Finding } from "../../core/doctor/finding.ts";
-import { registrationFindings, webhooksOf } from "../../core/doctor/registrations.ts";
+  describeComponent,
+  registrationFindings,
+  webhooksOf,
+} from "../../core/doctor/installation.ts";
+import { namespaceFindings } from "../../core/doctor/namespaces.ts";
 import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
@@ -17,11 +18,22 @@ import type { Signals } from "../../system/process/signals.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { connect } from "../api/client.ts";
 import { stopsOf } from "../controller/stops.ts";
-import { askLabels, examineNamespace, readNamespaces } from "./namespaces.ts";
-import { examineWorkloads, refusedOwners } from "./owners.ts";
-import { examinePods } from "./pods.ts";
-import { createReader, type Reader, readRegistrations } from "./read.ts";
-import { type Report, textOfReport } from "./report.ts";
+import { askLabels, examinePods, examineWorkloads, readNamespaces, refusedOwners } from "./examine.ts";
+import { formerReplicas, leftBindings, readComponents, readRegistrations } from "./installation.ts";
+import { createReader, type Reader } from "./read.ts";
+
+/** What `ebb doctor --json` prints. */
+interface Report {
+  /** What is installed; undefined if it may not be read. */
+  readonly components: readonly Component[] | undefined;
+  readonly findings: readonly Finding[];
+  /** How many pods run. */
+  readonly pods: number;
+  /** How many of them have ebb. */
+  readonly injected: number;
+  /** What could not be read: the API server's refusals. */
+  readonly refusals: readonly string[];
+}
 
 interface Around {
   readonly env: Environment;
@@ -61,7 +73,8 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
   const labels = askLabels(namespaces);
   const inPods = await examinePods(reader, scopes, { labels, webhooks });
   const components = await readComponents(reader);
-  const hasReaper = components === undefined || components.some(({ component }) => component === "reaper");
+  const reaper = components === undefined || components.some(({ component }) => component === "reaper");
+  const installed = { webhook: webhooks.count !== 0, reaper };
   return {
     ...inPods,
     components,
@@ -70,7 +83,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
       ...(components ?? []).flatMap((each) => componentFinding(each) ?? []),
       ...(await formerReplicas(reader, components ?? [])),
       ...(await leftBindings(reader)),
-      ...namespaces.flatMap((each) => examineNamespace(each, { webhooks, hasReaper })),
+      ...namespaces.flatMap((each) => namespaceFindings(each, installed)),
       ...(await examineWorkloads(reader, scopes, labels)),
       ...(webhooks.count === 0 ? [] : await refusedOwners(reader, scopes)),
       ...inPods.findings,
@@ -78,42 +91,21 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
   };
 }
 
-/** Reads what of ebb is installed; undefined if Deployments may not be read. */
-async function readComponents(reader: Reader): Promise<readonly Component[] | undefined> {
-  const components: Component[] = [];
-  const found = (each: JsonObject) => void components.push(componentOf(each));
-  const isRead = await reader.each("/apis/apps/v1/deployments", { labelSelector: COMPONENTS }, found);
-  return isRead ? components : undefined;
-}
+/** The most findings in a text. */
+const MOST_LINES = 100;
 
-/** Finds replicas of an installed webhook that still inject another image than its Deployment says. */
-async function formerReplicas(reader: Reader, components: readonly Component[]): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  for (const component of components.filter((each) => each.component === "webhook")) {
-    const pods: JsonObject[] = [];
-    const query = { labelSelector: `${COMPONENTS},app.kubernetes.io/component=webhook` };
-    await reader.each(`/api/v1/namespaces/${component.namespace}/pods`, query, (pod) => pods.push(pod));
-    const finding = formerFinding(component, pods);
-    if (finding !== undefined) findings.push(finding);
-  }
-  return findings;
-}
-
-/** Finds ClusterRoleBindings of ebb whose ServiceAccount does not exist any more: it went with its namespace. */
-async function leftBindings(reader: Reader): Promise<readonly Finding[]> {
-  const bindings: JsonObject[] = [];
-  const path = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
-  await reader.each(path, { labelSelector: COMPONENTS }, (each) => bindings.push(each));
-  const findings: Finding[] = [];
-  for (const { metadata, roleRef, subjects } of bindings) {
-    const { namespace, name } = objectOf(listOf(subjects)[0]);
-    if (namespace === undefined || name === undefined) continue; // somebody's own: ebb's have one subject
-    const account = await reader.get(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}`);
-    if (account !== "absent") continue;
-    const own = String(objectOf(metadata).name);
-    const command = `kubectl delete clusterrolebinding/${own} clusterrole/${objectOf(roleRef).name}`;
-    const message = `its ServiceAccount ${namespace}/${name} does not exist, so it is left over: ${command}`;
-    findings.push({ object: `ClusterRoleBinding ${own}`, message });
-  }
-  return findings;
+/**
+ * Formats the report of `ebb doctor` as text: what is installed, the first 100 findings (`MOST_LINES`), what could not
+ * be read, the counts.
+ */
+function textOfReport({ components, findings, pods, injected, refusals }: Report): string {
+  const missing = ["webhook", "reaper"].filter((name) => !components?.some(({ component }) => component === name));
+  const installed = [...(components ?? []).map(describeComponent), ...missing.map((name) => `${name}: not installed`)];
+  const told = findings.slice(0, MOST_LINES).map(({ object, message }) => `${object}: ${message}`);
+  const rest = findings.length - told.length;
+  const lines = [...(components === undefined ? [] : installed), ...told];
+  if (rest > 0) lines.push(`and ${rest} more: --json lists all`);
+  lines.push(...refusals.map((refusal) => `not looked at: ${refusal}`));
+  lines.push(`${counted(pods, "pod")}, ${injected} with ebb: ${counted(findings.length, "finding")}`);
+  return lines.map((line) => `${oneLine(line)}\n`).join("");
 }

@@ -1,4 +1,5 @@
 import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
+import { WEBHOOK } from "../../core/cluster/installed.ts";
 import { ASK, STATUS } from "../../core/inject/annotation-names.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import { type Installation, type Manifest, metadataOf, nameOf, namespaceOf } from "./installation.ts";
@@ -35,15 +36,13 @@ export function admissionManifest(installation: Installation): Manifest {
  */
 function webhooksOf(installation: Installation) {
   if (installation.all) {
-    return [webhook(installation, { name: NAME, path: MUTATE_PATH, condition: notOptedOut, label: notIn("false") })];
+    return [webhook(installation, { name: WEBHOOK, path: MUTATE_PATH, condition: notOptedOut, label: notIn("false") })];
   }
-  const ofPods = { name: NAME, path: MUTATE_PATH, condition: optedIn, label: notIn("true", "false") };
+  const ofPods = { name: WEBHOOK, path: MUTATE_PATH, condition: optedIn, label: notIn("true", "false") };
   const label = { key: ASK, operator: "In", values: ["true"] } as const;
-  const ofNamespaces = { name: `namespace.${NAME}`, path: MUTATE_NAMESPACE_PATH, condition: notOptedOut, label };
+  const ofNamespaces = { name: `namespace.${WEBHOOK}`, path: MUTATE_NAMESPACE_PATH, condition: notOptedOut, label };
   return [webhook(installation, ofPods), webhook(installation, ofNamespaces)];
 }
-
-const NAME = "inject.ebb.dev";
 
 interface WebhookSelection {
   readonly name: string;

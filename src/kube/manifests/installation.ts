@@ -1,4 +1,5 @@
 import type { Requirement } from "../../core/cli/cluster/label-selector.ts";
+import { COMPONENT_LABEL, NAME_LABEL } from "../../core/cluster/installed.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 
 /** What is installed in a cluster, where, and under which names: the options of `ebb manifests`. */
@@ -98,9 +99,9 @@ export function secretOf(installation: Installation): string {
  */
 export function selectorOf({ name }: Installation, component: Component): Labels {
   return {
-    "app.kubernetes.io/name": "ebb",
+    [NAME_LABEL]: "ebb",
     "app.kubernetes.io/instance": name,
-    "app.kubernetes.io/component": component,
+    [COMPONENT_LABEL]: component,
   };
 }
 

@@ -1,9 +1,26 @@
+import { memoryLimitMiB } from "../../core/cluster/webhook-memory.ts";
 import { admissionManifest } from "./admission.ts";
 import { certManagerManifests } from "./cert-manager.ts";
-import { disruptionBudget, networkPolicy, serviceAccount } from "./common.ts";
-import { deploymentManifest } from "./deployment.ts";
-import { type Installation, type Manifest, metadataIn, selectorOf } from "./installation.ts";
-import { rbacManifests } from "./rbac.ts";
+import {
+  deployment,
+  disruptionBudget,
+  leaseRules,
+  networkPolicy,
+  type PolicyRule,
+  roleWithBinding,
+  serviceAccount,
+} from "./common.ts";
+import {
+  type Installation,
+  type Manifest,
+  metadataIn,
+  metadataOf,
+  nameOf,
+  namespaceOf,
+  secretOf,
+  selectorOf,
+} from "./installation.ts";
+import { podSpec, topologySpread } from "./pod.ts";
 
 /**
  * Returns all objects of the webhook. The registration is first, so that `kubectl delete` removes it first and no pod
@@ -37,4 +54,81 @@ function service(installation: Installation): Manifest {
     about: "Where the API server asks. It must reach port 8443 of the pods: private clusters may need a firewall rule.",
     object: { apiVersion: "v1", kind: "Service", metadata, spec },
   };
+}
+
+/**
+ * Returns the roles and their bindings of a webhook with a CA of its own: to keep it in a Secret, elect a leader, and
+ * write the caBundle.
+ */
+function rbacManifests(installation: Installation): readonly Manifest[] {
+  return [
+    ...roleWithBinding(installation, "webhook", {
+      about: "The webhook's own CA and certificate are in a Secret; a Lease says which replica renews them.",
+      kind: "Role",
+      metadata: metadataIn(installation, "webhook"),
+      rules: rulesInNamespace(installation),
+      notes: { rules: "What does not exist yet cannot be limited by name: create stands alone." },
+    }),
+    ...roleWithBinding(installation, "webhook", {
+      about: "Its CA goes into its own registration, and into no other.",
+      kind: "ClusterRole",
+      metadata: metadataOf(installation, "webhook"),
+      rules: rulesInCluster(installation),
+    }),
+  ];
+}
+
+function rulesInNamespace(installation: Installation): readonly PolicyRule[] {
+  const secrets = { apiGroups: [""], resources: ["secrets"] };
+  return [
+    { ...secrets, verbs: ["create"] },
+    { ...secrets, resourceNames: [secretOf(installation)], verbs: ["get", "list", "watch", "update"] },
+    ...leaseRules(nameOf(installation, "webhook")),
+  ];
+}
+
+function rulesInCluster(installation: Installation): readonly PolicyRule[] {
+  const apiGroups = ["admissionregistration.k8s.io"];
+  const resources = ["mutatingwebhookconfigurations"];
+  const resourceNames = [nameOf(installation, "webhook")];
+  return [{ apiGroups, resources, resourceNames, verbs: ["get", "list", "watch", "patch"] }];
+}
+
+/** Returns the webhook's Deployment. */
+function deploymentManifest(installation: Installation): Manifest {
+  const { certManager } = installation;
+  const spec = podSpec(installation, {
+    component: "webhook",
+    args: [...certificateFlags(installation), ...installation.passedOn],
+    ports: { https: 8443, http: 8080 },
+    memoryLimit: `${memoryLimitMiB(installation.maxRequestBytes)}Mi`,
+    hasToken: !certManager,
+    ...(certManager
+      ? { secrets: { certificates: { secretName: secretOf(installation), mountPath: CERTIFICATES } } }
+      : {}),
+    more: topologySpread(installation, "webhook"),
+  });
+  return {
+    object: deployment(installation, "webhook", spec),
+    notes: {
+      "spec.template.spec.terminationGracePeriodSeconds":
+        "The webhook drains itself: on SIGTERM it goes on answering while its address leaves the endpoints.",
+    },
+  };
+}
+
+/** Where the Secret with cert-manager's certificate is mounted. */
+const CERTIFICATES = "/certificates";
+
+function certificateFlags(installation: Installation): readonly string[] {
+  if (installation.certManager) return [`--cert-dir=${CERTIFICATES}`];
+  const name = nameOf(installation, "webhook");
+  return [
+    `--namespace=${namespaceOf(installation, "webhook")}`,
+    `--service=${name}`,
+    `--secret=${secretOf(installation)}`,
+    `--lease=${name}`,
+    `--webhook-config=${name}`,
+    ...installation.ofOwnCa,
+  ];
 }

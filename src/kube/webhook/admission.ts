@@ -1,5 +1,6 @@
 import { describePath, objectOf, type Path, textOf } from "../../core/base/json.ts";
 import { oneLine, shortened } from "../../core/base/text.ts";
+import { REFUSED } from "../../core/cluster/installed.ts";
 import { type Injection, injectPod } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
@@ -107,7 +108,7 @@ function skipped(problems: readonly Remark[], warnings: readonly Remark[]): Admi
 /** Refuses a pod, without `details`: kubectl would show them in place of the message and of who refused it. */
 function refused(problems: readonly Remark[], warnings: readonly Remark[]): AdmissionResponse {
   const reason = describe(problems);
-  const message = oneLine(`ebb cannot be put into this pod: ${reason}`); // kubectl shows it as it is
+  const message = oneLine(REFUSED + reason); // kubectl shows it as it is
   const status = { status: "Failure", code: 422, reason: "Invalid", message };
   return { result: "refused", reason, ...allowed(warnings), allowed: false, status };
 }

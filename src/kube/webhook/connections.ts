@@ -1,24 +1,21 @@
 import type { ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { type Cut, connectionToClose, cutBy, type Phase } from "../../core/cluster/connection.ts";
 
-/** A connection, and what is waited for on it. */
-interface Connection {
-  phase: Phase;
-  /** When the phase has to be over, by performance.now(). */
-  until: number;
-  response: ServerResponse | undefined;
-}
+/** Why the webhook closed a connection: what took too long on it, or that there were too many connections. */
+export type Cut = (typeof cuts)[number];
+export const cuts = ["handshake", "idle", "request", "answer", "limit"] as const;
 
-/** Limits of time and number. */
-export interface ConnectionLimits {
-  /** Milliseconds for a TLS handshake, for a request to arrive, and for its answer to be taken, each. */
-  readonly requestMs: number;
-  /** The most open connections. If there is one more, the least important one is closed. */
-  readonly most: number;
-  /** The most of these in their TLS handshake. If there is one more, the oldest of them is closed. */
-  readonly mostHandshakes: number;
-}
+/** The most open connections: API servers have some tens. */
+const MOST_CONNECTIONS = 1000;
+/** With more of them on which no whole request came, they are the first to be closed, so that they close no others. */
+const MOST_UNUSED = 250;
+/**
+ * Go's clients close a connection after 90 s without a request (net/http's DefaultTransport). Closing it later than
+ * they do loses no request.
+ */
+const IDLE_MS = 120_000;
+/** What came while ebb was busy is read first: a timer that is late fires before that. */
+const GRACE_MS = 100;
 
 /** What is told about connections. */
 export interface ConnectionHandlers {
@@ -31,14 +28,7 @@ export interface ConnectionHandlers {
   readonly onCut: (why: Cut) => void;
 }
 
-/**
- * Go's clients close a connection after 90 s without a request (net/http's DefaultTransport). Closing it later than
- * they do loses no request.
- */
-const IDLE_MS = 120_000;
-const SWEEP_MS = 500;
-
-/** The open connections; limits keep slow and idle clients from holding anything for long. */
+/** The open connections. */
 export interface Connections {
   /** How many connections are open. */
   readonly size: number;
@@ -48,101 +38,121 @@ export interface Connections {
   secured(socket: TLSSocket): void;
   /** Takes note that a request's head has arrived. Call the result when all of the request has. */
   receiving(socket: TLSSocket, response: ServerResponse): () => void;
-  /** Closes the connections that wait for a next request. Those that stay wait at most `requestMs` for one. */
-  closeIdle(): void;
-  /** Destroys all connections, and ends the timer. */
-  closeAll(): void;
+  /** From now on, a connection waits at most `requestMs` for a next request. */
+  shortenIdle(): void;
+}
+
+/** What a connection waits for: its handshake, a request, the rest of one, that its answer is read, or its end. */
+interface Connection {
+  phase: "handshake" | "idle" | "receiving" | "answering" | "closing";
+  /** Ends the connection if its phase takes too long. */
+  timer?: NodeJS.Timeout;
+  response?: ServerResponse;
 }
 
 /**
- * Starts to limit the webhook's connections, until `closeAll`: closes those that take too long, and above a number the
- * least important one. A timer of its own judges them every 0.5 s, or each quarter of a shorter `requestMs`.
+ * Limits connections in number and time. Above 1,000 it closes the oldest one without a request if these are more than
+ * 250, otherwise the one whose last request is longest ago. `requestMs` is the limit of a TLS handshake, of a request
+ * from its first byte to its last, and of reading an answer.
  */
-export function watchConnections(limits: ConnectionLimits, { onSlow, onCut }: ConnectionHandlers): Connections {
-  const { requestMs, most, mostHandshakes } = limits;
-  const { handshakes, secure, idleFor, enter, end, forget } = createTable(requestMs, onCut);
-  let now = 0;
-  let next = performance.now();
-  const sweep = (): void => {
-    [now, next] = [next, performance.now()]; // of the last sweep: what came while ebb was busy is read first
-    for (const [socket, { until }] of handshakes) if (now >= until) end(socket, "handshake");
-    for (const [socket, { phase, until, response }] of secure) {
-      if (now < until) continue;
-      if (phase === "receiving") {
-        enter(socket, "closing");
-        onCut("request");
-        onSlow(socket, response);
-      } else end(socket, cutBy[phase]);
-    }
+export function limitConnections(requestMs: number, { onSlow, onCut }: ConnectionHandlers): Connections {
+  const open = createTable();
+  let idleMs = IDLE_MS;
+  const forget = (socket: TLSSocket): void => {
+    close(open.find(socket));
+    open.remove(socket);
   };
-  const timer = setInterval(sweep, Math.min(SWEEP_MS, requestMs / 4));
-  timer.unref();
+  const cut = (socket: TLSSocket, why: Cut): void => {
+    forget(socket); // now, so that it is not chosen twice
+    onCut(why);
+    socket.destroy();
+  };
+  const idle = (socket: TLSSocket, connection: Connection): void =>
+    enter(connection, "idle", idleMs, () => cut(socket, "idle"));
+  const receive = (socket: TLSSocket, connection: Connection): void =>
+    enter(connection, "receiving", requestMs, () => {
+      enter(connection, "closing", requestMs, () => socket.destroy());
+      onCut("request");
+      onSlow(socket, connection.response);
+    });
   return {
     get size() {
-      return secure.size + handshakes.size;
+      return open.size();
     },
     add(socket) {
-      handshakes.set(socket, { phase: "handshake", until: performance.now() + requestMs, response: undefined });
+      const connection: Connection = { phase: "handshake" };
+      open.add(socket, connection);
+      enter(connection, "handshake", requestMs, () => cut(socket, "handshake"));
       socket.once("close", () => forget(socket));
-      const [oldest] = handshakes.keys();
-      if (handshakes.size > mostHandshakes) end(oldest as TLSSocket, "limit");
-      else if (secure.size + handshakes.size > most) end(connectionToClose(secure) ?? socket, "limit");
+      if (open.size() > MOST_CONNECTIONS) cut(open.first() as TLSSocket, "limit");
     },
     secured(socket) {
-      if (!handshakes.delete(socket)) return; // it was closed meanwhile
-      secure.set(socket, { phase: "idle", until: 0, response: undefined });
-      enter(socket, "idle");
+      const connection = open.find(socket);
+      if (connection === undefined) return; // it was closed meanwhile
+      idle(socket, connection);
       socket.on("data", () => {
-        if (secure.get(socket)?.phase === "idle") enter(socket, "receiving");
+        if (connection.phase === "idle") receive(socket, connection);
       });
     },
     receiving(socket, response) {
-      enter(socket, "receiving", response);
+      const connection = open.find(socket);
+      if (connection === undefined) return () => undefined;
+      if (connection.phase !== "receiving") receive(socket, connection); // it came with the one before
+      connection.response = response;
       response.once("close", () => {
-        // an early answer is not the request's end
-        if (secure.get(socket)?.phase === "answering") enter(socket, "idle");
+        if (connection.phase === "answering") idle(socket, connection); // an early answer is not the request's end
       });
-      return () => enter(socket, response.writableFinished ? "idle" : "answering", response);
+      return () => {
+        if (connection.phase === "closing") return;
+        delete connection.response;
+        open.use(socket, connection);
+        if (response.writableFinished) idle(socket, connection);
+        else enter(connection, "answering", requestMs, () => cut(socket, "answer"));
+      };
     },
-    closeIdle() {
-      idleFor(requestMs); // for those that are idle from now on
-      for (const [socket, { phase }] of secure) if (phase === "idle") socket.end();
-    },
-    closeAll() {
-      clearInterval(timer);
-      for (const socket of [...secure.keys(), ...handshakes.keys()]) socket.destroy();
+    shortenIdle() {
+      idleMs = requestMs;
     },
   };
 }
 
-/** Creates the table of open connections, oldest first. Those in their TLS handshake are apart. */
-function createTable(requestMs: number, onCut: ConnectionHandlers["onCut"]) {
-  const secure = new Map<TLSSocket, Connection>();
-  const handshakes = new Map<TLSSocket, Connection>();
-  let idleMs = IDLE_MS;
-  const forget = (socket: TLSSocket): void => {
-    secure.delete(socket);
-    handshakes.delete(socket);
+/** Creates the table of open connections. */
+function createTable() {
+  /** Those on which no whole request came, the oldest first. */
+  const unused = new Map<TLSSocket, Connection>();
+  /** The others; the one whose last request is longest ago is the first. */
+  const used = new Map<TLSSocket, Connection>();
+  const remove = (socket: TLSSocket): void => {
+    unused.delete(socket);
+    used.delete(socket);
   };
   return {
-    secure,
-    handshakes,
-    forget,
-    idleFor(ms: number): void {
-      idleMs = ms;
+    size: () => unused.size + used.size,
+    find: (socket: TLSSocket) => used.get(socket) ?? unused.get(socket),
+    add: (socket: TLSSocket, connection: Connection) => void unused.set(socket, connection),
+    /** Takes note that a whole request came. */
+    use(socket: TLSSocket, connection: Connection): void {
+      remove(socket);
+      used.set(socket, connection);
     },
-    enter(socket: TLSSocket, phase: Phase, response?: ServerResponse): void {
-      const connection = secure.get(socket);
-      if (connection === undefined || connection.phase === "closing") return;
-      const isNew = phase !== "receiving" || connection.phase !== "receiving";
-      if (isNew) connection.until = performance.now() + (phase === "idle" ? idleMs : requestMs);
-      connection.phase = phase;
-      connection.response = response;
-    },
-    end(socket: TLSSocket, why: Cut | undefined): void {
-      forget(socket); // now, so that it is not chosen twice
-      if (why !== undefined) onCut(why);
-      socket.destroy();
-    },
+    remove,
+    /** Returns the connection to close if there are too many. */
+    first: () => (unused.size > MOST_UNUSED ? unused : used).keys().next().value,
   };
+}
+
+/** Begins a phase, unless the connection is closing. Calls `late` if the phase takes longer than `ms`. */
+function enter(connection: Connection, phase: Connection["phase"], ms: number, late: () => void): void {
+  if (connection.phase === "closing") return;
+  clearTimeout(connection.timer);
+  connection.phase = phase;
+  connection.timer = setTimeout(() => {
+    connection.timer = setTimeout(late, GRACE_MS);
+  }, ms);
+}
+
+function close(connection: Connection | undefined): void {
+  if (connection === undefined) return;
+  clearTimeout(connection.timer);
+  connection.phase = "closing";
 }

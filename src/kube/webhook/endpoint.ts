@@ -4,12 +4,11 @@ import { requestRoomBytes } from "../../core/cluster/webhook-memory.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Log } from "../../system/output/log.ts";
-import { ownerOf, podNameOf, review } from "./admission.ts";
-import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
+import { review } from "./admission.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
 import type { Metrics } from "./metrics.ts";
-import { createByteBudget, receiveBody } from "./receive.ts";
-import { createRefusalLogger } from "./refusals.ts";
+import { createReceiver } from "./receive.ts";
+import { createRefusalLogger, logDecision } from "./request-log.ts";
 
 /** How requests are answered, and how many. */
 export interface EndpointSettings {
@@ -51,7 +50,8 @@ class Refusal extends Error {
  */
 export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
   const refused = createRefusalLogger(log);
-  const room = createByteBudget(requestRoomBytes(settings.maxRequestBytes));
+  const mostBytes = settings.maxRequestBytes;
+  const receive = createReceiver({ mostBytes, roomBytes: requestRoomBytes(mostBytes) });
   let inFlight = 0;
   let isLeaving = false;
   const answer = (response: ServerResponse, status: number, body: string, headers: Refusal["headers"]): void => {
@@ -67,16 +67,15 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
     const start = performance.now();
     const policy = policyFor(request, settings.policy);
     if (inFlight > settings.maxRequestsInFlight) throw busy(`${settings.maxRequestsInFlight} requests are under way`);
-    const received = await receiveBody(request, settings.maxRequestBytes, room);
+    const received = await receive(request);
     if (received === "gone") return;
     if (received === "no room") throw busy("the requests under way take all memory that is meant for them");
-    if (received === "too large") throw tooLarge(settings.maxRequestBytes);
+    if (received === "too large") throw tooLarge(mostBytes);
     const reviewed = review(received.body, policy);
     if ("problem" in reviewed) throw new Refusal(400, `expected an AdmissionReview: ${reviewed.problem}`);
     answer(response, 200, reviewed.body, { "content-type": "application/json" });
     const ms = performance.now() - start;
-    const { result, patch = "" } = reviewed.response;
-    metrics.decided(result, ms / 1000, Buffer.byteLength(patch));
+    metrics.decided(reviewed.response.result, ms / 1000, Buffer.byteLength(reviewed.response.patch ?? ""));
     logDecision(log, reviewed, ms);
   };
   const explain = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
@@ -149,34 +148,4 @@ function tooLarge(bytes: number): Refusal {
 function brokenBecause(status: BrokenStatus, { requestMs }: EndpointSettings): string {
   if (status === 408) return `the request was not here within ${formatDuration(requestMs)} (--request-timeout)`;
   return status === 431 ? "the request's head is too big" : "this is no HTTP/1.1";
-}
-
-const messages = {
-  injected: "injected ebb into a pod",
-  removed: "removed ebb from a pod",
-  unchanged: "left a pod unchanged",
-  refused: "refused a pod",
-  skipped: "created a pod without ebb",
-} as const;
-
-function logDecision(
-  log: Log,
-  { request, response }: { readonly request: AdmissionRequest; readonly response: AdmissionResponse },
-  ms: number,
-): void {
-  const { result, reason, containers, warnings } = response;
-  const fields = {
-    requestUid: request.uid,
-    namespace: request.namespace,
-    pod: podNameOf(request),
-    owner: ownerOf(request),
-    containers,
-    reason,
-    warnings,
-    dryRun: request.dryRun === true || undefined,
-    durationMs: Math.round(ms * 100) / 100,
-  };
-  if (warnings !== undefined || result === "refused" || result === "skipped") return log.warn(fields, messages[result]);
-  if (result === "unchanged") return log.debug(fields, messages.unchanged);
-  log.info(fields, messages[result]);
 }

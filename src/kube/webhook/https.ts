@@ -1,18 +1,10 @@
 import { createServer as createHttp, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createTls, type SecureContextOptions, type TLSSocket } from "node:tls";
-import { formatHostPort } from "../../core/base/host-port.ts";
-import { describeSystemError } from "../../core/base/system-error.ts";
 import type { ListenAddress } from "../../core/cli/cluster/webhook-options.ts";
-import type { Cut } from "../../core/cluster/connection.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import { watchConnections } from "./connections.ts";
-
-/** A certificate with its chain after it, and its private key, in PEM. */
-export interface KeyPair {
-  readonly cert: string;
-  readonly key: string;
-}
+import type { KeyPair } from "../certificates/held.ts";
+import { bindFailure } from "../controller/health.ts";
+import { type ConnectionHandlers, limitConnections } from "./connections.ts";
 
 /** A running HTTPS server. */
 export interface HttpsServer {
@@ -42,21 +34,15 @@ export interface HttpsSettings {
 export type BrokenStatus = 400 | 408 | 431;
 
 /** What the server calls. */
-export interface HttpsHandlers {
+export interface HttpsHandlers extends Pick<ConnectionHandlers, "onCut"> {
   readonly onRequest: RequestListener;
   /**
    * Called at a request that cannot be read or is late; `from` is the client's address. `response` is undefined if its
    * head did not arrive: the server then answers by itself.
    */
   readonly onBroken: (status: BrokenStatus, from: string | undefined, response: ServerResponse | undefined) => void;
-  /** Called at each connection that is closed for a limit. */
-  readonly onCut: (why: Cut) => void;
 }
 
-/** The most open connections: API servers have some tens. */
-const MOST_CONNECTIONS = 1000;
-/** The most in their TLS handshake, which takes milliseconds; a quarter leaves the rest to those that have made it. */
-const MOST_HANDSHAKES = MOST_CONNECTIONS / 4;
 const MOST_HEADER_BYTES = 16 * 1024;
 
 /**
@@ -76,8 +62,7 @@ export async function openHttps(
     if (response === undefined) sayBroken(socket, 408);
     socket.destroySoon();
   };
-  const limits = { requestMs: settings.requestMs, most: MOST_CONNECTIONS, mostHandshakes: MOST_HANDSHAKES };
-  const connections = watchConnections(limits, { onSlow, onCut });
+  const connections = limitConnections(settings.requestMs, { onSlow, onCut });
   const http = createHttp({ maxHeaderSize: MOST_HEADER_BYTES }, (request, response) => {
     request.once("end", connections.receiving(request.socket as TLSSocket, response));
     request.on("error", () => undefined); // it went away: there is nobody to answer
@@ -116,10 +101,11 @@ export async function openHttps(
     use: (certificate) => tls.setSecureContext(contextOf(certificate, settings.clientCa)),
     async close() {
       const closed = new Promise((resolve) => tls.close(resolve));
-      connections.closeIdle();
+      connections.shortenIdle();
+      http.closeIdleConnections();
       await closed;
     },
-    destroy: () => connections.closeAll(),
+    destroy: () => http.closeAllConnections(),
   };
 }
 
@@ -141,10 +127,7 @@ function sayBroken(socket: TLSSocket, status: BrokenStatus): void {
 /** Binds the address and listens. Rejects with Failure(71) if the address cannot be bound. */
 async function listen(server: ReturnType<typeof createTls>, { host, port }: ListenAddress): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    const address = formatHostPort(host ?? "", port);
-    const refuse = (error: Error): void =>
-      reject(new Failure(EXIT.system, `--listen: cannot bind ${address}: ${describeSystemError(error)}`));
-    server.once("error", refuse);
+    server.once("error", (error) => reject(bindFailure("listen", { host, port }, error)));
     server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
   });
 }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { type Cut, cuts } from "../../core/cluster/connection.ts";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
 import type { AdmissionResult } from "./admission-review.ts";
+import { type Cut, cuts } from "./connections.ts";
 
 /** The webhook's metrics, and what changes them. */
 export interface Metrics extends Exposition {

@@ -1,4 +1,6 @@
-import { X509Certificate } from "node:crypto";
+import { randomUUID, X509Certificate } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
 import { version } from "../../../package.json";
 import type { Environment } from "../../core/base/environment.ts";
 import { describeSystemError } from "../../core/base/system-error.ts";
@@ -9,15 +11,15 @@ import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
-import { watchCertificates } from "../certificates/certificates.ts";
-import type { ServingCertificate } from "../certificates/held.ts";
+import { connect } from "../api/client.ts";
+import { type CertificateSettings, watchCertificates } from "../certificates/certificates.ts";
+import { KEYS, type ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
+import { pause } from "../controller/pause.ts";
 import { stopsOf, whenAborted } from "../controller/stops.ts";
-import { certificateSettings } from "./certificate-settings.ts";
-import { createEndpoint } from "./endpoint.ts";
+import { createEndpoint, type Endpoint } from "./endpoint.ts";
 import { type HttpsServer, openHttps } from "./https.ts";
 import { createMetrics } from "./metrics.ts";
-import { shutDown } from "./shutdown.ts";
 
 /** How long the file of --client-ca may take, which may be a pipe. */
 const LIMIT_MS = 5000;
@@ -92,4 +94,63 @@ async function readAuthority(path: string): Promise<string> {
       `--client-ca: expected a file with a certificate in PEM, got ${path}: ${describeSystemError(error)}`,
     );
   }
+}
+
+/**
+ * Returns the source of the webhook's certificates: the files in --cert-dir, else ebb's own CA, for which it finds the
+ * API server. Reads no certificate. Rejects with Failure if it needs an API server and none is configured.
+ */
+async function certificateSettings(
+  settings: WebhookSettings,
+  env: Environment,
+  log: Log,
+): Promise<CertificateSettings> {
+  const { certDir, kubeconfig, context } = settings;
+  if (certDir !== undefined) return { kind: "files", cert: join(certDir, KEYS.cert), key: join(certDir, KEYS.key) };
+  const api = await connect({ env, kubeconfig, context }, log);
+  return {
+    kind: "own",
+    api,
+    namespace: settings.namespace ?? api.namespace,
+    secret: settings.secret,
+    lease: settings.lease,
+    service: settings.service,
+    names: settings.certificateNames,
+    webhooks: settings.webhookConfig,
+    validityMs: settings.certificateValidity,
+    authorityValidityMs: settings.caValidity,
+    identity: `${hostname()}_${randomUUID()}`,
+  };
+}
+
+/** What is shut down, and how fast. */
+interface Shutdown {
+  readonly endpoint: Endpoint;
+  readonly settings: Pick<WebhookSettings, "drain" | "minDrain">;
+  /** Ends the shutdown at once when it is aborted. */
+  readonly stop: AbortSignal;
+  readonly log: Log;
+}
+
+/**
+ * Shuts the server down. For --min-drain it accepts connections as before, while the API server learns that this
+ * replica is not ready; then it closes, and waits for requests under way. After --drain in all, or when `stop` is
+ * aborted, it cuts what is left. Logs begin and end; never rejects.
+ */
+async function shutDown(server: HttpsServer, { endpoint, settings, stop, log }: Shutdown): Promise<void> {
+  const start = performance.now();
+  const minMs = Math.min(settings.minDrain, settings.drain);
+  log.info(
+    { minDrainMs: minMs, atMostMs: settings.drain, connections: server.connections },
+    "shutting down the webhook",
+  );
+  endpoint.leave();
+  await pause(minMs, stop);
+  const leftMs = Math.max(0, settings.drain - (performance.now() - start));
+  await Promise.race([server.close(), pause(leftMs, stop)]);
+  const { inFlight } = endpoint;
+  server.destroy();
+  const fields = { drainedMs: Math.round(performance.now() - start), unanswered: inFlight };
+  if (inFlight > 0) log.warn(fields, "the webhook has shut down");
+  else log.info(fields, "the webhook has shut down");
 }

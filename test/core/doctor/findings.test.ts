@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { misplacedInNamespace, namespaceFinding, reapLabelFinding } from "../../../src/core/doctor/namespaces.ts";
-import { lacksPods, refusalFinding, workloadFindings } from "../../../src/core/doctor/owners.ts";
-import { annotationFindings, podFinding } from "../../../src/core/doctor/pods.ts";
-import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import {
   type Registration,
   registrationFindings,
   type Webhooks,
   webhooksOf,
-} from "../../../src/core/doctor/registrations.ts";
+} from "../../../src/core/doctor/installation.ts";
+import { namespaceFindings } from "../../../src/core/doctor/namespaces.ts";
+import { lacksPods, refusalFinding, workloadFindings } from "../../../src/core/doctor/owners.ts";
+import { annotationFindings, podFinding } from "../../../src/core/doctor/pods.ts";
+import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
 
@@ -139,10 +139,44 @@ describe("a registration", () => {
   });
 });
 
-test("a namespace's label that is neither true nor false says nothing", () => {
-  for (const label of ["true", "false"]) expect(namespaceFinding("shop", label, webhooks)).toBeUndefined();
-  expect(namespaceFinding("shop", "yes", webhooks)?.message).toContain('expected true or false, got "yes"');
-  expect(namespaceFinding("shop", "true", { count: 0 })?.message).toContain("no webhook is registered");
+describe("a namespace", () => {
+  const install = (component: string, label: string) =>
+    `install it (ebb manifests ${component}), or kubectl label namespace shop ${label}-`;
+  const [ask, reap] = ["ebb.dev/inject", "ebb.dev/reap"];
+  const all = { webhook: true, reaper: true };
+
+  test.each<[string, Loose, typeof all, string[]]>([
+    ["that says nothing", {}, { webhook: false, reaper: false }, []],
+    ["that asks for what is there", { labels: { [ask]: "true", [reap]: "true" } }, all, []],
+    ["that says no", { labels: { [ask]: "false", [reap]: "false" } }, { webhook: false, reaper: false }, []],
+    [
+      "that says neither",
+      { labels: { [ask]: "yes", [reap]: "yes" } },
+      all,
+      [ask, reap].map((label) => `its label ${label} does nothing: expected true or false, got "yes"`),
+    ],
+    [
+      "that asks for what is not there",
+      { labels: { [ask]: "true", [reap]: "true" } },
+      { webhook: false, reaper: false },
+      [
+        `its label ${ask}=true asks for ebb, and no webhook is registered: ${install("webhook", ask)}`,
+        `its label ${reap}=true asks for the reaper, and none is installed: ${install("reaper", reap)}`,
+      ],
+    ],
+    [
+      "with annotations, and labels of its owner's",
+      { labels: { "ebb.dev/team": "web" }, annotations: { [reap]: "true", "ebb.dev/drain": "1s", other: "x" } },
+      all,
+      [
+        `its annotation ${reap} does nothing: it is a label of a namespace: kubectl label namespace shop ${reap}=true`,
+        "its annotation ebb.dev/drain does nothing",
+      ],
+    ],
+  ])("%s", (_, metadata, installed, messages) => {
+    const findings = messages.map((message) => ({ object: "Namespace shop", message }));
+    expect(namespaceFindings({ metadata: { name: "shop", ...metadata } }, installed)).toEqual(findings);
+  });
 });
 
 test.each<[string, Record<string, string>, string[]]>([
@@ -159,12 +193,6 @@ test.each<[string, Record<string, string>, string[]]>([
 ])("annotations of a pod: %s", (_, annotations, messages) => {
   const found = annotationFindings(stored(podOf({ annotations })), undefined).map(({ message }) => message);
   expect(found).toEqual(messages.map((message) => expect.stringContaining(message)));
-});
-
-test("a namespace's label for the reaper", () => {
-  expect(reapLabelFinding("shop", "true", true)).toBeUndefined();
-  expect(reapLabelFinding("shop", "true", false)?.message).toContain("none is installed");
-  expect(reapLabelFinding("shop", "yes", true)?.message).toContain('expected true or false, got "yes"');
 });
 
 test("an owner whose pods the webhook refuses", () => {
@@ -248,15 +276,5 @@ describe("what stands where nobody reads it is named:", () => {
     pod.metadata.annotations["ebb.dev/drain"] = "1s";
     delete pod.metadata.annotations["ebb.dev/inject"];
     expect(annotationFindings(stored(pod), undefined)).toEqual([]);
-  });
-
-  test("a slip in a namespace's label, and an annotation of one", () => {
-    const labels = { "ebb.dev/injct": "true", "ebb.dev/inject": "true", "ebb.dev/team": "web" };
-    const metadata = { name: "shop", labels, annotations: { "ebb.dev/reap": "true", "ebb.dev/drain": "1s" } };
-    expect(misplacedInNamespace({ metadata }).map(({ message }) => message)).toEqual([
-      "its label ebb.dev/injct does nothing; did you mean ebb.dev/inject?",
-      "its annotation ebb.dev/reap does nothing: it is a label of a namespace: kubectl label namespace shop ebb.dev/reap=true",
-      "its annotation ebb.dev/drain does nothing",
-    ]);
   });
 });

@@ -1,4 +1,4 @@
-import { objectOf } from "../../base/json.ts";
+import { listOf, objectOf, parseObject, textOf } from "../../base/json.ts";
 import { inboundDrain } from "../../envoy/inbound.ts";
 import {
   type Adjustment,
@@ -98,11 +98,17 @@ function isNative(annotations: Annotations): boolean {
   return initContainers.includes("istio-proxy") && !containers.includes("istio-proxy");
 }
 
-function statusOf(annotations: Annotations): import("./istio-status.ts").IstioStatus {
-  const text = annotations.get("sidecar.istio.io/status");
-  if (text === undefined) return { containers: [], initContainers: [] };
-  const { parseIstioStatus } = require("./istio-status.ts") as typeof import("./istio-status.ts"); // zod costs 1.2 ms
-  return parseIstioStatus(text);
+/**
+ * Parses the annotation `sidecar.istio.io/status`, which lists the containers that Istio's injector has added (istio
+ * pkg/kube/inject/webhook.go, SidecarInjectionStatus). Older injectors write no initContainers.
+ */
+function statusOf(annotations: Annotations) {
+  const { containers, initContainers } = parseObject(annotations.get("sidecar.istio.io/status") ?? "") ?? {};
+  return { containers: namesIn(containers), initContainers: namesIn(initContainers) };
+}
+
+function namesIn(list: unknown): readonly string[] {
+  return listOf(list).flatMap((name) => textOf(name) ?? []);
 }
 
 /**

@@ -44,22 +44,47 @@ describe("a connection without TLS", () => {
     await expectWell(webhook);
   });
 
-  test("is counted, and of more than 250 the oldest goes: nobody else's", async () => {
+  test("is counted, and closes none that has asked, however many there are", async () => {
     await using webhook = await startWebhook(["--request-timeout", "10m"]);
     using kept = await webhook.open();
     kept.send(whole);
     await until("it is answered", () => kept.text().includes('"patch":'), 30_000);
-    const clients = Array.from({ length: 300 }, () => open(webhook, Buffer.of()));
+    const clients = await inParallel(Array.from({ length: 1200 }), async () => open(webhook, Buffer.of()), 100);
     try {
-      const cut = /^ebb_webhook_connections_cut_total\{reason="limit"\} 50$/m;
-      await until("50 are closed", async () => cut.test(await metrics(webhook)), 60_000);
-      expect(await metrics(webhook)).toContain("ebb_webhook_connections 251\n");
-      await until("they know", () => clients.filter((client) => client.isClosed()).length === 50, 60_000);
+      const cut = /^ebb_webhook_connections_cut_total\{reason="limit"\} 201$/m;
+      await until("201 are closed", async () => cut.test(await metrics(webhook)), 60_000);
+      expect(await metrics(webhook)).toContain("ebb_webhook_connections 1000\n");
+      await until("they know", () => clients.filter((client) => client.isClosed()).length === 201, 60_000);
       expect(kept.isClosed()).toBe(false);
       await expectWell(webhook);
     } finally {
       for (const client of clients) client[Symbol.dispose]();
     }
-    await until("they are forgotten", async () => !(await metrics(webhook)).includes("_connections 25"), 30_000);
+    await until("they are forgotten", async () => /_connections [12]\n/.test(await metrics(webhook)), 30_000);
   }, 180_000);
 });
+
+test("1,000 connections that have asked keep nobody out: the one whose last request is longest ago goes", async () => {
+  await using webhook = await startWebhook();
+  const asked = await inParallel(
+    Array.from({ length: 1000 }),
+    async () => {
+      const raw = await webhook.open();
+      raw.send("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
+      await until("it is refused", () => raw.text().startsWith("HTTP/1.1 404 "), 30_000);
+      return raw;
+    },
+    8,
+  );
+  try {
+    for (let count = 0; count < 3; count += 1) {
+      using next = await webhook.open();
+      next.send(whole);
+      await until("it is answered", () => next.text().includes('"patch":'), 30_000);
+    }
+    await until("it is one of the first", () => asked.slice(0, 8).some((raw) => raw.isClosed()), 30_000);
+    expect(asked.slice(8).some((raw) => raw.isClosed())).toBe(false);
+  } finally {
+    for (const raw of asked) raw[Symbol.dispose]();
+  }
+}, 180_000);

@@ -1,9 +1,10 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { COMPONENT_LABEL } from "../cluster/installed.ts";
 import type { Finding } from "./finding.ts";
 
 /** An installed webhook or reaper, as its Deployment says. */
 export interface Component {
-  /** The label app.kubernetes.io/component: `webhook` or `reaper`; `deployment` without that label. */
+  /** `webhook` or `reaper`; `deployment` without the label that says so. */
   readonly component: string;
   readonly namespace: string;
   readonly name: string;
@@ -16,16 +17,13 @@ export interface Component {
   readonly gives: string | undefined;
 }
 
-/** The label selector of all objects that ebb's manifests install; app.kubernetes.io/component tells them apart. */
-export const COMPONENTS = "app.kubernetes.io/name=ebb";
-
-/** Summarises a Deployment that has the label `COMPONENTS`. */
+/** Summarises a Deployment of the installation. */
 export function componentOf({ metadata, spec, status }: JsonObject): Component {
   const { namespace, name, labels } = objectOf(metadata);
   const { replicas, template } = objectOf(spec);
   const { spec: podSpec } = objectOf(template);
   return {
-    component: textOf(objectOf(labels)["app.kubernetes.io/component"]) ?? "deployment",
+    component: textOf(objectOf(labels)[COMPONENT_LABEL]) ?? "deployment",
     namespace: String(namespace),
     name: String(name),
     ready: Number(objectOf(status).readyReplicas ?? 0),
@@ -35,16 +33,15 @@ export function componentOf({ metadata, spec, status }: JsonObject): Component {
   };
 }
 
-/** Returns the arguments of all ordinary containers in a pod's spec, in one list. Anything but a spec has none. */
-export function argsOf(podSpec: unknown): readonly string[] {
+/** Returns the arguments of all ordinary containers in a pod's spec, in one list. */
+function argsOf(podSpec: unknown): readonly string[] {
   const { containers } = objectOf(podSpec);
   return listOf(containers).flatMap((one) => listOf(objectOf(one).args).flatMap((arg) => textOf(arg) ?? []));
 }
 
 const IMAGE = "--image=";
 
-/** Returns the --image in the arguments of a webhook or reaper, from which pods get ebb; undefined if there is none. */
-export function imageIn(args: readonly string[]): string | undefined {
+function imageIn(args: readonly string[]): string | undefined {
   return args.find((arg) => arg.startsWith(IMAGE))?.slice(IMAGE.length);
 }
 
@@ -83,4 +80,65 @@ export function formerFinding(component: Component, pods: readonly JsonObject[])
   const wait = `kubectl -n ${namespace} wait --for=delete ${former.map(({ pod }) => pod).join(" ")}`;
   const message = `replicas that inject ${images} still answer: before you restart pods, ${wait}`;
   return { object: `Deployment ${namespace}/${name}`, message };
+}
+
+/** A MutatingWebhookConfiguration of ebb's, with what stands behind it. */
+export interface Registration {
+  readonly name: string;
+  /** The API server refuses a pod if the webhook does not answer (failurePolicy is not Ignore). */
+  readonly isRequired: boolean;
+  /** It has a caBundle. */
+  readonly isTrusted: boolean;
+  /** Its Service, as `NAMESPACE/NAME`. */
+  readonly service: string;
+  /** Undefined if the Service may not be read. */
+  readonly isServiceThere: boolean | undefined;
+  /** The Deployments that the Service selects. Undefined if they may not be read. */
+  readonly deployments: readonly JsonObject[] | undefined;
+}
+
+/** A summary of the webhooks of ebb's in a cluster. */
+export interface Webhooks {
+  /** How many are registered. Undefined if that may not be read. */
+  readonly count: number | undefined;
+  /** How many of them have a Service, as far as is known. Undefined if `count` is. */
+  readonly answering: number | undefined;
+  /** The images from which pods get ebb now. Empty if they are not known. */
+  readonly images: readonly string[];
+  /** Whether any of them runs with --all. */
+  readonly all: boolean;
+}
+
+/** Summarises the registered webhooks. `registrations` is undefined if they may not be read. */
+export function webhooksOf(registrations: readonly Registration[] | undefined): Webhooks {
+  const deployments = (registrations ?? []).flatMap(({ deployments }) => deployments ?? []);
+  const calls = deployments.map(({ spec }) => argsOf(objectOf(objectOf(spec).template).spec));
+  const images = calls.flatMap((args) => imageIn(args) ?? []);
+  const answering = registrations?.filter(({ isServiceThere }) => isServiceThere !== false).length;
+  return {
+    count: registrations?.length,
+    answering,
+    images: [...new Set(images)],
+    all: calls.some((args) => args.includes("--all")),
+  };
+}
+
+/**
+ * Returns what keeps a registered webhook from working: its Service does not exist, no replica is ready, or it has no
+ * caBundle. Returns an empty list if it works.
+ */
+export function registrationFindings(registration: Registration): readonly Finding[] {
+  const { name, isRequired, isTrusted, service, isServiceThere, deployments } = registration;
+  const object = `MutatingWebhookConfiguration ${name}`;
+  const effect = isRequired ? "each pod that it selects is refused" : "pods start without ebb";
+  if (isServiceThere === false) {
+    const message = `its Service ${service} does not exist, so ${effect}: install the webhook again (ebb manifests webhook) or, if it was removed, kubectl delete mutatingwebhookconfiguration ${name}`;
+    return [{ object, message }];
+  }
+  const isReady = deployments?.some(({ status }) => Number(objectOf(status).readyReplicas ?? 0) > 0);
+  const message = (what: string) => `${what}, so ${effect}`;
+  return [
+    ...(isReady === false ? [{ object, message: message(`no replica behind its Service ${service} is ready`) }] : []),
+    ...(isTrusted ? [] : [{ object, message: message("it has no caBundle") }]),
+  ];
 }

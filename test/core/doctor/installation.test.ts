@@ -4,7 +4,7 @@ import {
   componentOf,
   describeComponent,
   formerFinding,
-} from "../../../src/core/doctor/components.ts";
+} from "../../../src/core/doctor/installation.ts";
 
 const deployment = (component: string, replicas: number, readyReplicas?: number) =>
   componentOf({

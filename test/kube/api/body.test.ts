@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createEventReader } from "../../../src/kube/api/watch-events.ts";
+import { createEventReader } from "../../../src/kube/api/body.ts";
 import { processorMs } from "../../processor-time.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createRefusalLogger } from "../../../src/kube/webhook/refusals.ts";
+import { createRefusalLogger } from "../../../src/kube/webhook/request-log.ts";
 import { collectLog } from "../collect-log.ts";
 
 const request = { from: "10.0.0.1", status: 400, reason: "x" };

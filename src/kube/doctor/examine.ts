@@ -1,0 +1,158 @@
+import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
+import type { Finding } from "../../core/doctor/finding.ts";
+import type { Webhooks } from "../../core/doctor/installation.ts";
+import { lacksPods, REFUSALS, type Refused, refusalFinding, workloadFindings } from "../../core/doctor/owners.ts";
+import { annotationFindings, podFinding } from "../../core/doctor/pods.ts";
+import { presenceOf } from "../../core/doctor/presence.ts";
+import { ASK, isEbbKey } from "../../core/inject/annotation-names.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import type { Reader } from "./read.ts";
+
+// In all functions here `scopes` are parts of paths: `/namespaces/NAME`, or an empty one for the whole cluster.
+
+/**
+ * Reads the named namespaces, or all if none is named. Of each it keeps only the name and what is ebb's. One that may
+ * not be read is left out.
+ * @throws Failure 64 if one that was named does not exist
+ */
+export async function readNamespaces(reader: Reader, names: readonly string[]): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = [];
+  const keep = ({ metadata }: JsonObject): void => {
+    const { name, labels, annotations } = objectOf(metadata);
+    found.push({ metadata: { name, labels: ownIn(labels), annotations: ownIn(annotations) } });
+  };
+  if (names.length === 0) await reader.each("/api/v1/namespaces", {}, keep);
+  for (const name of names) {
+    const namespace = await reader.get(`/api/v1/namespaces/${name}`);
+    if (namespace === "absent")
+      throw new Failure(EXIT.usage, `--namespace: there is no namespace "${name}"; kubectl get namespaces lists them`);
+    if (namespace !== undefined) keep(namespace);
+  }
+  return found;
+}
+
+/** Returns ebb's own labels or annotations only: a cluster may have thousands of namespaces. */
+function ownIn(all: unknown): JsonObject {
+  return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isEbbKey(name)));
+}
+
+/** Returns the value of the label ebb.dev/inject of each namespace that has it, by the namespace's name. */
+export function askLabels(namespaces: readonly JsonObject[]): ReadonlyMap<string, string> {
+  const labels = new Map<string, string>();
+  for (const { metadata } of namespaces) {
+    const { name, labels: all } = objectOf(metadata);
+    const label = textOf(objectOf(all)[ASK]);
+    if (label !== undefined) labels.set(String(name), label);
+  }
+  return labels;
+}
+
+/** What is known of the cluster. `labels`: the value of ebb.dev/inject by namespace, if it has the label. */
+interface Known {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly webhooks: Webhooks;
+}
+
+/**
+ * Counts the pods that run, and those with ebb in them. Finds pods that asked for ebb and have none, or an older one;
+ * once for each owner. `scopes`: parts of paths, such as `/namespaces/NAME`; an empty one stands for the whole cluster.
+ */
+export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
+  const findings: Finding[] = [];
+  const isFirst = oncePerOwner();
+  let pods = 0;
+  let injected = 0;
+  for (const scope of scopes) {
+    await reader.each(
+      `/api/v1${scope}/pods`,
+      { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" },
+      (pod) => {
+        const { namespace, deletionTimestamp } = objectOf(pod.metadata);
+        if (deletionTimestamp !== undefined) return;
+        pods += 1;
+        if (presenceOf(pod).kind === "present") injected += 1;
+        const label = labels.get(String(namespace));
+        const finding = podFinding(pod, label, webhooks);
+        const others = annotationFindings(pod, label);
+        for (const each of finding === undefined ? others : [finding, ...others]) {
+          if (isFirst(pod, each)) findings.push(each);
+        }
+      },
+    );
+  }
+  return { findings, pods, injected };
+}
+
+/**
+ * Returns a function that reports whether a pod is the first of its owner with this finding: those of a Deployment are
+ * alike.
+ */
+function oncePerOwner(): (pod: JsonObject, finding: Finding) => boolean {
+  const told = new Set<string>();
+  return ({ metadata }, { object, message }) => {
+    const owner = textOf(objectOf(listOf(objectOf(metadata).ownerReferences)[0]).uid) ?? object;
+    return told.size < told.add(`${owner} ${message}`).size;
+  };
+}
+
+/**
+ * Finds Jobs, ReplicaSets and other owners whose pods the webhook refused, and that still lack pods. Reads Events,
+ * which Kubernetes keeps for one hour.
+ */
+export async function refusedOwners(reader: Reader, scopes: readonly string[]): Promise<readonly Finding[]> {
+  const refused = new Map<string, Refused>();
+  const found = (event: JsonObject): void => {
+    const finding = refusalFinding(event);
+    if (finding !== undefined) refused.set(finding.object, finding);
+  };
+  for (const scope of scopes) await reader.each(`/api/v1${scope}/events`, { fieldSelector: REFUSALS }, found);
+  const findings: Finding[] = [];
+  for (const { object, message, ...owner } of refused.values()) {
+    if (await stillLacksPods(reader, owner)) findings.push({ object, message });
+  }
+  return findings;
+}
+
+/**
+ * Reports whether an owner still lacks pods: Events outlive what they are about. An owner that cannot be read, or is of
+ * another kind, counts as lacking them.
+ */
+async function stillLacksPods(reader: Reader, owner: Omit<Refused, keyof Finding>): Promise<boolean> {
+  const { kind, namespace, name, uid } = owner;
+  const collection = collectionOf(kind, `/namespaces/${namespace}`);
+  const found = collection === undefined ? undefined : await reader.get(`${collection}/${name}`);
+  if (found === undefined) return true;
+  return found !== "absent" && objectOf(found.metadata).uid === uid && lacksPods(found);
+}
+
+const workloads = ["Job", "CronJob", "Deployment", "StatefulSet", "DaemonSet"];
+
+/** Returns the path of a kind's collection; `scope` is `/namespaces/NAME`, or empty for the whole cluster. */
+function collectionOf(kind: string, scope: string): string | undefined {
+  const group = /^(Cron)?Job$/.test(kind) ? "batch" : "apps";
+  const isKnown = kind === "ReplicaSet" || workloads.includes(kind);
+  return isKnown ? `/apis/${group}/v1${scope}/${kind.toLowerCase()}s` : undefined;
+}
+
+/**
+ * Finds annotations and labels on workloads that were meant for their pods. `labels` maps each namespace that has an
+ * ebb.dev/inject label to its value.
+ */
+export async function examineWorkloads(
+  reader: Reader,
+  scopes: readonly string[],
+  labels: ReadonlyMap<string, string>,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const scope of scopes) {
+    for (const kind of workloads) {
+      // the objects of a list do not say of which kind they are
+      const found = (each: JsonObject): void => {
+        const label = labels.get(String(objectOf(each.metadata).namespace));
+        findings.push(...workloadFindings({ ...each, kind }, label));
+      };
+      await reader.each(collectionOf(kind, scope) as string, {}, found);
+    }
+  }
+  return findings;
+}

@@ -4,6 +4,7 @@ import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
 import { annotationFolders, installCommand } from "./install.ts";
 import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
 import { podOptions, problemOf } from "./pod-annotations.ts";
+import type { InjectPolicy } from "./policy.ts";
 import { type ContainerStatus, readStatus, type Status } from "./status.ts";
 
 /** What came of taking ebb out of a pod; undefined if ebb is not in it. */
@@ -47,19 +48,12 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   });
 }
 
-/** What an earlier injection knew and the pod without ebb does not tell. */
-export interface FormerSettings {
-  /** Options of the policy, by flag. */
-  readonly options: ReadonlyMap<string, string>;
-  /** What images start, by the container's name. */
-  readonly entrypoints: ReadonlyMap<string, readonly string[]>;
-}
-
 /**
- * Takes out of a pod, in place, what ebb has put there, and returns the settings that only the status tells. Anybody may have
- * written the status, so only what looks like ebb's own is removed, whatever the status says.
+ * Takes out of a pod, in place, what ebb has put there. Anybody may have written the status, so only what looks like
+ * ebb's own is removed, whatever the status says. Returns what the pod without ebb does not tell: options of the earlier
+ * policy, and what images start, by the container's name.
  */
-export function removeInjection(pod: Pod, status: Status): FormerSettings {
+export function removeInjection(pod: Pod, status: Status): Pick<InjectPolicy, "options" | "entrypoints"> {
   const { containers, volumes = [], options = {} } = status;
   const entrypoints = new Map<string, readonly string[]>();
   const gone = new Set(volumes.filter((name) => /^ebb(-annotations)?(-\d+)?$/.test(name)));

@@ -49,9 +49,9 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
 }
 
 /**
- * Compares a pod with what it was before ebb came, and records in its annotations what ebb has put there: ebb.dev/status, and
- * ebb.dev/native if ebb knows native sidecars in it. Returns the names of the containers whose command starts with ebb
- * from now on; undefined, with no annotation written, if no container was changed.
+ * Compares a pod with what it was before ebb came, and records in its annotations what ebb has put there:
+ * ebb.dev/status, and ebb.dev/native if ebb knows native sidecars in it. Returns the names of the containers whose
+ * command starts with ebb from now on; undefined, with no annotation written, if no container was changed.
  */
 export function recordStatus(pod: Pod, before: Pod, { options }: InjectPolicy): readonly string[] | undefined {
   const compared = pod.spec.containers.flatMap((container, at) => {

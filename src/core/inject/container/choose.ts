@@ -33,10 +33,7 @@ export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Rema
   return wanted.flatMap((one) => start(one, request, remarks) ?? []);
 }
 
-interface Wanted {
-  readonly at: number;
-  readonly container: Container;
-}
+type Wanted = Omit<Chosen, "command">;
 
 /** Decides how ebb starts a container. Returns undefined, with a remark, if it cannot or need not. */
 function start(wanted: Wanted, request: InjectRequest, remarks: Remarks): Chosen | undefined {

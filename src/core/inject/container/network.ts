@@ -16,8 +16,8 @@ export interface Surroundings {
   readonly annotations: ReadonlyMap<string, string>;
   /**
    * Values of options for `ebb run`. `host-network`: the network is the node's; then `sidecar` names the sidecars that
-   * are containers of this pod, because no port is believed there. `detect`: a proxy is in the pod, so that ebb looks for it for
-   * longer. `app-port`: the ports on which the app listens, so that ebb asks nobody there.
+   * are containers of this pod, because no port is believed there. `detect-timeout`: a proxy is in the pod, so that ebb
+   * looks for it for longer. `app-port`: the ports on which the app listens, so that ebb asks nobody there.
    */
   readonly options: ReadonlyMap<string, string>;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { canHaveNetwork, ebbBeside, type InNetwork } from "../../binary/sidecars/own-network.ts";
+import { canHaveNetwork, ebbBeside, posts } from "../../binary/sidecars/own-network.ts";
 import { childPath } from "../../compiled.ts";
 import { describeAgainstEnvoy } from "../../envoy/against-envoy.ts";
 import { inParallel } from "../../harness.ts";
@@ -111,7 +111,3 @@ describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs 
     expect(quit).toMatchObject({ code: 69, requests: [] });
   });
 });
-
-function posts({ requests }: InNetwork): readonly string[] {
-  return requests.filter((request) => request.includes(" POST "));
-}

@@ -1,24 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { lineOf, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
-import { canHaveNetwork, ebbBeside, type Hosts, type InNetwork } from "./own-network.ts";
+import { canHaveNetwork, ebbBeside, type Hosts, posts } from "./own-network.ts";
 
 const app = ["--", childPath(), "exit", "5"];
 const odd: Port = { port: 8001, node: { id: "front" } };
 const fast = ["--drain", "2s", "--min-drain", "0s"];
 const istioOf = (pod: string) => ({ id: `sidecar~10.0.0.7~${pod}.shop~shop.svc.cluster.local` });
-
-function lineOf({ log, stderr }: InNetwork, msg: string) {
-  const line = log.find((each) => each.msg === `ebb: ${msg}`);
-  if (line === undefined) throw new Error(`no "${msg}" in: ${stderr}`);
-  return line;
-}
-
-function posts({ requests }: InNetwork): readonly string[] {
-  return requests.filter((request) => !request.includes(" GET "));
-}
 
 describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (which needs root)", () => {
   test.each<[string, Port]>([

@@ -104,7 +104,7 @@ describe("what the user gives is meant for the mesh's proxy, where there is one"
   test("a native one is neither told to quit nor signalled", () => {
     const annotations = { "dapr.io/enable-native-sidecar": "true" };
     const given = { quit: ["http://x/q"], signalProcess: ["daprd", "+daprd"] };
-    expect(plan(["dapr"], { annotations }, given).map(inWords)).toEqual([dapr.slice(0, 2)]);
+    expect(plan(["dapr"], { annotations }, given).map(inWords)).toEqual([["dapr, native", dapr[1] as string]]);
   });
 });
 

@@ -99,7 +99,7 @@ test("install executes nothing but its file", async () => {
 });
 
 test("webhook executes nothing but its file, while it serves and when it ends", async () => {
-  await using webhook = await startWebhook();
+  await using webhook = await startWebhook(["--min-drain", "0"]);
   const seen = watch(webhook.started);
   for (let count = 0; count < 200; count++) expect((await webhook.ask()).status).toBe(200);
   webhook.started.kill("SIGTERM");

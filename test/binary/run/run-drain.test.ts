@@ -63,9 +63,11 @@ test.concurrent("where the child ends by itself and nothing is quit, the summary
   started.kill("SIGTERM");
   await untilItCounts(started);
   started.kill("SIGUSR1");
-  const { log, code } = await started.ended;
-  expect(messages(log).slice(-3)).toEqual(["kept the sidecars running", "drain ended", "done"]);
-  expect(code).toBe(0);
+  const ended = await started.ended;
+  expect(messages(ended.log).slice(-3)).toEqual(["kept the sidecars running", "drain ended", "done"]);
+  expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
+  expect(lineOf(ended, "done")).toMatchObject({ drainedMs: expect.any(Number), exitCode: 0 });
+  expect(ended.code).toBe(0);
 });
 
 test.concurrent("the grace begins when the child gets its stop signal, not before", async () => {
@@ -95,7 +97,9 @@ test.concurrent("a third stop signal is forwarded as each", async () => {
   started.kill("SIGQUIT");
   await until("the third reaches it", () => started.stdout().endsWith("\n3\n"));
   started.kill("SIGUSR2");
-  expect((await started.ended).code).toBe(0);
+  const ended = await started.ended;
+  expect(ended.code).toBe(0);
+  expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
   expect(envoy.requests.filter((request) => drains.includes(request))).toEqual(drains);
 });
 

@@ -34,7 +34,7 @@ export async function ebbBesideEnvoys(
   using folder = temporaryFolder();
   const at = (name: string) => join(folder.path, name);
   const starts = envoys.map((each, index) => {
-    const { bootstrap } = configurationOf({ ...each, listenerPort: 0, upstreamPort: 1 });
+    const { bootstrap } = configurationOf({ ...each, upstreamPort: 1 });
     writeFileSync(at(`${index}.json`), JSON.stringify(bootstrap));
     const flags = `--disable-hot-restart --concurrency 1 --log-level off --config-path ${at(`${index}.json`)}`;
     return `${podNamespaces} ${envoy} ${flags} --admin-address-path ${at(`${index}.admin`)} &`;

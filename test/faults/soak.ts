@@ -1,12 +1,12 @@
 import { endsWait } from "../../src/core/run/signal.ts";
 import { type Started, startEbb, until } from "../harness.ts";
 import { catches, processState } from "../processes.ts";
+import { type Random, randomOf } from "../random.ts";
 import { takes } from "../time.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";
 import type { Witness } from "./oracle/witness.ts";
 import { nextAddress, type TcpPlace, urlOf } from "./place.ts";
-import { type Random, randomOf } from "./plan/random.ts";
 import { others } from "./plan/signals.ts";
 import type { Result } from "./result.ts";
 import { growth, least, type Usage, usageOf } from "./usage.ts";

@@ -1,8 +1,8 @@
-import { expect, test } from "bun:test";
+import { test } from "bun:test";
 import { SIG } from "../../../src/core/run/signal.ts";
-import { begin as beginOf, step } from "../../../src/core/run/supervision.ts";
+import { begin, step } from "../../../src/core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State } from "../../../src/core/run/supervision-steps.ts";
-import { actionsOf } from "./machine.ts";
+import { expectLife } from "./machine.ts";
 
 export const usual: RunPolicy = {
   quitOn: "always",
@@ -29,14 +29,8 @@ export function testLives(common: Partial<RunPolicy>, lives: readonly Life[]): v
   const rows = lives.map(([title, steps, policy]) => [title, steps, { ...usual, ...common, ...policy }] as const);
   test.each(rows)("%s", (_, steps, policy) => {
     const spelt = steps.replace("runs", "starts; started").replace("starts", "ready: disarm wait, start");
-    const whole = steps.startsWith("begin: ") ? spelt : `begin: arm wait 300000, wait; ${spelt}`;
-    const [begin, ...rest] = whole.split("; ").map((step) => step.split(": ")) as [string[], ...string[][]];
-    const machine = { begin: () => beginOf(policy), step: (state: State, event: Event) => step(state, event, policy) };
-    const actions = actionsOf(
-      machine,
-      rest.map(([event = ""]) => eventOf(event)),
-    );
-    expect(actions.map(tell)).toEqual([begin, ...rest].map(([, actions = ""]) => actions));
+    const machine = { begin: () => begin(policy), step: (state: State, event: Event) => step(state, event, policy) };
+    expectLife(machine, steps.startsWith("begin: ") ? spelt : `begin: arm wait 300000, wait; ${spelt}`, eventOf, tell);
   });
 }
 
@@ -65,7 +59,7 @@ function numberOf(name: string): number {
 }
 
 /** Writes actions as text: `forward 15, arm grace 5000`. */
-export function tell(actions: readonly Action[]): string {
+function tell(actions: readonly Action[]): string {
   return actions.map(({ kind, ...rest }) => [kind, ...Object.values(rest)].join(" ")).join(", ");
 }
 

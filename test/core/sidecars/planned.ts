@@ -38,10 +38,14 @@ export function plan(names: readonly SidecarName[], { env = {}, annotations = {}
   return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urls);
 }
 
-/** Describes a sidecar: its name, `, native` behind a native one's, what is asked, told to quit, and signalled. */
-export function inWords({ name, isNative, ready, quits, processes, lastResort = [] }: Sidecar): readonly string[] {
+/**
+ * Describes a sidecar in one line, without `http://localhost`: its name, `, native` behind a native one's, what is asked,
+ * told to quit, and signalled.
+ */
+export function inWords({ name, isNative, ready, quits, processes, lastResort = [] }: Sidecar): string {
   const signals = [...processes.map((file) => `signal ${file}`), ...lastResort.map((file) => `at last signal ${file}`)];
-  return [isNative ? `${name}, native` : name, ...ready.map(describeProbe), ...quits.map(quitInWords), ...signals];
+  const all = [isNative ? `${name}, native` : name, ...ready.map(describeProbe), ...quits.map(quitInWords), ...signals];
+  return all.join("; ").replaceAll("http://localhost:", ":");
 }
 
 /** Describes a quit request, with the target that it falls back to. */

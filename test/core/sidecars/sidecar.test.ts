@@ -6,13 +6,15 @@ import { kindOf, type SidecarName, sidecarNames } from "../../../src/core/sideca
 import { type Given, inWords, must, plan } from "./planned.ts";
 
 describe("the sidecars to wait for and to quit are", () => {
-  const istio = ["istio", "http://localhost:15021/healthz/ready", "POST http://localhost:15020/quitquitquit"];
-  const native = ["istio, native", "http://localhost:15021/healthz/ready"];
-  const linkerd = ["linkerd", "http://localhost:4191/ready", "POST http://localhost:4191/shutdown"];
-  const envoy = ["envoy", "http://localhost:9901/ready", "POST http://localhost:9901/quitquitquit"];
+  const istioReady = "istio; :15021/healthz/ready";
+  const istio = `${istioReady}; POST :15020/quitquitquit`;
+  const native = "istio, native; :15021/healthz/ready";
+  const linkerdReady = "linkerd; :4191/ready";
+  const linkerd = `${linkerdReady}; POST :4191/shutdown`;
+  const envoy = "envoy; :9901/ready; POST :9901/quitquitquit";
   const more = { ready: ["tcp://db:1"], quit: ["http://x/q"] };
 
-  test.each<[string, readonly string[], Given, readonly (readonly string[])[]]>([
+  test.each<[string, readonly string[], Given, readonly string[]]>([
     ["none where none was found", [], {}, []],
     ["Istio by its own endpoints", ["istio"], {}, [istio]],
     ["Linkerd by its own endpoints", ["linkerd"], {}, [linkerd]],
@@ -23,46 +25,41 @@ describe("the sidecars to wait for and to quit are", () => {
       "Istio, asked at a given admin interface, and told to quit at pilot-agent's",
       ["istio"],
       { admin: "http://h:1" },
-      [["istio", "http://h:1/ready", istio[2] as string]],
+      ["istio; http://h:1/ready; POST :15020/quitquitquit"],
     ],
     [
       "Envoy at a given admin interface",
       ["envoy"],
       { admin: "unix:/admin.sock" },
-      [["envoy", "unix:/admin.sock /ready", "POST unix:/admin.sock /quitquitquit"]],
+      ["envoy; unix:/admin.sock /ready; POST unix:/admin.sock /quitquitquit"],
     ],
     [
       "Linkerd at a given admin interface",
       ["linkerd"],
       { admin: "http://h:1/" },
-      [["linkerd", "http://h:1/ready", "POST http://h:1/shutdown"]],
+      ["linkerd; http://h:1/ready; POST http://h:1/shutdown"],
     ],
-    ["what was given, where none was found", [], more, [["custom", "tcp://db:1", "POST http://x/q"]]],
-    ["a given probe besides its own", ["istio"], { ready: ["tcp://db:1"] }, [istio, ["custom", "tcp://db:1"]]],
+    ["what was given, where none was found", [], more, ["custom; tcp://db:1; POST http://x/q"]],
+    ["a given probe besides its own", ["istio"], { ready: ["tcp://db:1"] }, [istio, "custom; tcp://db:1"]],
     [
       "a given quit instead of its own",
       ["istio"],
       { quit: ["GET http://x/q", "http://x/p"] },
-      [["istio", istio[1] as string, "GET http://x/q", "POST http://x/p"]],
+      [`${istioReady}; GET http://x/q; POST http://x/p`],
     ],
     [
       "what was given besides several, whose own quits it replaces",
       ["istio", "linkerd"],
       more,
-      [istio.slice(0, 2), linkerd.slice(0, 2), ["custom", "tcp://db:1", "POST http://x/q"]],
+      [istioReady, linkerdReady, "custom; tcp://db:1; POST http://x/q"],
     ],
     [
       "a given probe besides several, which are quit as ever",
       ["istio", "linkerd"],
       { ready: ["tcp://db:1"] },
-      [istio, linkerd, ["custom", "tcp://db:1"]],
+      [istio, linkerd, "custom; tcp://db:1"],
     ],
-    [
-      "a native one and a given probe",
-      ["istio, native"],
-      { ready: ["tcp://db:1"] },
-      [native, ["custom", "tcp://db:1"]],
-    ],
+    ["a native one and a given probe", ["istio, native"], { ready: ["tcp://db:1"] }, [native, "custom; tcp://db:1"]],
     [
       "a native one, not quit even at its own endpoint when that is given",
       ["istio, native"],
@@ -73,14 +70,14 @@ describe("the sidecars to wait for and to quit are", () => {
       "a native one and another, and what was given is quit",
       ["istio, native", "linkerd"],
       { quit: ["http://x/q"] },
-      [native, linkerd.slice(0, 2), ["custom", "POST http://x/q"]],
+      [native, linkerdReady, "custom; POST http://x/q"],
     ],
     ["a native one, and one that is told to quit", ["istio, native", "linkerd"], {}, [native, linkerd]],
   ])("%s", (_, sidecars, given, expected) => {
     const names = sidecars.map((each) => each.replace(", native", "") as SidecarName);
     const natives = names.filter((_, at) => sidecars[at]?.endsWith(", native"));
     const pod = { annotations: { "ebb.dev/native": natives.join(",") } };
-    expect(plan(names, pod, given).map(inWords)).toEqual(expected as string[][]);
+    expect(plan(names, pod, given).map(inWords)).toEqual([...expected]);
   });
 });
 

@@ -13,9 +13,13 @@ import { type Random, randomOf } from "../random.ts";
 
 // Grammars of what the cluster side reads: the API server's answers, manifests, kubeconfigs.
 
-interface Grammar {
+/** A grammar of the input of a parser, and what holds of that parser whatever the input is. */
+export interface Grammar {
+  /** Makes a piece of well-formed input. */
   readonly line: (random: Random) => string;
+  /** The words that damage is made of. */
   readonly words: readonly string[];
+  /** Parses an input. @throws Error if the parser is wrong about it */
   readonly check: (text: string) => void;
 }
 

@@ -12,18 +12,8 @@ import { networkByHosts } from "../../src/core/sidecars/network.ts";
 import { identify } from "../../src/core/sidecars/port-finding.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
 import { type Random, randomOf } from "../random.ts";
-import { clusterGrammars } from "./cluster-grammars.ts";
+import { clusterGrammars, type Grammar } from "./cluster-grammars.ts";
 import { readByLlhttp } from "./llhttp.ts";
-
-/** A grammar of the input of a parser, and what holds of that parser whatever the input is. */
-export interface Grammar {
-  /** Makes a piece of well-formed input. */
-  readonly line: (random: Random) => string;
-  /** The words that damage is made of. */
-  readonly words: readonly string[];
-  /** Parses an input. @throws Error if the parser is wrong about it */
-  readonly check: (text: string) => void;
-}
 
 /** Cuts a text into pieces: the same text always in the same way, so that its text alone shows a failure. */
 function piecesOf(text: string): readonly string[] {

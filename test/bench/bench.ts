@@ -16,23 +16,10 @@ import type { Figure, Setup } from "./figure.ts";
 import { inits } from "./forwarding.ts";
 import { findInits } from "./inits.ts";
 import { job } from "./job.ts";
-import { readyToStart } from "./ready-to-start.ts";
-import { reliability } from "./reliability.ts";
 import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
 
-const figures: readonly Figure[] = [
-  start,
-  readyToStart,
-  job,
-  drain,
-  drainMemory,
-  inits,
-  reliability,
-  webhook,
-  reaper,
-  bun,
-];
+const figures: readonly Figure[] = [start, job, drain, drainMemory, inits, webhook, reaper, bun];
 
 const { rivals, isQuick, wanted } = readArguments();
 for (const figure of wanted) for (const table of await figure.run({ rivals, isQuick })) console.log(formatTable(table));

@@ -20,7 +20,7 @@ export const bun: Figure = {
     return [
       {
         title: "Bun for musl",
-        shows: [isSmaller ? "the newest is smaller: try it (src/CONTRIBUTING.md)" : "the newest is not smaller"],
+        shows: [isSmaller ? "the newest is smaller: try it (build/BUN.md)" : "the newest is not smaller"],
         columns: ["", "version", "MB"],
         rows: releases.map(([name, { version }], index) => [name, version, number((sizes[index] as number) / 1e6)]),
       },

@@ -41,16 +41,11 @@ function linkerdAwait(path: string, task: Task, url: string): readonly string[] 
   return [path, ...port, ...(task === "quit" ? ["--shutdown"] : []), "--"];
 }
 
-function childWords(_: string, task: Task): readonly string[] | undefined {
-  return task === "none" ? [] : undefined;
-}
-
 function withoutSidecar(path: string, task: Task): readonly string[] | undefined {
   return task === "none" ? [path, "--"] : undefined;
 }
 
 export const ebb: Candidate = { name: "ebb", path: ebbPath, kind: kinds.ebb };
-export const childAlone: Candidate = { name: "child alone", path: "", kind: { words: childWords } };
 
 /**
  * Reads the value of --rival: `scuttle=PATH`, or with a suffix `scuttle-old=PATH`, which is of scuttle's kind too;

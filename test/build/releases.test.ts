@@ -63,7 +63,7 @@ describe.each([
     expect(runInEmptyRoot(bun, ["--eval", `${program} ${client}`], x64).stdout).toBe("heard 0\n");
   });
 
-  test.skipIf(path === undefined)("is larger than that one: src/CONTRIBUTING.md says to pin the smallest", () => {
+  test.skipIf(path === undefined)("is larger than that one: build/BUN.md says to pin the smallest", () => {
     expect(sizeOf(path ?? "")).toBeGreaterThan(sizeOf(fetchMuslBun(x64, lockfile)));
   });
 });

@@ -82,7 +82,7 @@ export function envoySidecar(plan: EnvoyPlan): EnvoySidecar {
   const { name = isLikeIstio ? istio.name : "envoy", listeners = [inbound] } = plan;
   const admin = { host: "0.0.0.0", port: isLikeIstio ? istio.adminPort : envoyAdminPort };
   const all = isLikeIstio ? [...listeners, health] : listeners;
-  const { bootstrap: config } = configurationOf({ admin, listenerPort: 0, listeners: all, upstreamPort });
+  const { bootstrap: config } = configurationOf({ admin, listeners: all, upstreamPort });
   const ready = { httpGet: { path: "/ready", port: admin.port }, periodSeconds: 1, ...patience };
   const flags = ["--concurrency", "1", "--disable-hot-restart", "--log-level", "warning"];
   return {

@@ -13,44 +13,10 @@ const variables = [
   "GENERIC_QUIT_ENDPOINTS GENERIC_QUIT_ONLY QUIT_REQUEST_TIMEOUT SCUTTLE_LOGGING LINKERD_AWAIT_DISABLED LINKERD_DISABLED",
 ].flatMap((line) => line.split(" "));
 
-const values = [
-  "",
-  "true",
-  "false",
-  "yes",
-  "0",
-  "5s",
-  "soon",
-  "http://127.0.0.1:15000",
-  "http://[::1]:9901/",
-  "x,y",
-  "unix:/s",
-];
-const words = [
-  "--",
-  "-",
-  "app",
-  "request",
-  "wait",
-  "GET",
-  "stats",
-  "-S",
-  "-Sv",
-  "-t",
-  "-t5s",
-  "--timeout=1s",
-  "-p",
-  "4191",
-];
+const values = ["", ..."true false yes 0 5s soon http://127.0.0.1:15000 http://[::1]:9901/ x,y unix:/s".split(" ")];
+const words = "-- - app request wait GET stats -S -Sv -t -t5s --timeout=1s -p 4191".split(" ");
 const moreWords = [
-  "--timeout-fatal",
-  "--timeout-fatal=false",
-  "--uri",
-  "http://h/r",
-  "-stop-proxy",
-  "--url",
-  "-x",
-  "--debug-port=15020",
+  ..."--timeout-fatal --timeout-fatal=false --uri http://h/r -stop-proxy --url -x --debug-port=15020".split(" "),
 ];
 
 function translate(tool: string, args: readonly string[], env: Environment = {}) {
@@ -108,17 +74,10 @@ describe("linkerd-await's flags, as clap reads them", () => {
   };
 
   test.each<[readonly string[], string, readonly unknown[]]>([
-    [["--timeout", "5s"], "wait-timeout", [["5s"]]],
-    [["--timeout=5s"], "wait-timeout", [["5s"]]],
-    [["-t", "5s"], "wait-timeout", [["5s"]]],
-    [["-t5s"], "wait-timeout", [["5s"]]],
     [["-t=5s"], "wait-timeout", [["5s"]]],
     [["-Svt", "5s"], "wait-timeout", [["5s"]]],
     [[], "wait-timeout", [["0"]]],
-    [["--timeout-fatal"], "on-wait-timeout", [["fail"]]],
-    [["--timeout-fatal=false"], "on-wait-timeout", [["start"]]],
     [["--timeout-fatal=no"], "on-wait-timeout", [undefined, '--timeout-fatal: expected true or false, got "no"']],
-    [["-p", "1234"], "admin", [["http://localhost:1234"]]],
     [["-p", "0"], "admin", [undefined, '-p: expected a port from 1 to 65535, got "0"']],
     [["--uri", "http://127.0.0.1:99/r?x"], "admin", [["http://127.0.0.1:99"]]],
     [["--uri", "http://127.0.0.1:99/r?x"], "ready-path", [["/r?x"]]],

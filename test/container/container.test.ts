@@ -41,8 +41,7 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
   });
 
   describe.each(images)("%s", (image) => {
-    const start = (args: readonly string[], { mounts = [], ...options }: ContainerOptions = {}) =>
-      startContainer(image, args, { ...options, mounts: [`${childPath()}:/child:ro`, ...mounts] });
+    const start = starterOf(image);
 
     test("holds no program but /ebb, and little else", async () => {
       await using folder = await imageFolder(image);
@@ -92,6 +91,11 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       expect(code).toBe(37);
       expect(await sidecar.ended).toEqual({ code: 0, stdout: "listening\nPOST /quitquitquit\n", stderr: "" });
     });
+  });
+
+  describe("ebb in a container of an image with nothing else", () => {
+    const image = "localhost/ebb:scratch";
+    const start = starterOf(image);
 
     test("believes no port where no kubelet has written /etc/hosts, starts at once, and says what to set", async () => {
       await using pod = await startPod(image);
@@ -202,6 +206,11 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
     });
   });
 });
+
+function starterOf(image: string) {
+  return (args: readonly string[], { mounts = [], ...options }: ContainerOptions = {}): Container =>
+    startContainer(image, args, { ...options, mounts: [`${childPath()}:/child:ro`, ...mounts] });
+}
 
 function labelsOf({ Labels }: Readonly<Record<string, unknown>>): Record<string, string> {
   const prefix = "org.opencontainers.image.";

@@ -45,15 +45,6 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
     expect(await envoy.ended).toBe(0);
   });
 
-  test("is found by ENVOY_ADMIN_API", async () => {
-    await using upstream = startUpstream();
-    await using envoy = await startEnvoy({ upstreamPort: upstream.port });
-    const ended = await ebb(["--", childPath(), "exit", "42"], { env: { ENVOY_ADMIN_API: envoy.admin } });
-    expect(ended.code).toBe(42);
-    expect(quitOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "exited" });
-    expect(await envoy.ended).toBe(0);
-  });
-
   test("that does not allow /quitquitquit is explained, and the command's code is kept", async () => {
     await using upstream = startUpstream();
     const allowPaths = ["/ready", "/listeners"];

@@ -1,15 +1,18 @@
 /** The address on which Envoy's admin interface listens. */
 export type AdminAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
+const freeAdmin: AdminAddress = { host: "127.0.0.1", port: 0 };
+
 /** A plan of an Envoy. */
 export interface Plan {
-  readonly admin: AdminAddress;
+  /** By default a free port of 127.0.0.1. */
+  readonly admin?: AdminAddress;
   /** Envoy's `node`, which it tells in /server_info; by default one with id `job`. */
   readonly node?: object;
   /** The beginnings of the admin paths that are allowed; undefined for all paths. */
   readonly allowPaths?: readonly string[];
-  /** The port of the first listener; 0 takes a free one. */
-  readonly listenerPort: number;
+  /** The port of the first listener; by default a free one. */
+  readonly listenerPort?: number;
   /** The listeners; by default one, HTTP, that sends everything on to the upstream. */
   readonly listeners?: readonly ListenerPlan[];
   /** The upstream's port on 127.0.0.1. */
@@ -18,12 +21,12 @@ export interface Plan {
   readonly from?: string;
   /** Whether the clusters are named and configured as by Istio's control plane. */
   readonly isLikeIstio?: boolean;
-  /** The patterns of the statistics that are shown; undefined for all. */
+  /** The patterns of the statistics that are shown; by default all, or those that Istio shows. */
   readonly shows?: readonly object[];
   /** The number of further listeners that are on no port, as outbound ones to which iptables leads. */
   readonly unbound?: number;
   /** What a control plane has to tell Envoy, the upstream's endpoints or routes to it, before Envoy is LIVE. */
-  readonly waitsFor?: { readonly what: Late; readonly controlPlanePort: number };
+  readonly waitsFor?: { readonly what: Late; readonly port: number };
 }
 
 /** A listener that sends everything on: to the upstream, or as bytes to another port. */
@@ -58,7 +61,7 @@ export interface Configuration {
 
 /** Returns the configuration for a plan; listeners and clusters apart are for files, as a control plane sends them. */
 export function configurationOf(plan: Plan): Configuration {
-  const { admin, allowPaths, from } = plan;
+  const { admin = freeAdmin, allowPaths, from, shows = plan.isLikeIstio === true ? istioStats : undefined } = plan;
   const address = "path" in admin ? { pipe: { path: admin.path } } : socket(admin.host, admin.port);
   const resources = { listeners: listenersOf(plan), clusters: clustersOf(plan) };
   const bootstrap = {
@@ -67,9 +70,7 @@ export function configurationOf(plan: Plan): Configuration {
       address,
       ...(allowPaths === undefined ? {} : { allow_paths: allowPaths.map((path) => ({ prefix: path })) }),
     },
-    ...(plan.shows === undefined
-      ? {}
-      : { stats_config: { stats_matcher: { inclusion_list: { patterns: plan.shows } } } }),
+    ...(shows === undefined ? {} : { stats_config: { stats_matcher: { inclusion_list: { patterns: shows } } } }),
     ...(from === undefined ? { static_resources: resources } : { dynamic_resources: dynamicFrom(from) }),
   };
   const typed = (name: string, some: readonly object[]) =>
@@ -91,7 +92,7 @@ function dynamicFrom(folder: string): object {
 
 function listenersOf({
   listeners = [{ name: "outbound" }],
-  listenerPort,
+  listenerPort = 0,
   unbound = 0,
   ...plan
 }: Plan): readonly object[] {
@@ -113,11 +114,11 @@ function listenersOf({
 }
 
 function clustersOf(plan: Plan): readonly object[] {
-  const { admin, waitsFor, upstreamPort, listeners = [] } = plan;
+  const { admin = freeAdmin, waitsFor, upstreamPort, listeners = [] } = plan;
   const app = appOf(plan);
   const upstream = plan.isLikeIstio === true ? originalDestination(app) : cluster(app, upstreamPort);
   return [
-    ...(waitsFor === undefined ? [] : [cluster("control-plane", waitsFor.controlPlanePort)]),
+    ...(waitsFor === undefined ? [] : [cluster("control-plane", waitsFor.port)]),
     waitsFor?.what === "endpoints" ? lateCluster() : upstream,
     ...(plan.isLikeIstio === true ? [originalDestination("InboundPassthroughCluster")] : []),
     ...listeners.flatMap((each) => (each.tcpPort === undefined ? [] : [cluster(tcpCluster(each, app), each.tcpPort)])),

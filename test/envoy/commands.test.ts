@@ -3,7 +3,7 @@ import { childPath } from "../compiled.ts";
 import { ebb, startEbb, until } from "../harness.ts";
 import { startRawServer } from "../stand-in/raw-server.ts";
 import { never } from "../time.ts";
-import { describeAgainstEnvoy, job, quitOf, untilNotReady } from "./against-envoy.ts";
+import { describeAgainstEnvoy, quitOf, untilNotReady } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { startControlPlane, startUpstream } from "./servers.ts";
 
@@ -22,19 +22,6 @@ describeAgainstEnvoy("ebb wait beside a real Envoy", () => {
     expect(envoy.isRunning()).toBe(true);
   });
 
-  test("lets its command call through Envoy from its first request on", async () => {
-    await using upstream = startUpstream();
-    await using waitsFor = startControlPlane("routes", upstream.port);
-    await using envoy = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
-    await until("Envoy asks its control plane", () => waitsFor.waiting() > 0);
-    await using started = startEbb(["wait", "--admin", envoy.admin, "--", ...job(envoy.url, 100, 42)]);
-    await untilNotReady(started, "INITIALIZING");
-    waitsFor.release();
-    const ended = await started.ended;
-    expect(ended.stdout).toBe("first request: 200\n100 of 100 requests answered\n");
-    expect(ended.code).toBe(42);
-  });
-
   test("waits for a database behind an Envoy that accepts connections before it is up", async () => {
     await using database = await startRawServer(() => undefined);
     await database.close();
@@ -45,19 +32,6 @@ describeAgainstEnvoy("ebb wait beside a real Envoy", () => {
     await never("it is ready", () => started.stderr().includes("ebb: ready"), 150);
     await database.open();
     expect((await started.ended).code).toBe(0);
-  });
-
-  test("says the state that Envoy is in when time is up", async () => {
-    await using upstream = startUpstream();
-    await using waitsFor = startControlPlane("routes", upstream.port);
-    await using envoy = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
-    await until("Envoy asks its control plane", () => waitsFor.waiting() > 0);
-    const ended = await ebb(["wait", "--wait-timeout", "2s", "--admin", envoy.admin]);
-    expect(ended.code).toBe(69);
-    const ready = `${envoy.admin}/ready`;
-    expect(ended.stderr).toContain(
-      `ebb: not ready within 2s: ${ready}: HTTP 503 "INITIALIZING" (envoy, because of --admin; `,
-    );
   });
 });
 
@@ -73,15 +47,5 @@ describeAgainstEnvoy("ebb quit beside a real Envoy", () => {
       expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "exited" });
       expect(await gone).toBe(0);
     }
-  });
-
-  test("fails, and says why, when Envoy does not allow it", async () => {
-    await using upstream = startUpstream();
-    const allowPaths = ["/ready", "/listeners"];
-    await using envoy = await startEnvoy({ upstreamPort: upstream.port, allowPaths });
-    const ended = await ebb(["quit", "--admin", envoy.admin]);
-    expect(ended.code).toBe(69);
-    expect(quitOf(ended)).toMatchObject({ status: 403, outcome: expect.stringContaining("admin.allow_paths") });
-    expect(envoy.isRunning()).toBe(true);
   });
 });

@@ -121,8 +121,6 @@ describeAgainstEnvoy("draining an Envoy that shows neither statistics nor cluste
 
   test.concurrent.each([
     ["ports that its configuration does not have", "envoy", undefined],
-    ["ports that its configuration does not have, beside a mesh's clusters of other names", "istio", undefined],
-    ["a configuration that it does not show", "envoy", [...allowPaths, "/stats", "/ready", "/server_info"]],
     ["neither configuration nor statistics", "istio", allowPaths],
   ])("counts the same as status does, with %s", async (_, sidecar, allowed) => {
     await using backend = await startBackend();

@@ -4,7 +4,7 @@ import { childPath } from "../compiled.ts";
 import { drainLineOf, isDrainLine, lineOf, type Started, startEbb, until } from "../harness.ts";
 import { describeAgainstEnvoy, quitOf, says } from "./against-envoy.ts";
 import type { Envoy } from "./envoy.ts";
-import { holdIdle, holdRequest, holdTcp, startBackend, startLoad, startProxy } from "./traffic.ts";
+import { holdIdle, holdRequest, startBackend, startLoad, startProxy } from "./traffic.ts";
 
 setDefaultTimeout(20_000);
 
@@ -59,76 +59,6 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     expect(exitCode).toBe(0);
     expect(ended.code).toBe(0);
     expect(await envoy.ended).toBe(0);
-  });
-
-  test.concurrent("a second stop signal cuts the drain short: the child gets both", async () => {
-    await using backend = await startBackend();
-    await using envoy = await startProxy(backend);
-    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = await startRun(envoy, ["--drain", "60s"]);
-    started.kill("SIGINT");
-    await says(started, '"connections":1');
-    expect(started.stdout()).toBe("ready\n");
-    started.kill("SIGTERM");
-    const ended = await started.ended;
-    expect(ended.stdout).toBe("ready\n2\n15\n");
-    expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
-    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
-    expect(ended.code).toBe(0);
-    held.drop();
-  });
-
-  test.concurrent("the child's end ends the drain, other signals reach it meanwhile", async () => {
-    await using backend = await startBackend();
-    await using envoy = await startProxy(backend);
-    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = await startRun(envoy, ["--drain", "60s"], SIG.USR2);
-    started.kill("SIGTERM");
-    await says(started, '"connections":1');
-    started.kill("SIGUSR1");
-    await until("USR1 reaches the child", () => started.stdout() === "ready\n10\n");
-    started.kill("SIGUSR2");
-    const ended = await started.ended;
-    expect(ended.stdout).toBe("ready\n10\n12\n");
-    expect(drainLineOf(ended)).toMatchObject({ outcome: "cut short" });
-    expect(lineOf(ended, "done")).toMatchObject({ drainedMs: expect.any(Number), exitCode: 0 });
-    expect(ended.code).toBe(0);
-    held.drop();
-  });
-
-  test.concurrent("out of time, the child is stopped all the same, with its own code", async () => {
-    await using backend = await startBackend();
-    await using envoy = await startProxy(backend);
-    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = await startRun(envoy, ["--drain", "1s"]);
-    started.kill("SIGTERM");
-    const ended = await started.ended;
-    expect(drainLineOf(ended)).toMatchObject({
-      level: "warn",
-      outcome: "out of time with 1 left (1 connection)",
-    });
-    expect(ended.stdout).toBe("ready\n15\n");
-    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
-    expect(ended.code).toBe(0);
-    held.drop();
-  });
-
-  test.concurrent("Envoy's end ends the drain", async () => {
-    await using backend = await startBackend();
-    await using envoy = await startProxy(backend);
-    const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-    await using started = await startRun(envoy, ["--drain", "60s"]);
-    started.kill("SIGTERM");
-    await says(started, '"connections":1');
-    envoy.kill("SIGKILL");
-    const ended = await started.ended;
-    expect(ended.stdout).toBe("ready\n15\n");
-    expect(drainLineOf(ended)).toMatchObject({
-      outcome: expect.stringContaining("exited during the drain, with 1 connection"),
-    });
-    expect(quitOf(ended)).toMatchObject({ outcome: "had exited already" });
-    expect(ended.code).toBe(0);
-    held.drop();
   });
 
   test.concurrent("the end of an Envoy whose container has ebb drain as its hook is no warning: nothing was lost", async () => {

@@ -138,17 +138,6 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     second.drop();
   });
 
-  test.concurrent("--max-in-flight says how many may be left", async () => {
-    await using backend = await startBackend();
-    await using envoy = await startProxy(backend);
-    const raw = { port: envoy.portOf("raw"), backend };
-    const held = [await holdTcp(raw), await holdTcp(raw)];
-    expect((await ebb(drain(envoy, "--drain", "20s", "--max-in-flight", "2"))).code).toBe(0);
-    const short = await ebb(drain(envoy, "--drain", "1s", "--max-in-flight", "1"));
-    expect(drainLineOf(short)).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
-    for (const each of held) each.drop();
-  });
-
   test.concurrent("again, or twice at the same time, is the same", async () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);

@@ -3,29 +3,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { temporaryFolder, until } from "../harness.ts";
-import { type AdminAddress, configurationOf, istioStats, type ListenerPlan, type Plan } from "./bootstrap.ts";
-import type { ControlPlane } from "./servers.ts";
+import { configurationOf, type Plan } from "./bootstrap.ts";
 
-/** Options of an Envoy; see `Plan` for those without a comment. */
-export interface EnvoyOptions {
-  readonly upstreamPort: number;
-  /** The address of the admin interface; by default a free port of 127.0.0.1. */
-  readonly admin?: AdminAddress;
-  readonly listenerPort?: number;
-  readonly listeners?: readonly ListenerPlan[];
+export interface EnvoyOptions extends Omit<Plan, "from"> {
   /** More flags for Envoy. */
   readonly flags?: readonly string[];
-  readonly allowPaths?: readonly string[];
-  /** Whether listeners and clusters come from files, as from a control plane. */
+  /** Whether listeners and clusters come from files, as from a control plane; by default so if it is like Istio's. */
   readonly isDynamic?: boolean;
-  /**
-   * Whether clusters are like Istio's, statistics only those that Istio shows by default, and it is dynamic by default.
-   */
-  readonly isLikeIstio?: boolean;
-  readonly shows?: readonly object[];
-  readonly unbound?: number;
-  /** The control plane that Envoy asks before it is LIVE. */
-  readonly waitsFor?: ControlPlane;
 }
 
 /** An Envoy that runs and whose admin interface is open; it need not be LIVE. */
@@ -48,25 +32,17 @@ export interface Envoy extends AsyncDisposable {
  * listeners. Rejects with its log if it ends before, or if Envoy is not installed.
  */
 export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
-  const { upstreamPort, admin = { host: "127.0.0.1", port: 0 }, listenerPort = 0, waitsFor, unbound = 0 } = options;
+  const { flags: more = [], isDynamic = options.isLikeIstio, listenerPort = 0, waitsFor } = options;
   const folder = temporaryFolder();
   const at = (name: string) => join(folder.path, name);
-  const { isLikeIstio = false, isDynamic = isLikeIstio, shows = isLikeIstio ? istioStats : undefined } = options;
-  const plan: Plan = {
-    ...{ admin, listenerPort, upstreamPort, isLikeIstio, unbound },
-    ...(isDynamic ? { from: folder.path } : {}),
-    ...(shows === undefined ? {} : { shows }),
-    ...(options.listeners === undefined ? {} : { listeners: options.listeners }),
-    ...(options.allowPaths === undefined ? {} : { allowPaths: options.allowPaths }),
-    ...(waitsFor === undefined ? {} : { waitsFor: { what: waitsFor.what, controlPlanePort: waitsFor.port } }),
-  };
+  const plan = isDynamic === true ? { ...options, from: folder.path } : options;
   const { bootstrap, listeners, clusters } = configurationOf(plan);
   writeFileSync(at("envoy.json"), JSON.stringify(bootstrap));
   writeFileSync(at("listeners.json"), JSON.stringify({ resources: listeners }));
   writeFileSync(at("clusters.json"), JSON.stringify({ resources: clusters }));
   const flags = ["--disable-hot-restart", "--concurrency", "1", "--log-level", "warning", "--log-path", at("log")];
   const files = ["--config-path", at("envoy.json"), "--admin-address-path", at("admin")];
-  const envoy = Bun.spawn([executable(), ...flags, ...files, ...(options.flags ?? [])], {
+  const envoy = Bun.spawn([executable(), ...flags, ...files, ...more], {
     stdin: "ignore",
     stdout: "ignore",
     stderr: "ignore",

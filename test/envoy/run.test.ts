@@ -42,32 +42,6 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     expect(await envoy.ended).toBe(0);
   });
 
-  test("that does not exist leaves no Envoy behind: 127", async () => {
-    await using upstream = startUpstream();
-    await using envoy = await startEnvoy({ upstreamPort: upstream.port });
-    const ended = await ebb(["--admin", envoy.admin, "--", "/no/such/command"]);
-    expect(ended.code).toBe(127);
-    expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
-    expect(await envoy.ended).toBe(0);
-  });
-
-  test.each([
-    ["SIGTERM", 143],
-    ["SIGINT", 130],
-  ] as const)("is never started when %s comes while Envoy is not LIVE, and Envoy is quit", async (signal, code) => {
-    await using upstream = startUpstream();
-    await using waitsFor = startControlPlane("endpoints", upstream.port);
-    await using envoy = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
-    await using started = startEbb(["--admin", envoy.admin, "--", childPath(), "exit", "0"]);
-    await untilNotReady(started, "PRE_INITIALIZING");
-    started.kill(signal);
-    const ended = await started.ended;
-    expect(ended.code).toBe(code);
-    expect(ended.log.map(({ msg }) => msg)).not.toContain("ebb: started the command");
-    expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "exited" });
-    expect(await envoy.ended).toBe(0);
-  });
-
   test("has Envoy to the end of its last request when a stop signal comes during traffic", async () => {
     await using upstream = startUpstream();
     await using envoy = await startEnvoy({ upstreamPort: upstream.port });

@@ -2,7 +2,6 @@ import { parseArgs } from "node:util";
 import { parseDuration } from "../../src/core/base/duration.ts";
 import { startCampaign } from "./campaign.ts";
 import { keptSeeds } from "./kept-seeds.ts";
-import { checkMemory } from "./memory.ts";
 import { type Result, sum } from "./result.ts";
 
 const HELP = `npm run test:faults -- [--seeds A..B] [--soak D] [--seed N [--times K]]
@@ -43,7 +42,6 @@ async function main(): Promise<number> {
   const seeds = chosenSeeds();
   const isAll = values.seeds === undefined && values.seed === undefined;
   if (values.soak === undefined) await took(`${seeds.length} seeds to ${seeds.at(-1)}`, () => campaign.run(seeds));
-  if (values.soak === undefined && isAll) await took("memory", () => checkMemory(say));
   const soakMs = values.soak === undefined ? SOAK_MS : (parseDuration(values.soak) ?? SOAK_MS);
   if (isAll) await took("soak", () => campaign.soak(soakMs));
   const { passed, failed } = sum(results);

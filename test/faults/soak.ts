@@ -1,12 +1,13 @@
 import { endsWait } from "../../src/core/run/signal.ts";
 import { type Started, startEbb, until } from "../harness.ts";
 import { catches, processState } from "../processes.ts";
+import { type Random, randomOf } from "../random.ts";
 import { takes } from "../time.ts";
 import { now } from "./clock.ts";
+import { listenDeaf } from "./deaf.ts";
 import { killBy } from "./kill.ts";
 import type { Witness } from "./oracle/witness.ts";
 import { nextAddress, type TcpPlace, urlOf } from "./place.ts";
-import { type Random, randomOf } from "./plan/random.ts";
 import { others } from "./plan/signals.ts";
 import type { Result } from "./result.ts";
 import { growth, least, type Usage, usageOf } from "./usage.ts";
@@ -36,31 +37,29 @@ export async function soak(
 ): Promise<Result> {
   const random = randomOf(1);
   using proxy = moody(random);
+  using answering = serve("HTTP/1.1 503 Not Yet\r\ncontent-length: 5\r\n\r\nwait\n");
+  using hanging = serve("");
+  const deaf = nextAddress();
+  using _ = listenDeaf(deaf);
   const admin = ["--sidecar", "envoy", "--admin", urlOf(proxy.place)];
   const never = ["--wait-timeout", "0", "--quit-on", "never"];
   const churn = ["note", "churn:20", "exit:9"];
   const run = "soak";
   const lives = witness.listen(run, () => undefined);
+  const lasting = (name: string, words: readonly string[], more: Partial<Soaked> = {}): Soaked => {
+    return { name, started: startEbb(words), isSignalled: false, code: 143, ...more };
+  };
+  const waits = { "answers 503": answering.place, hangs: hanging.place, "is refused": nextAddress(), "is deaf": deaf };
+  const drain = ["drain", "--drain", `${2 * ms + 60_000}ms`, "--min-drain", "0", ...admin];
   const soaked: readonly Soaked[] = [
-    { name: "wait", started: startEbb(["wait", "--wait-timeout", "0", ...admin]), isSignalled: false, code: 143 },
-    {
-      name: "run, waiting",
-      started: startEbb(["run", ...never, ...admin, "--", "true"]),
-      isSignalled: true,
-      code: 143,
-    },
-    {
-      name: "run",
-      started: startEbb(["run", "--no-wait", ...never, ...admin, "--", ...app, run, ...churn]),
+    lasting("wait", ["wait", "--wait-timeout", "0", ...admin]),
+    ...Object.entries(waits).map(([what, place]) => lasting(`wait for what ${what}`, waitFor(place))),
+    lasting("run, waiting", ["run", ...never, ...admin, "--", "true"], { isSignalled: true }),
+    lasting("run", ["run", "--no-wait", ...never, ...admin, "--", ...app, run, ...churn], {
       isSignalled: true,
       code: 9,
-    },
-    {
-      name: "drain",
-      started: startEbb(["drain", "--drain", `${2 * ms + 60_000}ms`, "--min-drain", "0", ...admin]),
-      isSignalled: false,
-      code: 143,
-    },
+    }),
+    lasting("drain", drain),
   ];
   await until(
     "ebb is there for signals",
@@ -86,6 +85,21 @@ export async function soak(
     say(`soak of ${one.name}, RssAnon in KiB: ${shown(samples)}${problem === undefined ? "" : `: ${problem}`}`);
   }
   return { passed: soaked.length - failed, failed };
+}
+
+/** The number of targets that one `ebb wait` polls, so that ten thousand polls take ten seconds. */
+const TARGETS = 10;
+
+function waitFor(place: TcpPlace): readonly string[] {
+  const targets = Array.from({ length: TARGETS }, (_, index) => `${urlOf(place)}/ready${index}`);
+  return ["wait", "--sidecar", "none", "--wait-timeout", "0", ...targets];
+}
+
+/** Starts a server that answers each request in the same way. */
+function serve(answer: string): Disposable & { readonly place: TcpPlace } {
+  const place = nextAddress();
+  const server = Bun.listen({ ...place, socket: { data: (socket) => void socket.write(answer) } });
+  return { place, [Symbol.dispose]: () => server.stop(true) };
 }
 
 function shown(samples: readonly Usage[]): string {

@@ -9,13 +9,17 @@ import { injectText } from "../../src/kube/inject/inject-text.ts";
 import { applySplices } from "../../src/kube/inject/yaml/splice.ts";
 import { review } from "../../src/kube/webhook/admission.ts";
 import { collectLog } from "../kube/collect-log.ts";
-import { createRandom, type Random } from "./random.ts";
+import { type Random, randomOf } from "../random.ts";
 
 // Grammars of what the cluster side reads: the API server's answers, manifests, kubeconfigs.
 
-interface Grammar {
+/** A grammar of the input of a parser, and what holds of that parser whatever the input is. */
+export interface Grammar {
+  /** Makes a piece of well-formed input. */
   readonly line: (random: Random) => string;
+  /** The words that damage is made of. */
   readonly words: readonly string[];
+  /** Parses an input. @throws Error if the parser is wrong about it */
   readonly check: (text: string) => void;
 }
 
@@ -37,17 +41,17 @@ const jsonOf = (text: string): unknown => {
 };
 
 const name = (random: Random) =>
-  random.of(["app", "envoy", "istio-proxy", "", "a.b", "A", "ebb-install", "x".repeat(300)]);
+  random.pick(["app", "envoy", "istio-proxy", "", "a.b", "A", "ebb-install", "x".repeat(300)]);
 const annotation = (random: Random) =>
-  `"ebb.dev/${random.of(["inject", "drain", "containers", "sidecars", "entrypoint", "status", "native", "x", ""])}${random.of(["", ".app"])}":${random.of(['"true"', '"false"', '"5s"', '"app,envoy"', '"[\\"/a\\"]"', '"{}"', '""', "1", "null"])}`;
+  `"ebb.dev/${random.pick(["inject", "drain", "containers", "sidecars", "entrypoint", "status", "native", "x", ""])}${random.pick(["", ".app"])}":${random.pick(['"true"', '"false"', '"5s"', '"app,envoy"', '"[\\"/a\\"]"', '"{}"', '""', "1", "null"])}`;
 const containerOf = (random: Random) =>
-  `{"name":"${name(random)}","image":"${name(random)}","command":${random.of(['["/a"]', "[]", "null", '["/ebb.dev/ebb","run","--","/a"]', '"x"'])},"args":${random.of(["[]", '["b"]', "0"])},"volumeMounts":${random.of(["[]", "null", '[{"name":"ebb","mountPath":"/ebb.dev"}]'])},"lifecycle":${random.of(["{}", "null", '{"preStop":{"exec":{"command":["a"]}}}'])}}`;
+  `{"name":"${name(random)}","image":"${name(random)}","command":${random.pick(['["/a"]', "[]", "null", '["/ebb.dev/ebb","run","--","/a"]', '"x"'])},"args":${random.pick(["[]", '["b"]', "0"])},"volumeMounts":${random.pick(["[]", "null", '[{"name":"ebb","mountPath":"/ebb.dev"}]'])},"lifecycle":${random.pick(["{}", "null", '{"preStop":{"exec":{"command":["a"]}}}'])}}`;
 
 /** Makes fields of a pod, as JSON. */
 const fieldOf = (random: Random) =>
-  random.of([
+  random.pick([
     `"metadata":{"name":"a","annotations":{${annotation(random)},${annotation(random)}}},`,
-    `"spec":{"containers":[${containerOf(random)},${containerOf(random)}],"volumes":${random.of(["null", "[]", '[{"name":"ebb"}]'])}},`,
+    `"spec":{"containers":[${containerOf(random)},${containerOf(random)}],"volumes":${random.pick(["null", "[]", '[{"name":"ebb"}]'])}},`,
     `"spec":{"initContainers":[${containerOf(random)}],"containers":[${containerOf(random)}],"restartPolicy":"Never"},`,
     '"kind":"Pod","apiVersion":"v1",',
     '"spec":{"hostNetwork":true,"shareProcessNamespace":true,"terminationGracePeriodSeconds":-1,"containers":{}},',
@@ -89,7 +93,7 @@ function answerTo(object: unknown, policy: InjectPolicy): { uid: unknown; allowe
 
 const yaml: Grammar = {
   line: (random) =>
-    random.of([
+    random.pick([
       "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations: {ebb.dev/inject: 'true'}\nspec:\n  containers:\n  - name: app\n    command: [/a]\n",
       '---\nkind: Job\nspec:\n    template:\n        metadata: &m\n            annotations:\n                ebb.dev/inject: "true" # why\n        spec: {containers: [{name: a, command: ["/a"]}]}\n',
       "kind: List\nitems:\n- kind: Pod\n  spec: *m\n",
@@ -135,12 +139,12 @@ const SECRET = "s3cret";
 
 const kubeconfig: Grammar = {
   line: (random) =>
-    random.of([
+    random.pick([
       "current-context: x\n",
       "contexts:\n- name: x\n  context: {cluster: c, user: u}\n",
-      `clusters:\n- name: c\n  cluster:\n    server: ${random.of(["https://a:6443", "http://[::1]", "a", "https://", `https://u:${SECRET}@a`])}\n`,
+      `clusters:\n- name: c\n  cluster:\n    server: ${random.pick(["https://a:6443", "http://[::1]", "a", "https://", `https://u:${SECRET}@a`])}\n`,
       `users:\n- name: u\n  user:\n    token: ${SECRET}\n`,
-      `users:\n- name: u\n  user:\n    exec: {command: ${random.of(["a", "./a", "''", "[]"])}, args: [], interactiveMode: Never}\n`,
+      `users:\n- name: u\n  user:\n    exec: {command: ${random.pick(["a", "./a", "''", "[]"])}, args: [], interactiveMode: Never}\n`,
       `users: [{name: u, user: {password: ${SECRET}, username: a, as-groups: [a]}}]\n`,
       "    insecure-skip-tls-verify: true\n    proxy-url: http://p\n",
     ]),
@@ -176,7 +180,7 @@ function orSecretless<T>(act: () => T): T {
 
 const watch: Grammar = {
   line: (random) =>
-    random.of([
+    random.pick([
       '{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"}}}\n',
       '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"é"}}}\r\n',
       '{"type":"ERROR","object":{"code":410,"reason":"Expired","message":"old"}}\n',
@@ -203,10 +207,10 @@ function eventsIn(pieces: readonly Uint8Array[]): readonly unknown[] {
 }
 
 function inPieces(bytes: Uint8Array): readonly Uint8Array[] {
-  const random = createRandom(bytes.length);
+  const random = randomOf(bytes.length);
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += pieces.at(-1)?.length ?? 1)
-    pieces.push(bytes.subarray(at, at + 1 + random.below(40)));
+    pieces.push(bytes.subarray(at, at + 1 + random.int(0, 39)));
   return pieces;
 }
 

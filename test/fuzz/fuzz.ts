@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { parseDuration } from "../../src/core/base/duration.ts";
 import { processorMs } from "../processor-time.ts";
-import { type Grammar, grammars, inputOf } from "./grammars.ts";
+import type { Grammar } from "./cluster-grammars.ts";
+import { grammars, inputOf } from "./grammars.ts";
 
 // npm run fuzz -- NAME --for 10m [--seed N] stops at the first failure, and shows its seed and its input, which belongs
 // in corpus/.

@@ -11,26 +11,16 @@ import { parseAnnotations, parseListeners } from "../../src/core/sidecars/detect
 import { networkByHosts } from "../../src/core/sidecars/network.ts";
 import { identify } from "../../src/core/sidecars/port-finding.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
-import { clusterGrammars } from "./cluster-grammars.ts";
+import { type Random, randomOf } from "../random.ts";
+import { clusterGrammars, type Grammar } from "./cluster-grammars.ts";
 import { readByLlhttp } from "./llhttp.ts";
-import { createRandom, type Random, textOf } from "./random.ts";
-
-/** A grammar of the input of a parser, and what holds of that parser whatever the input is. */
-export interface Grammar {
-  /** Makes a piece of well-formed input. */
-  readonly line: (random: Random) => string;
-  /** The words that damage is made of. */
-  readonly words: readonly string[];
-  /** Parses an input. @throws Error if the parser is wrong about it */
-  readonly check: (text: string) => void;
-}
 
 /** Cuts a text into pieces: the same text always in the same way, so that its text alone shows a failure. */
 function piecesOf(text: string): readonly string[] {
-  const random = createRandom(text.length);
+  const random = randomOf(text.length);
   const pieces: string[] = [];
   for (let at = 0; at < text.length; at += pieces.at(-1)?.length ?? 0)
-    pieces.push(text.slice(at, at + 1 + random.below(40)));
+    pieces.push(text.slice(at, at + 1 + random.int(0, 39)));
   return pieces;
 }
 
@@ -63,13 +53,14 @@ function wellFormed(body: string): readonly string[] {
 }
 
 const inbound = inboundOf("istio") as NonNullable<ReturnType<typeof inboundOf>>;
-const number = (random: Random) => random.of(["0", "1", "7", "4294967295", "99999999999999999999999", "-1", "1e9", ""]);
+const number = (random: Random) =>
+  random.pick(["0", "1", "7", "4294967295", "99999999999999999999999", "-1", "1e9", ""]);
 const listener = (random: Random) =>
-  random.of(["0.0.0.0_8080", "admin", "a.b", "[__]_80", "x.http.y", "worker_0", "http"]);
+  random.pick(["0.0.0.0_8080", "admin", "a.b", "[__]_80", "x.http.y", "worker_0", "http"]);
 
 const http: Grammar = {
   line: (random) =>
-    random.of([
+    random.pick([
       "HTTP/1.1 200 OK\r\n",
       "HTTP/1.0 503\r\n",
       "HTTP/1.1 100 Continue\r\n\r\n",
@@ -103,7 +94,7 @@ const http: Grammar = {
 
 const stats: Grammar = {
   line: (random) =>
-    random.of([
+    random.pick([
       `listener.${listener(random)}.downstream_cx_active: ${number(random)}\n`,
       `listener.${listener(random)}.http.${listener(random)}.downstream_rq_completed: ${number(random)}\n`,
       `http.${listener(random)}.downstream_rq_active: ${number(random)}\n`,
@@ -119,14 +110,14 @@ const stats: Grammar = {
 
 const clusters: Grammar = {
   line: (random) => {
-    const name = random.of(["inbound|80||", "InboundPassthroughCluster", "outbound|80||a.b", "a::b", "", "inbound"]);
-    const row = random.of([
+    const name = random.pick(["inbound|80||", "InboundPassthroughCluster", "outbound|80||a.b", "a::b", "", "inbound"]);
+    const row = random.pick([
       "observability_name::x",
       "10.0.0.1:80::rq_active::",
       "[::1]:80::cx_active::",
       "rq_active::",
     ]);
-    return `${name}::${row}${number(random)}${random.of(["\n", "\r\n"])}`;
+    return `${name}::${row}${number(random)}${random.pick(["\n", "\r\n"])}`;
   },
   words: ["::", "\n", "::rq_active::", "::observability_name::", "inbound|"],
   check(text) {
@@ -138,7 +129,7 @@ const clusters: Grammar = {
 
 const dump: Grammar = {
   line: (random) =>
-    random.of([
+    random.pick([
       '{"configs":[',
       '{"listener":{"name":"a","address":{"socket_address":{"address":"::1","port_value":80}},"traffic_direction":"INBOUND"}}',
       '{"active_state":{"listener":{"stat_prefix":"x"}}}',
@@ -160,7 +151,7 @@ const dump: Grammar = {
 
 const proc: Grammar = {
   line: (random) =>
-    random.of([
+    random.pick([
       "   0: 0100007F:3A9E 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1337        0 1 1\n",
       "   1: 00000000000000000000000001000000:3A9E 0000000000000000FFFF00000100007F:9C41 01 0:1 0:0 0  0        0 2 1\n",
       "0000: 00000002 00000000 00010000 0001 01 42 /run/a.sock\n",
@@ -181,7 +172,7 @@ const escapes: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\
 
 const annotations: Grammar = {
   line: (random) =>
-    `${random.of(["a", "ebb.dev/drain", "", "=", "é"])}="${random.of(["true", "\\n", "\\u00e9", '\\"', "\\"])}"\n`,
+    `${random.pick(["a", "ebb.dev/drain", "", "=", "é"])}="${random.pick(["true", "\\n", "\\u00e9", '\\"', "\\"])}"\n`,
   words: ['"', "=", "\\", "\n", "\\x", "\\U00110000", "\\u"],
   check(text) {
     parseAnnotations(text);
@@ -198,5 +189,23 @@ export const grammars: Readonly<Record<string, Grammar>> = { ...ofPods, ...clust
 
 /** Makes the input of a seed: always the same. */
 export function inputOf({ line, words }: Grammar, seed: number): string {
-  return textOf(createRandom(seed), line, words);
+  return textOf(randomOf(seed), line, words);
+}
+
+/** Makes a text of one to eight lines; then up to three places are damaged, repeated or cut out. */
+function textOf(random: Random, line: (random: Random) => string, words: readonly string[]): string {
+  let text = "";
+  for (let left = random.int(0, 7); left >= 0; left -= 1) text += line(random);
+  for (let left = random.int(0, 3); left > 0; left -= 1) text = damaged(random, text, words);
+  return text;
+}
+
+function damaged(random: Random, text: string, words: readonly string[]): string {
+  const at = random.int(0, text.length);
+  const end = at + random.int(0, 9);
+  const kind = random.int(0, 3);
+  if (kind === 0) return text.slice(0, at) + random.pick(words) + text.slice(at);
+  if (kind === 1) return text.slice(0, at) + text.slice(end);
+  if (kind === 2) return text.slice(0, at) + text.slice(at, end).repeat(random.int(0, 1999)) + text.slice(end);
+  return text.slice(0, at) + String.fromCharCode(random.int(0, 255)) + text.slice(at);
 }

@@ -64,3 +64,6 @@ export async function drip(socket: Socket, text: string, ms: number): Promise<vo
     await takes(ms);
   }
 }
+
+/** Returns an HTTP answer, 200 with that body. */
+export const ok = (body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

@@ -84,10 +84,10 @@ test.each(["+", ""])("a quit that is answered with 500 is repeated twice (--quit
 
 describe("--signal-process +NAME signals", () => {
   test.each<[string, FakeSidecarOptions, boolean, string]>([
-    ["nobody who has taken the quit and drains", taken, false, "3s"],
+    ["nobody who has taken the quit and drains", taken, false, "1500ms"],
     ["who refuses the quit", refusing(404), true, "30s"],
     ["who answers 500, each time", refusing(500), true, "30s"],
-    ["who never answers, after half of the time", { onQuit: () => undefined }, true, "9s"],
+    ["who never answers, after half of the time", { onQuit: () => undefined }, true, "6s"],
   ])("%s", async (_, options, isSignalled, timeout) => {
     using folder = agentFolder();
     await using agent = await startAgent([folder.path, "record", "2"]);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { canHaveNetwork, ebbBeside, type InNetwork } from "../../binary/sidecars/own-network.ts";
+import { canHaveNetwork, ebbBeside, posts } from "../../binary/sidecars/own-network.ts";
 import { childPath } from "../../compiled.ts";
 import { describeAgainstEnvoy } from "../../envoy/against-envoy.ts";
+import { ebbBesideEnvoys, type InnerEnvoy } from "../../envoy/in-network.ts";
 import { inParallel } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
-import { ebbBesidePods, type PodEnvoy } from "./two-pods.ts";
 
 const app = ["--", childPath(), "exit", "5"];
 const fast = ["--drain", "2s", "--min-drain", "0s"];
@@ -36,37 +36,40 @@ function idleCode([command]: readonly string[]): number {
 
 describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs root)", () => {
   describeAgainstEnvoy("with real Envoys", () => {
-    const ours = { pod: "this", port: 9911, id: "web-0.shop" } as const;
-    const others = { pod: "other", port: 9901, id: "web-1.shop" } as const;
+    const envoyOf = (port: number, id?: string): InnerEnvoy => ({
+      admin: { host: "127.0.0.1", port },
+      ...(id && { node: { id, cluster: "x" } }),
+    });
+    const [ours, others] = ["web-0.shop", "web-1.shop"];
 
-    test.each<[string, PodEnvoy]>([
-      ["another pod's", others],
-      ["one that names this pod: a port is not believed whatever answers", { ...others, id: "web-0.shop" }],
-      ["one that names nothing", { pod: "other", port: 15000 }],
+    test.each<[string, InnerEnvoy]>([
+      ["another pod's", envoyOf(9901, others)],
+      ["one that names this pod: a port is not believed whatever answers", envoyOf(9901, ours)],
+      ["one that names nothing", envoyOf(15000)],
     ])("nothing is done to an Envoy that only its port tells of: %s", async (_, envoy) => {
-      const ended = await inParallel(few, (act) => ebbBesidePods([envoy], callOf(act, [])), 3);
+      const ended = await inParallel(few, (act) => ebbBesideEnvoys([envoy], callOf(act, []), "node"), 3);
       expect(ended.map(({ code, states }) => ({ code, states }))).toEqual(
         few.map((act) => ({ code: idleCode(act), states: ["LIVE"] })),
       );
       for (const { stderr } of ended) expect(stderr).toMatch(/--sidecar .*--admin/);
     });
 
-    test.each<[string, PodEnvoy, readonly string[]]>([
-      ["its name", { ...ours, port: 9901 }, ["--sidecar", "envoy"]],
-      ["its address", ours, ["--admin", "http://localhost:9911"]],
+    test.each<[string, InnerEnvoy, readonly string[]]>([
+      ["its name", envoyOf(9901, ours), ["--sidecar", "envoy"]],
+      ["its address", envoyOf(9911, ours), ["--admin", "http://localhost:9911"]],
     ])("what the user names is believed, and nothing else is touched: %s", async (_, own, flags) => {
-      const envoys: readonly PodEnvoy[] = [{ ...others, port: 15000 }, own];
-      const ended = await inParallel(few, (act) => ebbBesidePods(envoys, callOf(act, flags)), 3);
+      const envoys = [envoyOf(15000, others), own];
+      const ended = await inParallel(few, (act) => ebbBesideEnvoys(envoys, callOf(act, flags), "node"), 3);
       expect(ended.map(({ states }) => states[0])).toEqual(few.map(() => "LIVE"));
       expect(ended.map(({ states }) => states[1])).toEqual([undefined, undefined, "DRAINING", undefined]);
     });
 
     test("a call in the name of pilot-agent or linkerd-await names its mesh's proxy", async () => {
-      const istio = { ...ours, port: 15000 };
-      const asked = await ebbBesidePods([others, istio], ["pilot-agent", "request", "POST", "quitquitquit"]);
+      const envoys = [envoyOf(9901, others), envoyOf(15000, ours)];
+      const asked = await ebbBesideEnvoys(envoys, ["pilot-agent", "request", "POST", "quitquitquit"], "node");
       expect(asked).toMatchObject({ code: 0, states: ["LIVE", undefined] });
       const flags = ["--shutdown", "--timeout=300ms", "--timeout-fatal=false"];
-      expect(await ebbBesidePods([others, istio], ["linkerd-await", ...flags, ...app])).toMatchObject({
+      expect(await ebbBesideEnvoys(envoys, ["linkerd-await", ...flags, ...app], "node")).toMatchObject({
         code: 5,
         states: ["LIVE", "LIVE"],
       });
@@ -111,7 +114,3 @@ describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs 
     expect(quit).toMatchObject({ code: 69, requests: [] });
   });
 });
-
-function posts({ requests }: InNetwork): readonly string[] {
-  return requests.filter((request) => request.includes(" POST "));
-}

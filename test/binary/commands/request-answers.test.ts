@@ -3,10 +3,9 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { ebb, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { pour, startRawServer } from "../../stand-in/raw-server.ts";
+import { ok, pour, startRawServer } from "../../stand-in/raw-server.ts";
 import { settled } from "../../time.ts";
 import { canHaveNetwork } from "../sidecars/own-network.ts";
-import { ok } from "./requested.ts";
 
 describe("the answer", () => {
   test("goes to stdout byte for byte, packed as it came", async () => {

@@ -2,9 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
-import { startRawServer } from "../../stand-in/raw-server.ts";
+import { ok, startRawServer } from "../../stand-in/raw-server.ts";
 import { canHaveNetwork, ebbBeside } from "../sidecars/own-network.ts";
-import { ok } from "./requested.ts";
 
 /** A server that answers with the request itself; node's own, so that the request is one. */
 async function startMirror(where: { readonly host: string } | { readonly path: string }) {

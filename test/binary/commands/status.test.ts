@@ -142,6 +142,8 @@ describe.skipIf(!canHaveNetwork)("in a network of its own", () => {
 
 describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
   const odd = { port: 8001, node: { id: "front" } };
+  /** So that the end waits for no quit. */
+  const stays = ["--quit-on", "never"];
 
   /** Returns what `ebb status` sees while PID 1 is ebb with these words. */
   async function seenBeside(words: readonly string[], flags = ""): Promise<Snapshot> {
@@ -153,7 +155,7 @@ describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
   }
 
   test("it judges by that one's options: what it waits for, why that does not come, what else answers", async () => {
-    const words = ["run", "--sidecar", "envoy", "--admin", "http://localhost:9000", "--", "/app"];
+    const words = ["run", ...stays, "--sidecar", "envoy", "--admin", "http://localhost:9000", "--", "/app"];
     const seen = await seenBeside(words);
     const target = "http://localhost:9000/ready";
     expect(seen.foundBy).toBe("--sidecar of PID 1");
@@ -190,7 +192,10 @@ describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
   });
 
   test("flags of its own come first", async () => {
-    const seen = await seenBeside(["run", "--admin", "http://localhost:9000", "--", "/app"], "--sidecar=envoy");
+    const seen = await seenBeside(
+      ["run", ...stays, "--admin", "http://localhost:9000", "--", "/app"],
+      "--sidecar=envoy",
+    );
     expect(seen).toMatchObject({ foundBy: "--sidecar", sidecars: [{ name: "envoy", ready: true }] });
   });
 });

@@ -55,25 +55,6 @@ test("a command is found in PATH as execvp does it: a file that may not be execu
   expect((await ebb([...plain, "sh", "-c", "exit 3"], { env })).code).toBe(3);
 });
 
-test.each(["run", "wait"])("ebb %s has 127 and 126 for a command that it cannot start", async (command) => {
-  const call = [command, "--sidecar", "none", "--"];
-  expect((await ebb([...call, "/no/such/command"])).code).toBe(127);
-  expect((await ebb([...call, "/etc/passwd"])).code).toBe(126);
-});
-
-test("--expect-exit reports the codes it names as 0, a signal's among them, and no other", async () => {
-  const flags = ["--expect-exit", "3,143"];
-  const outcomes = [
-    ["exit", "3"],
-    ["exit", "143"],
-    ["die", "15"],
-    ["exit", "4"],
-    ["die", "9"],
-  ];
-  const ended = await inParallel(outcomes, (words) => ebb(runChild(words, flags)));
-  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 4, 137]);
-});
-
 test("--expect-exit takes the end by any signal as 0", async () => {
   const signals = [1, 9, 11, 15, 32, 34, 64];
   const flags = ["--expect-exit", signals.map((signal) => 128 + signal).join(",")];

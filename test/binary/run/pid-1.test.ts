@@ -13,7 +13,7 @@ import {
   temporaryFolder,
   until,
 } from "../../harness.ts";
-import { catches, childrenOf, isEbb, processState } from "../../processes.ts";
+import { catches, childrenOf, isEbb } from "../../processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { settled, takes } from "../../time.ts";
 
@@ -132,18 +132,6 @@ describe.skipIf(!canBePid1)("as PID 1 (in a PID namespace, which needs root)", (
 });
 
 describe("as any other process", () => {
-  test("orphans of the child come to ebb, and are reaped when they end", async () => {
-    const script = `(sleep 60 >/dev/null 2>&1 & echo "orphan $!"); exec "$0" record`;
-    await using started = startEbb(["run", "--sidecar", "none", "--quiet", "--", "sh", "-c", script, childPath()]);
-    await saysReady(started);
-    const orphan = Number(/^orphan (\d+)$/m.exec(started.stdout())?.[1]);
-    expect(childrenOf(started.pid)).toContain(orphan);
-    process.kill(orphan, SIG.KILL);
-    await until("it is reaped", () => processState(orphan) === undefined);
-    started.kill(SIG.TERM);
-    expect((await started.ended).code).toBe(0);
-  });
-
   test("10,000 orphans are reaped meanwhile: the child gets all of 1,000 signals, and ebb is no larger afterwards", async () => {
     await bearOrphans([], async ({ pid }) => pid);
   }, 240_000);

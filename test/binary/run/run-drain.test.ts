@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { childPath } from "../../compiled.ts";
-import { drainLineOf, type LogLine, lineOf, type Started, startEbb, until } from "../../harness.ts";
+import { drainLineOf, type LogLine, lineOf, quitLineOf, type Started, startEbb, until } from "../../harness.ts";
 import { type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 
@@ -63,9 +63,11 @@ test.concurrent("where the child ends by itself and nothing is quit, the summary
   started.kill("SIGTERM");
   await untilItCounts(started);
   started.kill("SIGUSR1");
-  const { log, code } = await started.ended;
-  expect(messages(log).slice(-3)).toEqual(["kept the sidecars running", "drain ended", "done"]);
-  expect(code).toBe(0);
+  const ended = await started.ended;
+  expect(messages(ended.log).slice(-3)).toEqual(["kept the sidecars running", "drain ended", "done"]);
+  expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
+  expect(lineOf(ended, "done")).toMatchObject({ drainedMs: expect.any(Number), exitCode: 0 });
+  expect(ended.code).toBe(0);
 });
 
 test.concurrent("the grace begins when the child gets its stop signal, not before", async () => {
@@ -95,7 +97,9 @@ test.concurrent("a third stop signal is forwarded as each", async () => {
   started.kill("SIGQUIT");
   await until("the third reaches it", () => started.stdout().endsWith("\n3\n"));
   started.kill("SIGUSR2");
-  expect((await started.ended).code).toBe(0);
+  const ended = await started.ended;
+  expect(ended.code).toBe(0);
+  expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
   expect(envoy.requests.filter((request) => drains.includes(request))).toEqual(drains);
 });
 
@@ -211,31 +215,17 @@ test.concurrent("a minimum that does not fit is said", async () => {
   expect(log).toContainEqual(expect.objectContaining({ level: "warn", minDrainMs: 4000, atMostMs: 1000, fitsMs: 500 }));
 });
 
-test.concurrent("a proxy that is gone from the first holds nothing up", async () => {
+test.concurrent("a proxy that has gone before the drain holds nothing up, and is a warning: what it had in flight was cut off", async () => {
   const envoy = await startEnvoy();
-  await using started = await startRun(envoy, ["--drain", "60s", "--min-drain", "60s"]);
+  await using started = await startRun(envoy, ["--drain", "60s", "--min-drain", "20s"]);
   await envoy[Symbol.asyncDispose]();
   started.kill("SIGTERM");
   const ended = await started.ended;
-  expect(ended.stdout).toBe("ready\n15\n");
-  expect(ended.log).toContainEqual(
-    expect.objectContaining({ msg: "ebb: told the sidecar to quit", outcome: "had exited already" }),
-  );
-  expect(ended.code).toBe(0);
-});
-
-test.concurrent("a proxy that has gone before the drain is a warning: what it had in flight was cut off", async () => {
-  const envoy = await startEnvoy();
-  await using started = await startRun(envoy, quick);
-  await envoy[Symbol.asyncDispose]();
-  started.kill("SIGTERM");
-  const ended = await started.ended;
-  expect(drainLineOf(ended)).toMatchObject({
-    level: "warn",
-    outcome: "Envoy had exited before the drain",
-  });
+  expect(drainLineOf(ended)).toMatchObject({ level: "warn", outcome: "Envoy had exited before the drain" });
+  expect(quitLineOf(ended).outcome).toBe("had exited already");
   expect(ended.stdout).toBe("ready\n15\n");
   expect(ended.log.filter(({ level }) => level !== "info")).toHaveLength(1);
+  expect(ended.code).toBe(0);
 });
 
 test.concurrent("where a former container's drain is taken back, the log has Envoy's answer, however late", async () => {
@@ -250,7 +240,7 @@ test.concurrent("where a former container's drain is taken back, the log has Env
       return new Response("OK\n");
     },
   });
-  const flags = ["--admin", `http://127.0.0.1:${envoy.port}`, "--restart-policy", "Always"];
+  const flags = ["--admin", `http://127.0.0.1:${envoy.port}`, "--restart-policy", "Always", "--quit-timeout", "1s"];
   await using started = startEbb(["run", ...flags, "--", "true"]);
   await until("it is about to end", () => started.stderr().includes('"ebb: kept the sidecars running"'));
   leaving.resolve();

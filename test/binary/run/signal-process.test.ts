@@ -178,26 +178,3 @@ test.skipIf(!isRoot)("where /proc is not mounted, that is said", async () => {
   });
   expect([code, log.at(-1)?.outcome]).toEqual([69, "no process can be found: /proc cannot be read"]);
 });
-
-describe("with +, --signal-process is the last resort", () => {
-  test("for a sidecar that does not take its quit", async () => {
-    using folder = agentFolder();
-    await using agent = await startAgent([folder.path, "record", "2"]);
-    await using sidecar = await fakeSidecar({ onQuit: (_, response) => response.writeHead(404).end() });
-    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "30s"];
-    const { log } = await ebb(["quit", ...flags, "--signal-process", `+${folder.name}`]);
-    expect(log.at(-1)).toMatchObject({ sidecar: "envoy", outcome: "gone after SIGINT" });
-    expect(hasEnded(agent.pid)).toBe(true);
-  });
-
-  test("and nothing happens to it where the quit is taken", async () => {
-    using folder = agentFolder();
-    await using agent = await startAgent([folder.path, "record", "2"]);
-    await using sidecar = await fakeSidecar();
-    const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "4s"];
-    const { code } = await ebb(["quit", ...flags, "--signal-process", `+${folder.name}`]);
-    expect(code).toBe(0);
-    expect(hasEnded(agent.pid)).toBe(false);
-    expect(agent.output()).toBe("ready\n");
-  });
-});

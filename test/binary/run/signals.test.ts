@@ -31,18 +31,6 @@ function grandchildOf(started: Started): Promise<number> {
   return until("a grandchild", () => Number(/^grandchild (\d+)\n/m.exec(started.stdout())?.[1]));
 }
 
-test.each(forwarded.map((signal) => [signalName(signal), signal] as const))(
-  "%s reaches the child, each time it is sent",
-  async (_, signal) => {
-    await using started = await startChild(["record", "9"]);
-    for (const times of [1, 2, 3]) {
-      process.kill(started.pid, signal);
-      await until(`the child receives it ${times} times`, () => received(started).length === times);
-    }
-    expect(received(started)).toEqual([signal, signal, signal]);
-  },
-);
-
 test("signals that come all at once all reach the child", async () => {
   const together = forwarded.filter((signal) => !suspends(signal)); // the kernel drops a SIGCONT that waits when one of those comes
   await using started = await startChild(["record", "9"]);
@@ -59,20 +47,7 @@ test("after a storm of one signal the next one still reaches the child", async (
   expect((await started.ended).code).toBe(0);
 });
 
-test("a child that a signal stops is continued by SIGCONT, and its code is kept", async () => {
-  await using started = await startChild(["ignore"]);
-  const children = await Bun.file(`/proc/${started.pid}/task/${started.pid}/children`).text();
-  const pid = Number(children.trim());
-  started.kill(SIG.TSTP);
-  await until("the child is stopped", () => processState(pid) === "T");
-  started.kill(SIG.CONT);
-  await until("the child goes on", () => processState(pid) === "S");
-  started.kill(SIG.TERM);
-  expect((await started.ended).code).toBe(143);
-});
-
 test.each([
-  ["to another", ["--rewrite-signal", "TERM:QUIT"], [SIG.TERM], [SIG.QUIT]],
   ["by number and without SIG", ["--rewrite-signal", "1:sigusr2"], [SIG.HUP], [SIG.USR2]],
   ["to none", ["--rewrite-signal", "INT:0", "--rewrite-signal", "USR1:0"], [SIG.INT, SIG.USR1, SIG.USR2], [SIG.USR2]],
   [
@@ -90,24 +65,6 @@ test.each([
     await until("the child receives it", () => isHeld || received(started).length > before);
   }
   expect(received(started)).toEqual(expected);
-});
-
-test("--signal-group: signals reach the child's whole process group", async () => {
-  await using started = await startChild(["child"], ["--signal-group"]);
-  const grandchild = await grandchildOf(started);
-  started.kill(SIG.TERM);
-  expect((await started.ended).code).toBe(143);
-  await until("the grandchild is gone", () => processState(grandchild) === undefined);
-});
-
-test("without --signal-group a signal reaches the child alone", async () => {
-  await using started = await startChild(["child"]);
-  const grandchild = await grandchildOf(started);
-  started.kill(SIG.TERM);
-  await until("ebb ends", () => processState(started.pid) === undefined);
-  await until("the grandchild waits for signals", () => processState(grandchild) === "S");
-  process.kill(grandchild, "SIGKILL");
-  expect((await started.ended).code).toBe(143);
 });
 
 test.each(usualStops.map((signal) => [signalName(signal), signal] as const))(

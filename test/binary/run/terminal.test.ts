@@ -8,13 +8,6 @@ const run = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
 /** The same for a shell. */
 const call = run.join(" ");
 
-test("at a terminal the child's process group is in the foreground", async () => {
-  await using at = startAtTerminal(...run, childPath(), "self");
-  const [, group, foreground] = await at.shows(/group (\d+)\n(?:.*\n)*foreground (\d+)\n/);
-  expect(foreground).toBe(group as string);
-  expect(await at.exited).toBe(0);
-});
-
 test.each([
   ["Ctrl-C", "\x03", 2],
   ["Ctrl-\\", "\x1c", 3],
@@ -36,14 +29,6 @@ test("a child that Ctrl-C ends is exit code 130", async () => {
   expect(await at.exited).toBe(130);
 });
 
-test("the child reads what is typed", async () => {
-  await using at = startAtTerminal(...run, "sh", "-c", "echo ready; read line; echo got $line");
-  await at.shows("ready\n");
-  at.type("hello\n");
-  await at.shows("got hello\n");
-  expect(await at.exited).toBe(0);
-});
-
 test("an interactive shell under ebb has job control", async () => {
   await using at = startAtTerminal(...run, "bash", "--norc", "-i");
   await at.shows("$ ");
@@ -58,14 +43,6 @@ test("an interactive shell under ebb has job control", async () => {
 });
 
 describe("afterwards the terminal is", () => {
-  test("the caller's again: it can read from it", async () => {
-    await using at = startAtTerminal("sh", "-c", `${call} true && echo done; read line; echo got $line`);
-    await at.shows("done\n");
-    at.type("hello\n");
-    await at.shows("got hello\n");
-    expect(await at.exited).toBe(0);
-  });
-
   test.each(["-echo", "raw -echo", "sane"])("as the child left it (stty %s)", async (modes) => {
     const modesAfter = async (prefix: string): Promise<string> => {
       await using at = startAtTerminal("sh", "-c", `${prefix} stty ${modes}; stty -a; echo end`);
@@ -78,28 +55,6 @@ describe("afterwards the terminal is", () => {
     await using at = startAtTerminal("sh", "-c", `stty raw -echo; ${call} true && stty -a; echo end`);
     const [modes] = await at.shows(/speed(.*\n)*end/);
     expect(modes).toMatch(/-icanon.*-echo /);
-  });
-});
-
-describe("with job control", () => {
-  test("ebb in the background runs to its end, and leaves the terminal to whom it belongs", async () => {
-    await using at = startAtTerminal("bash", "--norc", "-mc", `${call} ${childPath()} exit 3 & wait $!; echo code $?`);
-    await at.shows("code 3\n");
-    expect(await at.exited).toBe(0);
-  });
-
-  test("Ctrl-Z gives the caller its terminal back, and fg goes on", async () => {
-    await using at = startAtTerminal("bash", "--norc", "-i");
-    await at.shows("$ ");
-    at.type(`${call} ${childPath()} ignore\n`);
-    await at.shows("ready\n");
-    at.type("\x1a");
-    await at.shows(/Stopped/);
-    at.type("fg\n");
-    await at.shows(/fg\n(.*\n)*.*ignore\n/);
-    at.type("\x03");
-    at.type("exit 5\n");
-    expect(await at.exited).toBe(5);
   });
 });
 

@@ -77,7 +77,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent.each(others)("%s: the time is sat out", async (fault) => {
       await using envoy = await startEnvoy({ "/stats": fault });
       // an endless answer is read for 2 s, with all of a processor: on a busy machine the count takes several times that
-      const ended = await drain(envoy, fault === "endless" ? 18_000 : 9000);
+      const ended = await drain(envoy, fault === "endless" ? 12_000 : 5000);
       expect(drainLineOf(ended)).toMatchObject({
         level: "warn",
         outcome: "out of time; what was left could not be counted, and may have been cut off",
@@ -116,7 +116,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
   test.concurrent.each(others)("config_dump is %s: outbound is waited for too", async (fault) => {
     await using envoy = await startEnvoy({ "/config_dump": fault });
     envoy.stats = busy(1);
-    const ended = await drain(envoy, fault === "endless" ? 8000 : 2000, "--sidecar", "istio");
+    const ended = await drain(envoy, fault === "endless" ? 5000 : 2000, "--sidecar", "istio");
     expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
     expect(warnings(ended)).toEqual([]);
     expect(ended.code).toBe(69);
@@ -159,7 +159,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       ["endless", "longer than 64 KiB"],
     ])("%s: %s", async (fault, outcome) => {
       await using envoy = await startEnvoy({ "/quitquitquit": fault });
-      const ended = await drain(envoy, 6000, "--quit", "--quit-timeout", "60s");
+      const ended = await drain(envoy, 4000, "--quit", "--quit-timeout", "60s");
       expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
       expect(quitLineOf(ended)).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
       expect(ended.code).toBe(69);

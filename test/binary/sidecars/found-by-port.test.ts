@@ -1,24 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { lineOf, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
-import { canHaveNetwork, ebbBeside, type Hosts, type InNetwork } from "./own-network.ts";
+import { canHaveNetwork, ebbBeside, type Hosts, posts } from "./own-network.ts";
 
 const app = ["--", childPath(), "exit", "5"];
 const odd: Port = { port: 8001, node: { id: "front" } };
+/** Nothing is in flight. */
+const stats = "http.in.downstream_rq_active: 0\nlistener.in.downstream_cx_active: 0\n";
 const fast = ["--drain", "2s", "--min-drain", "0s"];
 const istioOf = (pod: string) => ({ id: `sidecar~10.0.0.7~${pod}.shop~shop.svc.cluster.local` });
-
-function lineOf({ log, stderr }: InNetwork, msg: string) {
-  const line = log.find((each) => each.msg === `ebb: ${msg}`);
-  if (line === undefined) throw new Error(`no "${msg}" in: ${stderr}`);
-  return line;
-}
-
-function posts({ requests }: InNetwork): readonly string[] {
-  return requests.filter((request) => !request.includes(" GET "));
-}
 
 describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (which needs root)", () => {
   test.each<[string, Port]>([
@@ -37,7 +29,6 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
   test("is found by quit, drain, status and request", async () => {
     const quit = await ebbBeside([odd], ["quit"]);
     expect(quit).toMatchObject({ code: 0, requests: ["8001 POST /quitquitquit"] });
-    const stats = "http.in.downstream_rq_active: 0\nlistener.in.downstream_cx_active: 0\n";
     const drain = await ebbBeside([{ ...odd, stats }], ["drain", ...fast]);
     expect(drain.code).toBe(0);
     expect(posts(drain)).toContain("8001 POST /drain_listeners");
@@ -72,7 +63,6 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
     using folder = temporaryFolder();
     const path = join(folder.path, "annotations");
     await Bun.write(path, 'ebb.dev/native="envoy"\n');
-    const stats = "http.in.downstream_rq_active: 0\nlistener.in.downstream_cx_active: 0\n";
     const ports = [{ ...odd, port: 15000, stats }];
     const run = await ebbBeside(ports, ["run", "--pod-annotations", path, ...app]);
     expect(run).toMatchObject({ code: 5, requests: [] });
@@ -86,7 +76,6 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
     ["from the start", {} as Port],
     ["late", { afterMs: 400 } as Port],
   ])("on 15000 is what --admin names, and no Istio: %s", async (_, more) => {
-    const stats = "http.in.downstream_rq_active: 0\nlistener.in.downstream_cx_active: 0\n";
     const plain = { ...odd, ...more, port: 15000, stats };
     const admin = ["--admin", "http://localhost:15000"];
     for (const hosts of ["own", "node", "machine"] as const) {
@@ -167,12 +156,12 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
 test.skipIf(!canHaveNetwork)(
   "an Envoy that is slow to say what it is has a share of the time that there is",
   async () => {
-    const [slow, long] = [{ port: 9901, infoAfterMs: 3000 }, "30s"];
+    const [slow, long] = [{ port: 9901, infoAfterMs: 1500, stats }, "30s"];
     const drain = await ebbBeside([slow], ["drain", "--drain", long, "--min-drain", "0s"]);
     expect(posts(drain)).toContain("9901 POST /drain_listeners");
     const quit = await ebbBeside([slow], ["quit", "--quit-timeout", long]);
     expect(quit).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
-    const late = await ebbBeside([slow], ["quit"]);
+    const late = await ebbBeside([{ ...slow, infoAfterMs: 3000 }], ["quit"]);
     expect(late).toMatchObject({ code: 69, requests: [] });
     expect(lineOf(late, "did not tell a proxy to quit").reason).toMatch(/does not answer: set --sidecar envoy/);
   },

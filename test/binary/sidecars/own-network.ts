@@ -12,6 +12,16 @@ export interface InNetwork extends Ended {
   readonly requests: readonly string[];
 }
 
+/** Returns the field `sidecars` of the log's line `ebb: found`; undefined without such a line. */
+export function found({ log }: InNetwork): unknown {
+  return log.find(({ msg }) => msg === "ebb: found")?.sidecars;
+}
+
+/** Returns the requests that are no GET. */
+export function posts({ requests }: InNetwork): readonly string[] {
+  return requests.filter((request) => !request.includes(" GET "));
+}
+
 /**
  * The owner of the network according to /etc/hosts as the kubelet writes it: the pod (`own`), or the node, with
  * hostNetwork (`node`). `rewritten`: as `own`, but empty for the first 500 ms, because the kubelet is about to start

@@ -4,7 +4,7 @@ import { childPath } from "../../compiled.ts";
 import { ebb, isQuitLine, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { processState } from "../../processes.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
-import { type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
+import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { never } from "../../time.ts";
 import { app, quitPath, request } from "./quit-calls.ts";
 
@@ -68,20 +68,18 @@ test("ebb quit: a native sidecar is never quit, and that is no failure", async (
 });
 
 describe("a quit with +", () => {
-  const order: string[] = [];
-  const noting = (name: string): FakeSidecarOptions => ({
-    onQuit(_, response) {
-      order.push(name);
-      response.end();
-    },
-  });
-
   test("is asked before the sidecars, and answered", async () => {
-    await using companion = await fakeSidecar(noting("companion"));
-    await using sidecar = await fakeSidecar(noting("sidecar"));
+    await using sidecar = await fakeSidecar();
+    let before = -1;
+    await using companion = await fakeSidecar({
+      onQuit(_, response) {
+        before = sidecar.requests.length;
+        response.end();
+      },
+    });
     const flags = ["--sidecar", "envoy", "--admin", sidecar.url, "--quit-timeout", "20s"];
     const { log } = await ebb(["quit", ...flags, "--quit", `+${companion.url}/bye`]);
-    expect(order).toEqual(["companion", "sidecar"]);
+    expect({ before, after: sidecar.requests }).toEqual({ before: 0, after: request });
     expect(log.at(-2)).toMatchObject({ sidecar: "custom", outcome: "answered" });
   });
 

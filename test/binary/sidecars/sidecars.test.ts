@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
 import { ebbPath, isQuitLine, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
-import { canHaveNetwork, ebbBeside, type InNetwork } from "./own-network.ts";
-import { found } from "./own-sidecars.ts";
+import { canHaveNetwork, ebbBeside, found, type InNetwork } from "./own-network.ts";
 
 const app = ["--", childPath(), "exit", "5"];
 

@@ -56,7 +56,7 @@ describe.each(targets)("for $name", (target, threadRelocation) => {
   const lacking = obstacle(target);
   if (lacking !== undefined) console.log(`skipped for ${target.name}: ${lacking}`);
 
-  test.skipIf(lacking !== undefined).each([1, 8, 64, 128, 4096])(
+  test.skipIf(lacking !== undefined).each([1, 64, 4096])(
     "thread-local variables are where the program expects them: one aligned to %d",
     (align) => {
       const input = dynamicProgram({ source: source(align), target });

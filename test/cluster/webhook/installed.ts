@@ -23,8 +23,3 @@ export function withEbb(container: Container, more: Readonly<Record<string, unkn
   const mount = { name: volume, mountPath: folder, readOnly: true };
   return { ...container, ...more, volumeMounts: [...volumeMounts, mount] };
 }
-
-/** Returns the field of a container with a preStop hook that runs ebb with these arguments. */
-export function ebbHook(...words: readonly string[]): { readonly lifecycle: object } {
-  return { lifecycle: { preStop: { exec: { command: [installed.path, ...words] } } } };
-}

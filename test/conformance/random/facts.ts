@@ -1,8 +1,14 @@
 import type { Rival } from "../rivals.ts";
 import type { Outcome } from "../run.ts";
 import type { AnswerName } from "./answers.ts";
-import type { Line } from "./line.ts";
 import type { Plan } from "./plan/planned.ts";
+
+/** A line that only one of two runs has. */
+export interface Line {
+  readonly text: string;
+  /** The tool that has it: ebb, or the rival. */
+  readonly of: "ebb" | "it";
+}
 
 /** A run of both tools, and what may explain how they differ. */
 export interface Facts {

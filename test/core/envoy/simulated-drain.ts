@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { test } from "bun:test";
 import {
   begin,
   type DrainAction,
@@ -10,83 +10,56 @@ import {
   type DrainState,
   step,
 } from "../../../src/core/envoy/drain.ts";
-import { actionsOf } from "../run/machine.ts";
+import { expectLife } from "../run/machine.ts";
 
 export const usual: DrainPolicy = { boundMs: 60_000, minMs: 5000, maxInFlight: 0, failsHealth: true, wasUp: false };
 
 /**
- * A title, the events of a drain, and the actions at the beginning and in answer to each event, as `tell` writes them.
+ * A drain by its steps, `EVENT` or `EVENT: ACTIONS`, as `eventOf` reads and `tell` writes them. It begins as usual,
+ * unless the first step is `begin: ACTIONS`. `counts` is all until the first count, `again` all until the next one.
  */
-export type Drain = readonly [
-  title: string,
-  events: readonly DrainEvent[],
-  actions: readonly string[],
-  policy?: Partial<DrainPolicy>,
-];
+export type Drain = readonly [title: string, steps: string, policy?: Partial<DrainPolicy>];
+
+const counts = "done fail-health; minimum over: ask drain-listeners; done drain-listeners: ask count";
+const begun = "begin: arm bound 60000, arm last look 59750, arm minimum 5000, ask fail-health; ";
 
 /** Declares a test for each drain. */
-export function testDrains(drains: readonly Drain[]): void {
-  const rows = drains.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
-  test.each(rows)("%s", (_, events, actions, policy) => {
-    expect(live(events, { ...usual, ...policy })).toEqual([...actions]);
+export function testDrains(common: Partial<DrainPolicy>, drains: readonly Drain[]): void {
+  const rows = drains.map(([title, steps, policy]) => [title, steps, { ...usual, ...common, ...policy }] as const);
+  test.each(rows)("%s", (_, steps, policy) => {
+    const spelt = steps.replace("counts", counts).replaceAll("again", "arm poll 1000; poll over: ask count");
+    const machine = {
+      begin: () => begin(policy),
+      step: (state: DrainState, event: DrainEvent) => step(state, event, policy),
+    };
+    expectLife(machine, steps.startsWith("begin: ") ? spelt : `${begun}${spelt}`, eventOf, tell);
   });
 }
 
-/** Runs a drain through these events, and returns its actions: at the beginning, then in answer to each event. */
-export function live(events: readonly DrainEvent[], policy: DrainPolicy): readonly string[] {
-  const machine = {
-    begin: () => begin(policy),
-    step: (state: DrainState, event: DrainEvent) => step(state, event, policy),
-  };
-  return actionsOf(machine, events).map(tell);
-}
-
 /** Writes actions as text: `arm poll 1000, ask count`, `end drained`. */
-export function tell(actions: readonly DrainAction[]): string {
+function tell(actions: readonly DrainAction[]): string {
   return actions
-    .map((action) => (action.kind === "end" ? `end ${tellOutcome(action.outcome)}` : words(action)))
+    .map(({ kind, ...rest }) => ("outcome" in rest ? `end ${tellOutcome(rest.outcome)}` : words(kind, rest)))
     .join(", ");
 }
 
-/** Writes one action as text: its kind and its values. */
-export function words({ kind, ...rest }: Exclude<DrainAction, { kind: "end" }>): string {
+function words(kind: string, rest: object): string {
   return [kind, ...Object.values(rest)].join(" ");
 }
 
 /** Writes an outcome as text: `drained`, `out of time REQUESTS CONNECTIONS`. */
-export function tellOutcome(outcome: DrainOutcome): string {
+function tellOutcome(outcome: DrainOutcome): string {
   if (outcome.kind !== "out of time") return outcome.kind;
   return `out of time ${outcome.left.requests} ${outcome.left.connections}`;
 }
 
-/** Returns the event that Envoy has done what was asked. */
-export const done = (request: "fail-health" | "drain-listeners"): DrainEvent => ({ kind: "done", request });
-
-/** Returns the event that a request failed, but was not refused. */
-export const failed = (request: DrainRequest): DrainEvent => ({ kind: "failed", request, isRefused: false });
-
-/** Returns the event that Envoy refused a request. */
-export const refused = (request: DrainRequest): DrainEvent => ({ kind: "failed", request, isRefused: true });
-
-/** Returns the event that a deadline has passed. */
-export const at = (of: DrainDeadline): DrainEvent => ({ kind: "deadline", of });
-
-/** Returns the event that so many requests and connections were counted. */
-export const counted = (requests: number, connections = 0): DrainEvent => ({
-  kind: "counted",
-  inFlight: { requests, connections, hasRequests: true, countedBy: "listeners" },
-});
-
-export const cut: DrainEvent = { kind: "cut" };
-
-export const deadlines = "arm bound 60000, arm last look 59750, arm minimum 5000";
-
-export const begun = `${deadlines}, ask fail-health`;
-
-export const poll = "arm poll 1000";
-
-/** The events until the first count. */
-export const toCount = [done("fail-health"), at("minimum"), done("drain-listeners")];
-
-/** The actions for `toCount`. */
-export const toldToCount = [begun, "", "ask drain-listeners", "ask count"];
+/** Reads `done fail-health`, `failed count`, `refused count`, `counted REQUESTS CONNECTIONS`, `last look over`, `cut`. */
+export function eventOf(text: string): DrainEvent {
+  const [first, second = "", third = 0] = text.split(" ");
+  if (text === "cut") return { kind: "cut" };
+  if (text.endsWith(" over")) return { kind: "deadline", of: text.slice(0, -" over".length) as DrainDeadline };
+  if (first === "done") return { kind: "done", request: second as Exclude<DrainRequest, "count"> };
+  if (first !== "counted") return { kind: "failed", request: second as DrainRequest, isRefused: first === "refused" };
+  const inFlight = { requests: Number(second), connections: Number(third), hasRequests: true } as const;
+  return { kind: "counted", inFlight: { ...inFlight, countedBy: "listeners" } };
+}

@@ -1,8 +1,8 @@
-import { expect, test } from "bun:test";
+import { test } from "bun:test";
 import { SIG } from "../../../src/core/run/signal.ts";
 import { begin, step } from "../../../src/core/run/supervision.ts";
-import type { Action, Event, RunPolicy, State } from "../../../src/core/run/supervision-steps.ts";
-import { actionsOf } from "./machine.ts";
+import type { Action, Deadline, Event, RunPolicy, State } from "../../../src/core/run/supervision-steps.ts";
+import { expectLife } from "./machine.ts";
 
 export const usual: RunPolicy = {
   quitOn: "always",
@@ -19,60 +19,48 @@ export const usual: RunPolicy = {
 };
 
 /**
- * A title, the events of a life, and the actions at the beginning and in answer to each event, as `tell` writes them.
+ * A life by its steps, `EVENT` or `EVENT: ACTIONS`, as `eventOf` reads and `tell` writes them. It begins with the usual
+ * wait, unless the first step is `begin: ACTIONS`. `starts` is that the wait ends, `runs` is that and the start.
  */
-export type Life = readonly [
-  title: string,
-  events: readonly Event[],
-  actions: readonly string[],
-  policy?: Partial<RunPolicy>,
-];
+export type Life = readonly [title: string, steps: string, policy?: Partial<RunPolicy>];
 
 /** Declares a test for each life. */
-export function testLives(lives: readonly Life[]): void {
-  const rows = lives.map(([title, events, actions, policy = {}]) => [title, events, actions, policy] as const);
-  test.each(rows)("%s", (_, events, actions, policy) => {
-    expect(live(events, { ...usual, ...policy })).toEqual([...actions]);
+export function testLives(common: Partial<RunPolicy>, lives: readonly Life[]): void {
+  const rows = lives.map(([title, steps, policy]) => [title, steps, { ...usual, ...common, ...policy }] as const);
+  test.each(rows)("%s", (_, steps, policy) => {
+    const spelt = steps.replace("runs", "starts; started").replace("starts", "ready: disarm wait, start");
+    const machine = { begin: () => begin(policy), step: (state: State, event: Event) => step(state, event, policy) };
+    expectLife(machine, steps.startsWith("begin: ") ? spelt : `begin: arm wait 300000, wait; ${spelt}`, eventOf, tell);
   });
 }
 
-/** Runs a life through these events, and returns its actions: at the beginning, then in answer to each event. */
-export function live(events: readonly Event[], policy: RunPolicy): readonly string[] {
-  const machine = {
-    begin: () => begin(policy),
-    step: (state: State, event: Event) => step(state, event, policy),
-  };
-  return actionsOf(machine, events).map(tell);
+/** Reads `ready`, `wait over`, `exit 3`, `exit 3 of 8` (another process than the child), `killed 9`, `early TERM`. */
+export function eventOf(text: string): Event {
+  const [first = "", second = "", , pid = 7] = text.split(" ");
+  if (second === "over") return { kind: "deadline", of: first as Deadline };
+  if (first === "exit") return { kind: "reaped", pid: Number(pid), exit: { code: Number(second) } };
+  if (first === "killed") return { kind: "reaped", pid: Number(pid), exit: { signal: Number(second) } };
+  if (first === "early") return { kind: "signal", signal: numberOf(second), isEarly: true };
+  if (first === "ignored") return { kind: "signal", signal: numberOf(second), wasIgnored: true };
+  return plain.find(({ kind }) => kind === text) ?? { kind: "signal", signal: numberOf(text) };
+}
+
+const plain: readonly Event[] = [
+  ...(["ready", "drained", "group-gone", "quit-done"] as const).map((kind) => ({ kind })),
+  { kind: "started", pid: 7 },
+  { kind: "wait-failed", exitCode: 70 },
+  { kind: "start-failed", exitCode: 127 },
+];
+
+function numberOf(name: string): number {
+  const number = SIG[name as keyof typeof SIG];
+  if (number === undefined) throw new Error(`neither an event nor a signal: ${name}`);
+  return number;
 }
 
 /** Writes actions as text: `forward 15, arm grace 5000`. */
-export function tell(actions: readonly Action[]): string {
+function tell(actions: readonly Action[]): string {
   return actions.map(({ kind, ...rest }) => [kind, ...Object.values(rest)].join(" ")).join(", ");
 }
 
-export const ready: Event = { kind: "ready" };
-
-export const started: Event = { kind: "started", pid: 7 };
-
-export const quitDone: Event = { kind: "quit-done" };
-
-export const waitOver: Event = { kind: "deadline", of: "wait" };
-
-export const graceOver: Event = { kind: "deadline", of: "grace" };
-
-export const drained: Event = { kind: "drained" };
-
-/** Returns the event that a signal came. */
-export const signal = (signal: number): Event => ({ kind: "signal", signal });
-
-/** Returns the event that a process, by default the child, exited. */
-export const exited = (code: number, pid = 7): Event => ({ kind: "reaped", pid, exit: { code } });
-
-/** Returns the event that a signal ended the child. */
-export const killed = (signal: number): Event => ({ kind: "reaped", pid: 7, exit: { signal } });
-
-export const waiting = "arm wait 300000, wait";
-
-export const starting = "disarm wait, start";
-
-export const { HUP, INT, QUIT, USR1, USR2, TERM, CONT, TSTP, WINCH } = SIG;
+export const { HUP, INT, QUIT, USR1, USR2, TERM } = SIG;

@@ -7,104 +7,77 @@ import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
 import { type Given, inWords, type Pod, plan } from "./planned.ts";
 
 describe("what the user gives is meant for the mesh's proxy, where there is one", () => {
-  const dapr = ["dapr", "http://localhost:3500/v1.0/healthz/outbound", "POST http://localhost:3500/v1.0/shutdown"];
-  const istioReady = "http://localhost:15021/healthz/ready";
-  const istioQuit = "POST http://localhost:15020/quitquitquit";
+  const dapr = "dapr; :3500/v1.0/healthz/outbound; POST :3500/v1.0/shutdown";
+  const cloudSql = "cloud-sql-proxy; tcp://localhost:9091; POST :9091/q";
   const env = { CSQL_PROXY_QUIT_URLS: "http://localhost:9091/q" };
-  const cloudSql = ["cloud-sql-proxy", "tcp://localhost:9091", "POST http://localhost:9091/q"];
 
-  test.each<[string, readonly SidecarName[], Pod, Given, readonly (readonly string[])[]]>([
-    ["a quit", ["istio", "dapr"], {}, { quit: ["http://x/q"] }, [["istio", istioReady, "POST http://x/q"], dapr]],
+  test.each<[string, readonly SidecarName[], Pod & Given, readonly string[]]>([
+    ["a quit", ["istio", "dapr"], { quit: ["http://x/q"] }, ["istio; :15021/healthz/ready; POST http://x/q", dapr]],
     [
       "an admin interface",
       ["envoy", "dapr"],
-      {},
       { admin: "http://h:1" },
-      [["envoy", "http://h:1/ready", "POST http://h:1/quitquitquit"], dapr],
+      ["envoy; http://h:1/ready; POST http://h:1/quitquitquit", dapr],
     ],
     [
       "a process",
       ["istio", "dapr"],
-      {},
       { signalProcess: ["pilot-agent"] },
-      [["istio", istioReady, "signal pilot-agent"], dapr],
+      ["istio; :15021/healthz/ready; signal pilot-agent", dapr],
     ],
     [
       "a process and a quit",
       ["istio"],
-      {},
       { signalProcess: ["pilot-agent"], quit: ["http://x/q"] },
-      [["istio", istioReady, "POST http://x/q", "signal pilot-agent"]],
+      ["istio; :15021/healthz/ready; POST http://x/q; signal pilot-agent"],
     ],
-    [
-      "a process where nothing was found",
-      [],
-      {},
-      { signalProcess: ["a", "/b"] },
-      [["custom", "signal a", "signal /b"]],
-    ],
+    ["a process where nothing was found", [], { signalProcess: ["a", "/b"] }, ["custom; signal a; signal /b"]],
     [
       "a quit where there is no proxy",
       ["dapr"],
-      {},
       { quit: ["http://x/q"] },
-      [[...dapr.slice(0, 2), "POST http://x/q"]],
+      ["dapr; :3500/v1.0/healthz/outbound; POST http://x/q"],
     ],
     [
       "a process beside two proxies, whose own quits it replaces",
       ["istio", "linkerd"],
-      {},
       { signalProcess: ["x"] },
-      [
-        ["istio", istioReady],
-        ["linkerd", "http://localhost:4191/ready"],
-        ["custom", "signal x"],
-      ],
+      ["istio; :15021/healthz/ready", "linkerd; :4191/ready", "custom; signal x"],
     ],
     [
       "a process as last resort, beside the sidecar's own quit",
       ["istio", "dapr"],
-      {},
       { signalProcess: ["+pilot-agent"] },
-      [["istio", istioReady, istioQuit, "at last signal pilot-agent"], dapr],
+      ["istio; :15021/healthz/ready; POST :15020/quitquitquit; at last signal pilot-agent", dapr],
     ],
-    [
-      "a process as last resort, where nothing was found",
-      [],
-      {},
-      { signalProcess: ["+x"] },
-      [["custom", "at last signal x"]],
-    ],
+    ["a process as last resort, where nothing was found", [], { signalProcess: ["+x"] }, ["custom; at last signal x"]],
     [
       "a readiness path",
       ["istio"],
-      {},
       { readyPath: "/server_info" },
-      [["istio", "http://localhost:15000/server_info", istioQuit]],
+      ["istio; :15000/server_info; POST :15020/quitquitquit"],
     ],
     [
       "a readiness path and an admin interface",
       ["istio", "dapr"],
-      {},
       { readyPath: "/server_info", admin: "http://h:1" },
-      [["istio", "http://h:1/server_info", istioQuit], dapr],
+      ["istio; http://h:1/server_info; POST :15020/quitquitquit", dapr],
     ],
-    ["one more quit, asked once", ["cloud-sql-proxy"], { env }, { quit: ["+http://localhost:9091/q"] }, [cloudSql]],
+    ["one more quit, asked once", ["cloud-sql-proxy"], { quit: ["+http://localhost:9091/q"], env }, [cloudSql]],
     [
       "one more quit, that is nobody's own",
       ["cloud-sql-proxy"],
-      { env },
-      { quit: ["+http://x/q"] },
-      [cloudSql, ["custom", "POST http://x/q"]],
+      { quit: ["+http://x/q"], env },
+      [cloudSql, "custom; POST http://x/q"],
     ],
-  ])("%s", (_, names, pod, given, expected) => {
-    expect(plan(names, pod, given).map(inWords)).toEqual(expected as string[][]);
+  ])("%s", (_, names, given, expected) => {
+    expect(plan(names, given, given).map(inWords)).toEqual([...expected]);
   });
 
   test("a native one is neither told to quit nor signalled", () => {
     const annotations = { "dapr.io/enable-native-sidecar": "true" };
     const given = { quit: ["http://x/q"], signalProcess: ["daprd", "+daprd"] };
-    expect(plan(["dapr"], { annotations }, given).map(inWords)).toEqual([dapr.slice(0, 2)]);
+    expect(plan(["dapr"], { annotations }, given).map(inWords)).toEqual(["dapr, native; :3500/v1.0/healthz/outbound"]);
   });
 });
 
@@ -118,11 +91,7 @@ describe("Kuma's admin interface is on its socket, once that is there", () => {
   test("for the drain and the quit; readiness keeps its port", () => {
     const kuma = moved({}) as Sidecar;
     expect(kuma.envoy?.admin.address).toEqual({ kind: "unix", path: socket });
-    expect(inWords(kuma)).toEqual([
-      "kuma",
-      "http://localhost:9902/ready or http://localhost:9901/ready",
-      `POST unix:${socket} /quitquitquit`,
-    ]);
+    expect(inWords(kuma)).toBe(`kuma; :9902/ready or :9901/ready; POST unix:${socket} /quitquitquit`);
   });
 
   test("but a quit that the user gives stays", () => {

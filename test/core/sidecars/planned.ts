@@ -1,9 +1,9 @@
 import { describeTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
 import type { Header } from "../../../src/core/base/http-framing.ts";
-import { type Executable, parseExecutable } from "../../../src/core/run/process.ts";
+import { parseExecutable } from "../../../src/core/run/process.ts";
 import type { SidecarUrls } from "../../../src/core/sidecars/own-probes.ts";
 import { foundIn, planSidecars } from "../../../src/core/sidecars/plan.ts";
-import { describeProbe } from "../../../src/core/sidecars/probe.ts";
+import { describeProbe, parseProbe } from "../../../src/core/sidecars/probe.ts";
 import { describeQuit, parseQuit } from "../../../src/core/sidecars/quit.ts";
 import type { SidecarName } from "../../../src/core/sidecars/registry.ts";
 import type { QuitRequest, Sidecar } from "../../../src/core/sidecars/sidecar.ts";
@@ -15,9 +15,10 @@ export interface Pod {
   readonly annotations?: Table;
 }
 
-/** The values of flags: --admin, --quit, --signal-process and --ready-path. */
+/** The values of flags: --admin, --ready, --quit, --signal-process and --ready-path. */
 export interface Given {
   readonly admin?: string;
+  readonly ready?: readonly string[];
   readonly quit?: readonly string[];
   readonly signalProcess?: readonly string[];
   readonly readyPath?: string;
@@ -27,25 +28,35 @@ export interface Given {
 /** Plans what is asked of the named sidecars in a pod, with these flags. */
 export function plan(names: readonly SidecarName[], { env = {}, annotations = {} }: Pod = {}, given: Given = {}) {
   const urls: SidecarUrls = {
-    admin: given.admin === undefined ? undefined : parseHttpTarget(given.admin),
-    ready: [],
-    quit: (given.quit ?? []).map((text) => parseQuit(text) as QuitRequest),
-    signalProcess: (given.signalProcess ?? []).map((text) => parseExecutable(text) as Executable),
+    admin: given.admin === undefined ? undefined : must(parseHttpTarget(given.admin)),
+    ready: (given.ready ?? []).map((text) => must(parseProbe(text))),
+    quit: (given.quit ?? []).map((text) => must(parseQuit(text))),
+    signalProcess: (given.signalProcess ?? []).map((text) => must(parseExecutable(text))),
     readyPath: given.readyPath,
     ...(given.header && { header: given.header }),
   };
   return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urls);
 }
 
-/** Describes a sidecar: its name, what is asked, what is told to quit, what is signalled. */
-export function inWords({ name, ready, quits, processes, lastResort = [] }: Sidecar): readonly string[] {
+/**
+ * Describes a sidecar in one line, without `http://localhost`: its name, `, native` behind a native one's, what is asked,
+ * told to quit, and signalled.
+ */
+export function inWords({ name, isNative, ready, quits, processes, lastResort = [] }: Sidecar): string {
   const signals = [...processes.map((file) => `signal ${file}`), ...lastResort.map((file) => `at last signal ${file}`)];
-  return [name, ...ready.map(describeProbe), ...quits.map(quitInWords), ...signals];
+  const all = [isNative ? `${name}, native` : name, ...ready.map(describeProbe), ...quits.map(quitInWords), ...signals];
+  return all.join("; ").replaceAll("http://localhost:", ":");
 }
 
 /** Describes a quit request, with the target that it falls back to. */
-export function quitInWords(quit: QuitRequest): string {
+function quitInWords(quit: QuitRequest): string {
   return quit.fallback === undefined
     ? describeQuit(quit)
     : `${describeQuit(quit)}, else ${describeTarget(quit.fallback.target)}`;
+}
+
+/** Returns a value that is not undefined. @throws Error if it is */
+export function must<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("not readable");
+  return value;
 }

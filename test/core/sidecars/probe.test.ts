@@ -50,23 +50,10 @@ describe("a target's text says what to probe, and is how it is called in logs", 
 
 test.each([
   "",
-  "localhost:5432",
-  "tcp://localhost",
-  "tcp://localhost:",
-  "tcp://localhost:0",
-  "tcp://localhost:65536",
-  "tcp://localhost:99999",
-  "tcp://localhost:123456",
-  "tcp://localhost:80/path",
-  "tcp://:80",
-  "tcp://::1:80",
-  "tcp://[db]:80",
   "tcp://a b:80",
-  "file:ready",
-  "file:",
-  "unix:app.sock",
-  "udp://localhost:53",
-  "http://",
+  ..."localhost:5432 tcp://localhost tcp://localhost: tcp://localhost:0 tcp://localhost:65536".split(" "),
+  ..."tcp://localhost:99999 tcp://localhost:123456 tcp://localhost:80/path tcp://:80 tcp://::1:80".split(" "),
+  ..."tcp://[db]:80 file:ready file: unix:app.sock udp://localhost:53 http://".split(" "),
 ])("%p is nothing that can be probed", (text) => {
   expect(parseProbe(text)).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Header } from "../../../src/core/base/http-framing.ts";
 import { describeQuit, parseHeader, parseQuit, quitRefusal, quitUnreachable } from "../../../src/core/sidecars/quit.ts";
 import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
-import { must } from "./sidecar-texts.ts";
+import { must } from "./planned.ts";
 
 describe("a quit is a URL, with a method before it if it is not POST", () => {
   test.each([

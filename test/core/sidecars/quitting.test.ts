@@ -9,6 +9,7 @@ import {
   type Result,
   step,
 } from "../../../src/core/sidecars/quitting.ts";
+import { expectLife } from "../run/machine.ts";
 
 const envoy: QuitMachinePolicy = {
   name: "envoy",
@@ -30,132 +31,103 @@ const failed = (why: "refused" | "unreachable" | "late" | "broken"): QuitEvent =
 const rested: QuitEvent = { kind: "rested" };
 const gone: QuitEvent = { kind: "gone" };
 const half: QuitEvent = { kind: "half" };
-const bound = (askedMs = 5000): QuitEvent => ({ kind: "bound", askedMs });
+const bound: QuitEvent = { kind: "bound", askedMs: 5000 };
 const searched = (isFound: boolean): QuitEvent => ({ kind: "searched", isFound, askedMs: 2500 });
 
-interface Played {
-  readonly actions: readonly string[];
-  readonly result: Result | undefined;
-}
+const events: Readonly<Record<string, QuitEvent>> = {
+  ...{ rested, gone, half, bound, "bound soon": { kind: "bound", askedMs: 99 } },
+  ...{ refused: failed("refused"), unreachable: failed("unreachable"), broken: failed("broken") },
+  ...{ "not found": searched(false), found: searched(true), leaving: { kind: "looked", life: "leaving" } },
+};
 
-function play(policy: QuitMachinePolicy, events: readonly QuitEvent[]): Played {
-  let [state, actions] = begin();
-  const all: QuitAction[] = [...actions];
-  for (const event of events) {
-    [state, actions] = step(state, event, policy);
-    all.push(...actions);
-  }
-  const words = all.map((action) => (action.kind === "rest" ? `rest ${Math.round(action.ms)}` : action.kind));
-  return { actions: words, result: state.phase === "over" ? state.result : undefined };
-}
+const tell = (actions: readonly QuitAction[]): string =>
+  actions.map((action) => (action.kind === "rest" ? `rest ${Math.round(action.ms)}` : action.kind)).join(", ");
 
 describe("a quit", () => {
-  test.each<[string, QuitMachinePolicy, readonly QuitEvent[], readonly string[], Partial<Result>]>([
-    ["is taken, and the sidecar goes", envoy, [answered(200), gone], ["ask", "watch"], { ok: true, outcome: "exited" }],
+  const early: QuitMachinePolicy = { ...envoy, wasReady: false };
+  const once: QuitMachinePolicy = { ...envoy, mustNotRepeat: true };
+  const elsewhere: QuitMachinePolicy = { ...envoy, hasFallback: true, fallbackExitsWhen: "later" };
+  const wasTaken = "refused: rest 10; rested: ask; refused: rest 15; rested: ask; refused";
+  const later = "answered, still draining: it exits by itself later";
+
+  test.each<[string, QuitMachinePolicy, string, Partial<Result>]>([
+    ["is taken, and the sidecar goes", envoy, "200: watch; gone", { ok: true, outcome: "exited" }],
     [
       "is taken, and the sidecar stays",
       envoy,
-      [answered(200), half, bound()],
-      ["ask", "watch"],
+      "200: watch; half; bound",
       { ok: false, isTaken: true, outcome: "answered, but still runs" },
     ],
     [
       "of another program is done when it is answered",
       custom,
-      [answered(204)],
-      ["ask"],
+      "204",
       { ok: true, isTaken: true, outcome: "answered", status: 204 },
     ],
-    [
-      "that is taken has nothing signalled",
-      agent,
-      [answered(200), half, searched(true), bound()],
-      ["ask", "watch"],
-      { isTaken: true },
-    ],
-    ["that is refused is not repeated", envoy, [answered(404)], ["ask"], { ok: false, isTaken: false, status: 404 }],
+    ["that is taken has nothing signalled", agent, "200: watch; half; found; bound", { isTaken: true }],
+    ["that is refused is not repeated", envoy, "404", { ok: false, isTaken: false, status: 404 }],
     [
       "that is answered with 500 is repeated twice",
       custom,
-      [answered(500), rested, answered(503), rested, answered(500)],
-      ["ask", "rest 200", "ask", "rest 1000", "ask"],
+      "500: rest 200; rested: ask; 503: rest 1000; rested: ask; 500",
       { ok: false, outcome: "HTTP 500", status: 500 },
     ],
     [
       "that is cut off is repeated twice",
       custom,
-      [failed("broken"), rested, failed("broken"), rested, failed("broken")],
-      ["ask", "rest 200", "ask", "rest 1000", "ask"],
+      "broken: rest 200; rested: ask; broken: rest 1000; rested: ask; broken",
       { ok: false, outcome: "broken" },
     ],
     [
       "that was its end is taken",
-      { ...envoy, wasReady: false },
-      [failed("broken"), rested, failed("refused"), rested, failed("refused"), rested, failed("refused")],
-      ["ask", "rest 200", "ask", "rest 10", "ask", "rest 15", "ask"],
+      early,
+      `broken: rest 200; rested: ask; ${wasTaken}`,
       { ok: true, isTaken: true, outcome: "exited" },
     ],
     [
       "where nobody listens any more: a program that was there is gone",
       custom,
-      [failed("refused"), rested, failed("refused"), rested, failed("refused")],
-      ["ask", "rest 10", "ask", "rest 15", "ask"],
+      wasTaken,
       { ok: true, outcome: "had exited already" },
     ],
     [
       "where nobody listens any more: a sidecar's readiness tells",
       agent,
-      [failed("refused"), rested, failed("refused"), rested, failed("refused"), { kind: "looked", life: "leaving" }],
-      ["ask", "rest 10", "ask", "rest 15", "ask", "look"],
+      `${wasTaken}: look; leaving`,
       { ok: true, isTaken: true, outcome: "was exiting already" },
     ],
-    ["that hangs", envoy, [half, bound()], ["ask"], { ok: false, isTaken: false, outcome: "no answer in time" }],
+    ["that hangs", envoy, "half; bound", { ok: false, isTaken: false, outcome: "no answer in time" }],
     [
       "that hangs, and there is nothing to signal",
       agent,
-      [half, searched(false), answered(200), gone],
-      ["ask", "search", "watch"],
+      "half: search; not found; 200: watch; gone",
       { ok: true, outcome: "exited" },
     ],
     [
       "that hangs, and pilot-agent is there",
       agent,
-      [half, searched(true)],
-      ["ask", "search"],
+      "half: search; found",
       { ok: false, isTaken: false, outcome: "no answer in time" },
     ],
     [
       "that has only just been repeated",
-      { ...envoy, wasReady: false },
-      [failed("unreachable"), rested, bound(99)],
-      ["ask", "rest 10", "ask"],
+      early,
+      "unreachable: rest 10; rested: ask; bound soon",
       { outcome: "unreachable" },
     ],
-    [
-      "that must not be repeated, cut off",
-      { ...envoy, mustNotRepeat: true },
-      [failed("broken"), gone],
-      ["ask", "watch"],
-      { ok: true, outcome: "exited" },
-    ],
-    [
-      "that must not be repeated, 500",
-      { ...envoy, mustNotRepeat: true },
-      [answered(500)],
-      ["ask"],
-      { ok: false, status: 500 },
-    ],
-    [
-      "goes elsewhere where nobody listens",
-      { ...envoy, hasFallback: true, fallbackExitsWhen: "later" },
-      [failed("refused"), answered(200), bound()],
-      ["ask", "ask", "watch"],
-      { ok: true, outcome: "answered, still draining: it exits by itself later" },
-    ],
-  ])("%s", (_, policy, events, actions, result) => {
-    const played = play(policy, events);
-    expect(played.actions).toEqual(actions);
-    expect(played.result).toMatchObject(result);
+    ["that must not be repeated, cut off", once, "broken: watch; gone", { ok: true, outcome: "exited" }],
+    ["that must not be repeated, 500", once, "500", { ok: false, status: 500 }],
+    ["goes elsewhere where nobody listens", elsewhere, "refused: ask; 200: watch; bound", { ok: true, outcome: later }],
+  ])("%s", (_, policy, life, result) => {
+    let last: QuitState | undefined;
+    const play = (state: QuitState, event: QuitEvent) => {
+      const next = step(state, event, policy);
+      [last] = next;
+      return next;
+    };
+    const eventOf = (text: string) => events[text] ?? answered(Number(text));
+    expectLife({ begin, step: play }, `begin: ask; ${life}`, eventOf, tell);
+    expect(last?.phase === "over" ? last.result : undefined).toMatchObject(result);
   });
 });
 
@@ -169,7 +141,7 @@ const policies: fc.Arbitrary<QuitMachinePolicy> = fc.record({
   hasLastResort: fc.boolean(),
 });
 const life = fc.constantFrom("gone" as const, "leaving" as const, "ready" as const, "unknown" as const);
-const events: fc.Arbitrary<QuitEvent> = fc.oneof(
+const anyEvent: fc.Arbitrary<QuitEvent> = fc.oneof(
   fc.constantFrom(200, 204, 301, 403, 404, 500, 503).map(answered),
   fc.constantFrom("refused" as const, "unreachable" as const, "late" as const, "broken" as const).map(failed),
   fc.constant(rested),
@@ -189,8 +161,8 @@ describe("whatever comes, a quit", () => {
     ) => void,
   ) =>
     fc.assert(
-      fc.property(policies, fc.array(events, { maxLength: 30 }), (policy, some) => {
-        const all = [...some, bound()];
+      fc.property(policies, fc.array(anyEvent, { maxLength: 30 }), (policy, some) => {
+        const all = [...some, bound];
         let [state, acts] = begin();
         const states = [state];
         const actions = [[...acts]];

@@ -1,118 +1,83 @@
 import { describe, expect, test } from "bun:test";
 import { parseHttpTarget } from "../../../src/core/base/address.ts";
 import type { SidecarKind } from "../../../src/core/sidecars/kinds/kind.ts";
-import type { SidecarUrls } from "../../../src/core/sidecars/own-probes.ts";
-import { type FoundSidecar, planSidecars } from "../../../src/core/sidecars/plan.ts";
 import { describeProbe, parseProbe } from "../../../src/core/sidecars/probe.ts";
-import { describeQuit, parseQuit } from "../../../src/core/sidecars/quit.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../../../src/core/sidecars/registry.ts";
-import { must } from "./sidecar-texts.ts";
-
-const found = (...names: readonly SidecarName[]): readonly FoundSidecar[] =>
-  names.map((name) => ({ name, isNative: false }));
-
-const native = (name: SidecarName): FoundSidecar => ({ name, isNative: true });
-
-interface Given {
-  readonly admin?: string;
-  readonly ready?: readonly string[];
-  readonly quit?: readonly string[];
-}
-
-/** The plan as text: name, what is asked, what is told to quit. */
-function plan(sidecars: readonly FoundSidecar[], { admin, ready = [], quit = [] }: Given = {}): readonly string[][] {
-  const urls: SidecarUrls = {
-    admin: admin === undefined ? undefined : must(parseHttpTarget(admin)),
-    ready: ready.map((text) => must(parseProbe(text))),
-    quit: quit.map((text) => must(parseQuit(text))),
-  };
-  return planSidecars(sidecars, urls).map(({ name, isNative, ready, quits }) => [
-    isNative ? `${name}, native` : name,
-    ...ready.map(describeProbe),
-    ...quits.map(describeQuit),
-  ]);
-}
+import { type Given, inWords, must, plan } from "./planned.ts";
 
 describe("the sidecars to wait for and to quit are", () => {
-  const istio = ["istio", "http://localhost:15021/healthz/ready", "POST http://localhost:15020/quitquitquit"];
-  const linkerd = ["linkerd", "http://localhost:4191/ready", "POST http://localhost:4191/shutdown"];
-  const envoy = ["envoy", "http://localhost:9901/ready", "POST http://localhost:9901/quitquitquit"];
+  const istioReady = "istio; :15021/healthz/ready";
+  const istio = `${istioReady}; POST :15020/quitquitquit`;
+  const native = "istio, native; :15021/healthz/ready";
+  const linkerdReady = "linkerd; :4191/ready";
+  const linkerd = `${linkerdReady}; POST :4191/shutdown`;
+  const envoy = "envoy; :9901/ready; POST :9901/quitquitquit";
   const more = { ready: ["tcp://db:1"], quit: ["http://x/q"] };
 
-  test.each<[string, readonly FoundSidecar[], Given, readonly string[][]]>([
+  test.each<[string, readonly string[], Given, readonly string[]]>([
     ["none where none was found", [], {}, []],
-    ["Istio by its own endpoints", found("istio"), {}, [istio]],
-    ["Linkerd by its own endpoints", found("linkerd"), {}, [linkerd]],
-    ["Envoy by its own endpoints", found("envoy"), {}, [envoy]],
-    ["several, each by its own", found("istio", "linkerd"), {}, [istio, linkerd]],
-    ["a native one, which is not quit", [native("istio")], {}, [["istio, native", istio[1] as string]]],
+    ["Istio by its own endpoints", ["istio"], {}, [istio]],
+    ["Linkerd by its own endpoints", ["linkerd"], {}, [linkerd]],
+    ["Envoy by its own endpoints", ["envoy"], {}, [envoy]],
+    ["several, each by its own", ["istio", "linkerd"], {}, [istio, linkerd]],
+    ["a native one, which is not quit", ["istio, native"], {}, [native]],
     [
       "Istio, asked at a given admin interface, and told to quit at pilot-agent's",
-      found("istio"),
+      ["istio"],
       { admin: "http://h:1" },
-      [["istio", "http://h:1/ready", istio[2] as string]],
+      ["istio; http://h:1/ready; POST :15020/quitquitquit"],
     ],
     [
       "Envoy at a given admin interface",
-      found("envoy"),
+      ["envoy"],
       { admin: "unix:/admin.sock" },
-      [["envoy", "unix:/admin.sock /ready", "POST unix:/admin.sock /quitquitquit"]],
+      ["envoy; unix:/admin.sock /ready; POST unix:/admin.sock /quitquitquit"],
     ],
     [
       "Linkerd at a given admin interface",
-      found("linkerd"),
+      ["linkerd"],
       { admin: "http://h:1/" },
-      [["linkerd", "http://h:1/ready", "POST http://h:1/shutdown"]],
+      ["linkerd; http://h:1/ready; POST http://h:1/shutdown"],
     ],
-    ["what was given, where none was found", [], more, [["custom", "tcp://db:1", "POST http://x/q"]]],
-    ["a given probe besides its own", found("istio"), { ready: ["tcp://db:1"] }, [istio, ["custom", "tcp://db:1"]]],
+    ["what was given, where none was found", [], more, ["custom; tcp://db:1; POST http://x/q"]],
+    ["a given probe besides its own", ["istio"], { ready: ["tcp://db:1"] }, [istio, "custom; tcp://db:1"]],
     [
       "a given quit instead of its own",
-      found("istio"),
+      ["istio"],
       { quit: ["GET http://x/q", "http://x/p"] },
-      [["istio", istio[1] as string, "GET http://x/q", "POST http://x/p"]],
+      [`${istioReady}; GET http://x/q; POST http://x/p`],
     ],
     [
       "what was given besides several, whose own quits it replaces",
-      found("istio", "linkerd"),
+      ["istio", "linkerd"],
       more,
-      [istio.slice(0, 2), linkerd.slice(0, 2), ["custom", "tcp://db:1", "POST http://x/q"]],
+      [istioReady, linkerdReady, "custom; tcp://db:1; POST http://x/q"],
     ],
     [
       "a given probe besides several, which are quit as ever",
-      found("istio", "linkerd"),
+      ["istio", "linkerd"],
       { ready: ["tcp://db:1"] },
-      [istio, linkerd, ["custom", "tcp://db:1"]],
+      [istio, linkerd, "custom; tcp://db:1"],
     ],
-    [
-      "a native one and a given probe",
-      [native("istio")],
-      { ready: ["tcp://db:1"] },
-      [
-        ["istio, native", istio[1] as string],
-        ["custom", "tcp://db:1"],
-      ],
-    ],
+    ["a native one and a given probe", ["istio, native"], { ready: ["tcp://db:1"] }, [native, "custom; tcp://db:1"]],
     [
       "a native one, not quit even at its own endpoint when that is given",
-      [native("istio")],
+      ["istio, native"],
       { quit: ["http://localhost:15020/quitquitquit"] },
-      [["istio, native", istio[1] as string]],
+      [native],
     ],
     [
       "a native one and another, and what was given is quit",
-      [native("istio"), ...found("linkerd")],
+      ["istio, native", "linkerd"],
       { quit: ["http://x/q"] },
-      [["istio, native", istio[1] as string], linkerd.slice(0, 2), ["custom", "POST http://x/q"]],
+      [native, linkerdReady, "custom; POST http://x/q"],
     ],
-    [
-      "a native one, and one that is told to quit",
-      [native("istio"), ...found("linkerd")],
-      {},
-      [["istio, native", istio[1] as string], linkerd],
-    ],
+    ["a native one, and one that is told to quit", ["istio, native", "linkerd"], {}, [native, linkerd]],
   ])("%s", (_, sidecars, given, expected) => {
-    expect(plan(sidecars, given)).toEqual(expected as string[][]);
+    const names = sidecars.map((each) => each.replace(", native", "") as SidecarName);
+    const natives = names.filter((_, at) => sidecars[at]?.endsWith(", native"));
+    const pod = { annotations: { "ebb.dev/native": natives.join(",") } };
+    expect(plan(names, pod, given).map(inWords)).toEqual([...expected]);
   });
 });
 

@@ -1,5 +1,5 @@
+import type { Random } from "../../random.ts";
 import type { AppPlan, CommandName, Flags } from "./planned.ts";
-import type { Random } from "./random.ts";
 
 interface About {
   readonly command: CommandName;

@@ -1,7 +1,7 @@
+import { type Random, randomOf } from "../../random.ts";
 import { planApp } from "./app.ts";
 import type { CommandName, Flags, Plan } from "./planned.ts";
 import { planProxy } from "./proxy.ts";
-import { type Random, randomOf } from "./random.ts";
 import { planSignals } from "./signals.ts";
 
 /** Plans all that happens in a run; the same seed gives the same plan. */

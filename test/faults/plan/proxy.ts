@@ -1,5 +1,5 @@
+import type { Random } from "../../random.ts";
 import type { Answer, CommandName, Door, Phase, ProxyPlan } from "./planned.ts";
-import type { Random } from "./random.ts";
 
 interface About {
   readonly command: CommandName;

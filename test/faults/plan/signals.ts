@@ -1,7 +1,7 @@
 import { endsWait, SIG } from "../../../src/core/run/signal.ts";
+import type { Random } from "../../random.ts";
 import { planEnd } from "./app.ts";
 import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./planned.ts";
-import type { Random } from "./random.ts";
 
 /** The signals that ask an app to stop: they begin the drain and the grace. */
 export const stops: readonly number[] = [SIG.INT, SIG.TERM];

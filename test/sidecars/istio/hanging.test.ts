@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { open, send } from "../../envoy/traffic.ts";
 import { drainLineOf, lineOf, until } from "../../harness.ts";
 import { startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
 import { type Container, startPod } from "../pod.ts";
-import { startIstiod } from "./istiod.ts";
+import { besideIstiod } from "./istiod.ts";
 import { istioMesh } from "./subject.ts";
 
-let istiod: AsyncDisposable;
-beforeAll(async () => {
-  istiod = await startIstiod();
-});
-afterAll(() => istiod[Symbol.asyncDispose]());
+besideIstiod();
 
 /** Of the Envoy that one of pilot-agent's threads has started. */
 function envoyOf({ pid }: Container): number {

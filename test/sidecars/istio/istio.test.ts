@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { envoyVersion } from "../../../build/setup/envoy.mjs";
 import { quitLineOf, temporaryFolder, until } from "../../harness.ts";
@@ -7,14 +7,10 @@ import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
 import { stableStatus } from "../status.ts";
-import { startIstiod } from "./istiod.ts";
+import { besideIstiod } from "./istiod.ts";
 import { istioMesh } from "./subject.ts";
 
-let istiod: AsyncDisposable;
-beforeAll(async () => {
-  istiod = await startIstiod();
-});
-afterAll(() => istiod[Symbol.asyncDispose]());
+besideIstiod();
 
 const istio = istioMesh();
 lifeTests(istio);

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from "bun:test";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder, until } from "../../harness.ts";
@@ -9,12 +10,21 @@ const port = 15010;
 /** The ports of the app of each pod, and of the servers outside the pods. */
 export const ports = { app: 8080, outsideHttp: 9000, outsideTcp: 9001 };
 
+/** Has istiod run during the tests of a file. */
+export function besideIstiod(): void {
+  let istiod: AsyncDisposable;
+  beforeAll(async () => {
+    istiod = await startIstiod();
+  });
+  afterAll(() => istiod[Symbol.asyncDispose]());
+}
+
 /**
  * Starts istiod with a configuration from files: a service whose endpoints are the pods, and one whose endpoint is
  * outside. It is as installed, but without what the Envoy of PyPI lacks (Istio's own filters), and without a CA, so
  * without mutual TLS. Resolves once it is ready.
  */
-export async function startIstiod(): Promise<AsyncDisposable> {
+async function startIstiod(): Promise<AsyncDisposable> {
   const folder = temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   await Bun.write(at("config/all.yaml"), configuration());

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { open } from "../../envoy/traffic.ts";
 import { drainLineOf, isQuitLine, quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import { drain, expectTook, MIN_MS, startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
-import { startIstiod } from "./istiod.ts";
+import { besideIstiod } from "./istiod.ts";
 import { istioMesh } from "./subject.ts";
 
-let istiod: AsyncDisposable;
-beforeAll(async () => {
-  istiod = await startIstiod();
-});
-afterAll(() => istiod[Symbol.asyncDispose]());
+besideIstiod();
 
 const istio = istioMesh();
 

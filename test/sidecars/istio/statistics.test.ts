@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { istioStats } from "../../envoy/bootstrap.ts";
 import { startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
-import { startIstiod } from "./istiod.ts";
+import { besideIstiod } from "./istiod.ts";
 import { istioMesh } from "./subject.ts";
 
-let istiod: AsyncDisposable;
-beforeAll(async () => {
-  istiod = await startIstiod();
-});
-afterAll(() => istiod[Symbol.asyncDispose]());
+besideIstiod();
 
 test("the statistics that the tests beside Envoy alone take for Istio's are those of its own bootstrap", async () => {
   await using pod = await startPod();

@@ -1,8 +1,7 @@
 import type { DifferenceId } from "../../differences.ts";
 import type { Rival } from "../../rivals.ts";
 import type { Aspect } from "../compare.ts";
-import type { Facts } from "../facts.ts";
-import type { Line } from "../line.ts";
+import type { Facts, Line } from "../facts.ts";
 
 /**
  * A listed difference: in which cases it shows (by what was done, and what came of it), and exactly how. It does not

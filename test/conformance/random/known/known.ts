@@ -1,6 +1,5 @@
 import { type Aspect, linesIn } from "../compare.ts";
-import type { Facts } from "../facts.ts";
-import type { Line } from "../line.ts";
+import type { Facts, Line } from "../facts.ts";
 import type { Known } from "./entry.ts";
 import { leaving } from "./leaving.ts";
 import { requests } from "./requests.ts";

@@ -5,12 +5,12 @@ import {
   isHung,
   isQuitLine,
   isRedirected,
+  type Line,
   ownCode,
   quitsInTime,
   sentLater,
   wrappers,
 } from "../facts.ts";
-import type { Line } from "../line.ts";
 import type { Known } from "./entry.ts";
 import { isRefused } from "./waiting.ts";
 

@@ -1,4 +1,4 @@
-import type { Random } from "../../../faults/plan/random.ts";
+import type { Random } from "../../../random.ts";
 import type { PlannedServer, ToolPlan } from "./planned.ts";
 import { envoyWords, planQuit, planReadiness, setAll, waitOf } from "./proxy.ts";
 

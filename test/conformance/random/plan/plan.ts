@@ -1,4 +1,4 @@
-import { type Random, randomOf } from "../../../faults/plan/random.ts";
+import { type Random, randomOf } from "../../../random.ts";
 import type { Rival } from "../../rivals.ts";
 import { planApp } from "./app.ts";
 import { planEnvoyPreflight } from "./envoy-preflight.ts";

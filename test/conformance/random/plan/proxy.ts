@@ -1,4 +1,4 @@
-import type { Random } from "../../../faults/plan/random.ts";
+import type { Random } from "../../../random.ts";
 import type { AnswerName } from "../answers.ts";
 import type { PlannedServer } from "./planned.ts";
 

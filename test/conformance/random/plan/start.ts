@@ -1,4 +1,4 @@
-import type { Random } from "../../../faults/plan/random.ts";
+import type { Random } from "../../../random.ts";
 import type { Step } from "../../case.ts";
 import type { Plan } from "./planned.ts";
 import { setAll } from "./proxy.ts";

@@ -27,7 +27,6 @@ export const reaperMessages = {
   "pod gone": { level: "info", by, fields: audit },
   "pod left alone": { level: "info", by, fields: audit },
   "stopped before the sidecars had ended": { level: "info", by, fields: audit },
-  "the API server answers again: continuing": { level: "info", by, fields: {} },
   "all permissions are granted: continuing": { level: "info", by, fields: {} },
   "asked a sidecar to quit": {
     level: ["info", "warn"],
@@ -121,13 +120,6 @@ export const reaperMessages = {
       "A permission on events.k8s.io is missing, or the API server does not answer. A sidecar may be asked twice, which does no harm.",
     cure: "403: apply the manifests again.",
   },
-  "cannot write the Event before the act": {
-    level: "warn",
-    by,
-    fields: { reason },
-    cause: "The Event that announces the act was not written in time. The act follows all the same.",
-    cure: "403: apply the manifests again.",
-  },
   "cannot read namespaces: ignoring their label ebb.dev/reap": {
     level: "warn",
     by,
@@ -141,13 +133,6 @@ export const reaperMessages = {
     fields: { namespace: "its name" },
     cause: "--namespace names one that does not exist.",
     cure: "Correct the name, or create it: the reaper looks again at each --resync.",
-  },
-  "the API server fails: pausing requests": {
-    level: "warn",
-    by,
-    fields: { reason: "the last failure", pauseMs: "milliseconds" },
-    cause: "Several requests in a row failed: the circuit breaker is open.",
-    cure: "Look at the API server. The reaper goes on by itself when it answers.",
   },
   "cannot watch pods: retrying": {
     level: "warn",

@@ -39,7 +39,8 @@ export interface PodEvents {
   write(about: Regarding, event: PodEvent, signal?: AbortSignal): Promise<void>;
   /**
    * Resolves with when any replica last asked a sidecar of this pod to quit, in milliseconds since the epoch; with
-   * undefined if none did, or if Events cannot be read, which the log says. The answer may be up to 5 s old.
+   * undefined if none did, if the signal is aborted, or if Events cannot be read, which the log says. The answer may be
+   * up to 5 s old.
    */
   lastTold(pod: PodRef, signal: AbortSignal): Promise<number | undefined>;
 }
@@ -72,7 +73,8 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
         return (await asked.times).get(uid);
       } catch (error) {
         if (lists.get(namespace) === asked) lists.delete(namespace);
-        if (isRecent && !signal.aborted) return await this.lastTold(pod, signal); // the first caller's signal may be aborted
+        if (signal.aborted) return undefined;
+        if (isRecent) return await this.lastTold(pod, signal); // the first caller's signal may be aborted
         if (!isApiFailure(error)) throw error;
         log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
         return undefined; // a sidecar that is told twice takes no harm

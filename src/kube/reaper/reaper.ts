@@ -7,7 +7,7 @@ import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import { REAP, type ReapPolicy, selectionOf } from "../../core/reap/policy.ts";
-import { rightsNeeded } from "../../core/reap/rights.ts";
+import { type Right, rightsNeeded } from "../../core/reap/rights.ts";
 import { EXIT } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
@@ -23,8 +23,8 @@ import { type PodSource, watchPods } from "./pods.ts";
 import { reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createReconciler, emptyMemory, knownNow, type Reconciler } from "./reconciler.ts";
-import { createRightsChecker } from "./rights.ts";
-import { createGate, throttleClient } from "./throttle.ts";
+import { createRights } from "./rights.ts";
+import { createRateLimit, throttleClient } from "./throttle.ts";
 
 /** What `ebb reaper` needs beside its settings. */
 export interface Context {
@@ -52,6 +52,7 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
     methods,
     allowsReapExec: settings.allowReapExec,
     image: settings.image,
+    lacksImage: settings.image === undefined && settings.methods.includes("ephemeral"),
     namespaces,
   });
   const identity = `${hostname()}_${randomUUID()}`;
@@ -72,29 +73,31 @@ interface Serving {
 /** Watches and judges in every replica, so that the one that leads next acts at once. */
 async function serve(direct: ApiClient, { settings, policyIn, identity, log, stops }: Serving): Promise<void> {
   const memory = emptyMemory();
-  const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
+  const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
   const leadership = electLeader(direct, { settings, identity, log, signal: stops.first });
-  const rights = rightsOf(direct, { settings, methods: policyIn(new Map()).methods, log });
+  const { methods } = policyIn(new Map());
+  const needed = rightsOf(settings, methods, direct.namespace);
+  const rights = createRights({ api: direct, needed, changed: () => reconciler.reconsider(), log });
   const gauges = {
     missingRights: () => rights.missing().length,
     leads: leadership.leads,
-    isCircuitOpen: () => gate.isOpen,
-    depth: () => reconciler.depth,
-    underWay: () => attempts.underWay,
+    depth: () => reconciler.depth(),
+    underWay: () => attempts.size,
     syncedAt: () => source.syncedAt(),
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
-  const api = throttleClient(direct, gate, metrics.requested);
-  const source = watchPods(api, watchedBy(settings), log, metrics.interrupted);
+  const api = throttleClient(direct, turn, metrics.requested);
+  const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
+  const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
-  const perform = createActs({ ...settings, api, gate: gate.turn, denied: rights.check, log });
+  const perform = createActs({ ...settings, api, gate: turn, denied: rights.review, log });
   const known = () => knownNow(memory);
   const attempts = createAttempts({
-    ...{ api, perform, events, metrics, policy, known, denied: rights.check, watches: true, log },
+    ...{ api, perform, events, metrics, policy, known, watched: source.get, denied: rights.review, log },
   });
   const { concurrency, dryRun: isDryRun } = settings;
-  const complaints = createComplaints({ events, isDryRun, log });
+  const complaints = createComplaints(events, isDryRun, log);
   const reconciler: Reconciler = createReconciler({
     ...{ source, attempts, events, complaints, metrics, policy, memory, concurrency, isDryRun, log },
   });
@@ -104,12 +107,12 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   log.info({ port: health.port }, "serving probes and metrics");
   // what throws is a bug, and ends all of it
   void source.listed.then(() => sayIfUnselected(source, policy(), log));
-  await rights.check(stops.first);
+  await rights.review(stops.first);
   await Promise.all([
-    rights.run(() => reconciler.reconsider(source.all()), stops.first),
-    source.run((change) => reconciler.changed(change), stops.first),
-    reconciler.judge(stops.first),
-    leadership.hold((signal) => reconciler.act(signal)),
+    rights.run(stops.first),
+    source.run(reconciler.changed, stops.first),
+    reconciler.run(stops.first),
+    leadership.hold(reconciler.lead),
   ]);
   await health.close();
 }
@@ -122,22 +125,14 @@ function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void 
   log.warn({ pods: source.size, how }, "no pod is selected: no namespace or pod has opted in");
 }
 
-/** Creates the checker of the permissions that the reaper needs; with --dry-run only of those to read. */
+/** Returns the permissions that the reaper needs; with --dry-run only those to read. */
 function rightsOf(
-  api: ApiClient,
-  { settings, methods, log }: Pick<Serving, "settings" | "log"> & Pick<Context, "methods">,
-) {
-  const { dryRun, namespace, lease: name, leaseNamespace = api.namespace } = settings;
-  const lease = dryRun ? undefined : { namespace: leaseNamespace, name };
-  return createRightsChecker({
-    api,
-    needed: rightsNeeded({ namespaces: namespace.flat(), methods, onlyLooks: dryRun, lease }),
-    log,
-  });
-}
-
-function watchedBy({ namespace, selector, resync }: ReaperSettings) {
-  return { namespaces: namespace.flat(), selector, resyncMs: resync };
+  { dryRun, namespace, lease: name, leaseNamespace }: ReaperSettings,
+  methods: readonly MethodKind[],
+  ownNamespace: string,
+): readonly Right[] {
+  const lease = dryRun ? undefined : { namespace: leaseNamespace ?? ownNamespace, name };
+  return rightsNeeded({ namespaces: namespace.flat(), methods, onlyLooks: dryRun, lease });
 }
 
 /** Twice as long as a Lease lives, of which a round of the election is a small part. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../../harness.ts";
-import { refuse } from "../../kube/api-server/api-server.ts";
+import { podPath, refuse } from "../../kube/api-server/api-server.ts";
 import { takes } from "../../time.ts";
 import { type Cluster, nonEmpty, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
@@ -127,20 +127,26 @@ test.concurrent(
 );
 
 test.concurrent(
-  "while the API server is unwell it is left in peace, and asked again when it is well",
+  "while the API server is unwell it is asked at growing intervals, and again when it is well",
   async () => {
     await using cluster = startCluster();
     await using reaper = await startReaper(cluster);
+    await until("it leads", () => nonEmpty(reaper.said("acquired the lease: this replica leads")), LONG_MS);
     await until("it watches", () => cluster.api.watchers === 2 || undefined, LONG_MS);
     const { answer } = cluster.api;
-    cluster.api.answer = () => refuse(503, "unwell");
-    cluster.put(stuckPod("done"));
-    cluster.api.cut(true);
-    await until("it is left", () => nonEmpty(reaper.said("the API server fails: pausing requests")), LONG_MS);
+    const asked: string[] = [];
+    cluster.api.answer = (_, { pathname }) => {
+      if (!pathname.includes("/leases")) asked.push(pathname);
+      return refuse(503, "unwell");
+    };
+    const names = Array.from({ length: 20 }, (_, at) => `done-${at}`);
+    for (const name of names) cluster.put(stuckPod(name));
+    await until("it is asked of each", () => names.every((name) => asked.includes(podPath("shop", name))), LONG_MS);
+    await takes(3000);
+    expect(asked.length).toBeLessThan(100); // of each pod some two or three times, and the watches
     cluster.api.answer = answer;
-    await until("its end", () => nonEmpty(reaper.said("sidecars ended")), LONG_MS);
-    expect(reaper.said("the API server answers again: continuing")).not.toEqual([]);
-    expect(cluster.told).toEqual(["done"]);
+    await until("their end", () => reaper.said("sidecars ended").length === names.length, LONG_MS);
+    expect(cluster.told.toSorted()).toEqual(names.toSorted());
   },
   TEST_MS,
 );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Method } from "../../../src/core/reap/methods.ts";
+import type { Result } from "../../../src/core/reap/reconcile.ts";
 import { onChannel, type StreamEnd } from "../api-server/api-server.ts";
 import { gone, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
 

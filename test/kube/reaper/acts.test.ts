@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Method } from "../../../src/core/reap/methods.ts";
+import type { Result } from "../../../src/core/reap/reconcile.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { ended, type Json } from "../../core/reap/stuck-pods.ts";
 import { onChannel, refuse, type StandInApi, type StreamEnd, startStandInApi } from "../api-server/api-server.ts";

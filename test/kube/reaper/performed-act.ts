@@ -1,5 +1,5 @@
-import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Method } from "../../../src/core/reap/methods.ts";
+import type { Result } from "../../../src/core/reap/reconcile.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
 import { type StandInApi, startStandInApi } from "../api-server/api-server.ts";

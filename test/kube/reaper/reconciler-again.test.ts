@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Outcome } from "../../../src/core/reap/attempt-steps.ts";
+import type { Outcome } from "../../../src/core/reap/reconcile.ts";
 import { until } from "../../harness.ts";
 import { never } from "../../time.ts";
 import { begins, LONG_MS, lead } from "./reconciled.ts";

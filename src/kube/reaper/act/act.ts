@@ -1,4 +1,4 @@
-import type { Act, Result } from "../../../core/reap/attempt-steps.ts";
+import type { Act, Result } from "../../../core/reap/reconcile.ts";
 import { EXIT, Failure } from "../../../core/run/exit.ts";
 import { ApiError, isConflict, isTransient, lacksRight } from "../../api/api-error.ts";
 import type { Acting, ActSettings } from "./acting.ts";

@@ -1,4 +1,4 @@
-import type { Result } from "../../../core/reap/attempt-steps.ts";
+import type { Result } from "../../../core/reap/reconcile.ts";
 import type { Log } from "../../../system/output/log.ts";
 import type { ApiClient } from "../../api/client.ts";
 

@@ -1,8 +1,8 @@
 import { excerpt, type HttpAnswer } from "../../../core/base/http-framing.ts";
 import { encodeRequest, parseAnswer } from "../../../core/base/http-message.ts";
-import type { Result } from "../../../core/reap/attempt-steps.ts";
 import type { Method, PortRequest } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
+import type { Result } from "../../../core/reap/reconcile.ts";
 import { sidecarIn } from "../../../core/sidecars/containers.ts";
 import { quitRefusal, quitUnreachable } from "../../../core/sidecars/quit.ts";
 import type { Sidecar } from "../../../core/sidecars/sidecar.ts";

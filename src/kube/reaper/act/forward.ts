@@ -121,11 +121,15 @@ function resultOf(answer: HttpAnswer, asked: ForwardedRequest): Result {
 /** Explains the kubelet's error: `... failed to connect to localhost:9901 inside namespace ...: connection refused`. */
 function reasonOf(text: string, asked: ForwardedRequest): string {
   if (!text.includes("refused")) return excerpt(text, 300);
-  const meaning = quitUnreachable(asked.sidecar);
-  return meaning === undefined ? "connection refused" : forReaper(`connection refused: ${meaning}`, asked);
+  const meaning = quitUnreachable(asked.sidecar) ?? "connection refused";
+  return forReaper(meaning.startsWith("connection refused") ? meaning : `connection refused: ${meaning}`, asked);
 }
 
-/** Adds the annotation that the reaper takes in place of a flag that the reason names. */
+/** Puts the annotations that the reaper takes in the place of the flags of `ebb quit` that a reason names. */
 function forReaper(why: string, { container }: ForwardedRequest): string {
-  return why.includes("--") ? `${why} (the reaper takes the annotation ebb.dev/reap-quit.${container})` : why;
+  const byCommand = `give a command in the annotation ebb.dev/reap-exec.${container}`;
+  return why
+    .replace(/--(admin|quit)(?![\w-])/g, `the annotation ebb.dev/reap-quit.${container}`)
+    .replace(/use --signal-process \S+ with shareProcessNamespace/, byCommand)
+    .replace(/, or use --header '[^']*'/, "");
 }

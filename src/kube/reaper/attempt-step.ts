@@ -19,7 +19,7 @@ import {
 import { eventOfAct } from "../../core/reap/report.ts";
 import { type Log, logAt } from "../../system/output/log.ts";
 import { deadline } from "../../system/timer.ts";
-import { ApiError, isApiFailure, isNotFound } from "../api/api-error.ts";
+import { ApiError, isApiFailure, isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Perform } from "./act/act.ts";
 import { type PodRef, pathOf } from "./act/acting.ts";
@@ -105,8 +105,10 @@ async function read(one: Stuck, signal: AbortSignal, context: StepContext): Prom
   } catch (error) {
     if (signal.aborted || !isApiFailure(error)) throw error;
     if (isNotFound(error)) return { kind: "gone" };
-    if (!(error instanceof ApiError)) return afterFailedRead(one.attempt, clockOf(context));
-    if (error.status !== 403) return afterFailedRead(one.attempt, clockOf(context), error.retryAfterMs);
+    if (!isForbidden(error)) {
+      const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+      return afterFailedRead(one.attempt, clockOf(context), afterMs);
+    }
     await context.denied?.(signal);
     return { kind: "over", outcome: { kind: "put-off", reason: error.message } };
   }

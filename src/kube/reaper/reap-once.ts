@@ -41,7 +41,7 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
   const { settings, policyIn, log, signal } = once;
   const namespaces = settings.namespace.flat();
   const which = { namespaces, selector: settings.selector, resyncMs: settings.resync };
-  const labels = await available(() => readNamespaces(direct, which, log, signal), signal);
+  const labels = await available(() => readNamespaces(direct, namespaces, { log, signal }), signal);
   const pods = await available(() => listPods(direct, which, signal), signal);
   const known = policyIn(labels);
   // with --dry-run too: the table then says what would be missing

@@ -6,7 +6,7 @@ import type { Outcome, Result } from "../../core/reap/reconcile.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
 import type { KubeObject } from "../api/client.ts";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
-import type { Interruption } from "./pods.ts";
+import type { Interruption } from "./reflector.ts";
 
 /** The reaper's metrics, and what changes them. */
 export interface ReaperMetrics extends Exposition {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createApiClient } from "../../../src/kube/api/client.ts";
-import type { Interruption, PodChange, PodSource, WatchedPods } from "../../../src/kube/reaper/pods.ts";
-import { watchPods } from "../../../src/kube/reaper/pods.ts";
+import { type PodChange, type PodSource, type WatchedPods, watchPods } from "../../../src/kube/reaper/pods.ts";
+import type { Interruption } from "../../../src/kube/reaper/reflector.ts";
 import { createRateLimit, throttleClient } from "../../../src/kube/reaper/throttle.ts";
 import { podOf, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";

@@ -117,7 +117,7 @@ export const reaperMessages = {
     by,
     fields: { namespace: "the pod's namespace", pod: "its name", reason },
     cause:
-      "A permission on events.k8s.io is missing, or the API server does not answer. A sidecar may be asked twice, which does no harm.",
+      "A permission on events.k8s.io is missing: a sidecar may be asked twice, which does no harm. Or the API server does not answer: the reaper reads them again after 5 s.",
     cure: "403: apply the manifests again.",
   },
   "cannot read namespaces: ignoring their label ebb.dev/reap": {

@@ -15,8 +15,9 @@ import { createActs } from "./act/act.ts";
 import { createAttempts } from "./attempts.ts";
 import { createController } from "./controller.ts";
 import { readNamespaces } from "./namespaces.ts";
-import { createPodEvents, type PodEvents } from "./pod-events.ts";
+import { createPodEvents } from "./pod-events.ts";
 import { listPods, podRefOf } from "./pods.ts";
+import { UNANSWERED_MS } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
 import { createRateLimit, throttleClient } from "./throttle.ts";
 
@@ -98,7 +99,9 @@ async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around
       if (!seen.has(uid)) seen.set(uid, Date.now());
       return verdict.at - Date.now() + 1;
     }
-    const why = await toldBefore(pod, verdict.containers, events, signal);
+    const toldAt = await events.lastTold(podRefOf(pod), signal);
+    if (toldAt === "unanswered") return UNANSWERED_MS;
+    const why = toldAt === undefined ? undefined : whyLater(toldAt, verdict.containers);
     if (why !== undefined) return put(pod, { result: "later", why });
     attempts.begin(pod, verdict);
     return 0;
@@ -117,16 +120,12 @@ function reportNow(pod: KubeObject, verdict: Verdict, policy: ReapPolicy, known:
   return { ...reportOfUnselected(reason, verdictOf(pod, { ...policy, asIfSelected: true }, known)), reason: rule };
 }
 
-/** Says that an earlier run asked this sidecar to quit, if its time to exit is not over yet; else undefined. */
-async function toldBefore(
-  pod: KubeObject,
-  [ending]: readonly Ending[],
-  events: PodEvents,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const toldAt = await events.lastTold(podRefOf(pod), signal);
-  if (toldAt === undefined || ending === undefined || toldAt + ending.patienceMs < Date.now()) return undefined;
-  return `${ending.container} was asked to quit ${Math.round((Date.now() - toldAt) / 1000)} s ago, and may take ${ending.patienceMs / 1000} s`;
+/** Says that an earlier run asked this sidecar to quit at `toldAt`, if its time to exit is not over; else undefined. */
+function whyLater(toldAt: number, [ending]: readonly Ending[]): string | undefined {
+  if (ending === undefined || toldAt + ending.patienceMs < Date.now()) return undefined;
+  const { container, patienceMs } = ending;
+  const ago = Math.round((Date.now() - toldAt) / 1000);
+  return `${container} was asked to quit ${ago} s ago, and may take ${patienceMs / 1000} s`;
 }
 
 /**

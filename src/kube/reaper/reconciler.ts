@@ -180,6 +180,8 @@ type StuckVerdict = Extract<Verdict, { kind: "end" }>;
 
 /** For how long a new leader takes it that the last one may have told the sidecars of pods that become stuck. */
 const INHERITED_MS = 60_000;
+/** After how long the last leader's Events are read again, if the API server does not answer. */
+export const UNANSWERED_MS = 5000;
 
 /** Resolves with the milliseconds that a sidecar still has that the last leader told to quit; 0 if it told none. */
 async function inheritedMs(
@@ -190,9 +192,10 @@ async function inheritedMs(
 ): Promise<number> {
   const ref = podRefOf(pod);
   if (asked.has(ref.uid) || (memory.stuck.get(ref.uid) ?? begunAt) >= begunAt + INHERITED_MS) return 0;
+  const lastTold = await events.lastTold(ref, signal);
+  if (lastTold === "unanswered") return UNANSWERED_MS;
   asked.add(ref.uid);
-  const toldAt = Math.min(Date.now(), (await events.lastTold(ref, signal)) ?? 0);
-  return toldAt + (containers[0]?.patienceMs ?? 0) - Date.now();
+  return Math.min(Date.now(), lastTold ?? 0) + (containers[0]?.patienceMs ?? 0) - Date.now();
 }
 
 /** The pause before another attempt at a pod after one that found no reason to act, or was not answered. */

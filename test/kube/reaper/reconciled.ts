@@ -15,7 +15,7 @@ export interface Given {
   readonly concurrency?: number;
   readonly isDryRun?: boolean;
   /** The time, in ms, since the previous replica told each pod's sidecar to end; undefined if it did not. */
-  readonly toldMsAgo?: number;
+  readonly toldMsAgo?: number | "unanswered";
   /** The time, in ms, that it takes to find that out. */
   readonly askMs?: number;
   /** The value of --after, in ms. */
@@ -63,7 +63,7 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
       async lastTold({ uid }) {
         asked.push(uid);
         await takes(askMs);
-        return toldMsAgo === undefined ? undefined : Date.now() - toldMsAgo;
+        return typeof toldMsAgo === "number" ? Date.now() - toldMsAgo : toldMsAgo;
       },
     },
     complaints: { judged: () => undefined, forgot: () => undefined },

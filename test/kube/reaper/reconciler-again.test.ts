@@ -47,6 +47,16 @@ test("a sidecar that the replica before has told gets the rest of its time", asy
   await reconciler.end();
 });
 
+test("one of which nobody can say now whether it was told is not told yet", async () => {
+  const reconciler = lead({ toldMsAgo: "unanswered" });
+  reconciler.put("a");
+  reconciler.act();
+  await until("Events are read", () => reconciler.asked.length > 0 || undefined, LONG_MS);
+  await never("it is begun", () => reconciler.begun.length > 0, 50);
+  expect(reconciler.depth()).toBe(1);
+  await reconciler.end();
+});
+
 test("one that was told long ago is told again", async () => {
   const reconciler = lead({ toldMsAgo: 3_600_000 });
   reconciler.put("a");

@@ -72,7 +72,7 @@ async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around
   const known = () => ({ now: Date.now(), handled: new Map<string, string>(), seen });
   const attempts = createAttempts({
     ...{ api, events, known, denied: rights.review, log, policy: () => policy },
-    perform: createActs({ ...settings, api, gate: turn, denied: rights.review, log }),
+    perform: createActs({ ...settings, api, turn, denied: rights.review, log }),
     metrics: { acted: () => undefined, attempted: () => undefined },
   });
   const pods = new Map(listed.map((pod) => [podRefOf(pod).uid, pod]));

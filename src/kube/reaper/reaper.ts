@@ -7,13 +7,14 @@ import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import { REAP, type ReapPolicy, selectionOf } from "../../core/reap/policy.ts";
-import { type Right, rightsNeeded } from "../../core/reap/rights.ts";
+import { rightsNeeded } from "../../core/reap/rights.ts";
 import { EXIT } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { type ApiClient, connect } from "../api/client.ts";
+import type { Context as ApiContext } from "../api/context.ts";
 import { openHealth } from "../controller/health.ts";
-import { lead } from "../controller/lease.ts";
+import { type LeaseSettings, lead } from "../controller/lease.ts";
 import { type Stops, stopsOf } from "../controller/stops.ts";
 import { createActs } from "./act/act.ts";
 import { createAttempts } from "./attempts.ts";
@@ -72,11 +73,13 @@ interface Serving {
 
 /** Watches and judges in every replica, so that the one that leads next acts at once. */
 async function serve(direct: ApiClient, { settings, policyIn, identity, log, stops }: Serving): Promise<void> {
-  const memory = emptyMemory();
-  const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
-  const leadership = electLeader(direct, { settings, identity, log, signal: stops.first });
+  const { first: signal } = stops;
+  const { concurrency, dryRun: isDryRun, lease: name, leaseNamespace = direct.namespace } = settings;
+  const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
+  const lease = isDryRun ? undefined : { namespace: leaseNamespace, name, identity };
+  const leadership = electLeader(direct, lease, { log, signal });
   const { methods } = policyIn(new Map());
-  const needed = rightsOf(settings, methods, direct.namespace);
+  const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun, lease });
   const rights = createRights({ api: direct, needed, changed: () => reconciler.reconsider(), log });
   const gauges = {
     missingRights: () => rights.missing().length,
@@ -86,17 +89,17 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
     syncedAt: () => source.syncedAt(),
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
+  const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
   const api = throttleClient(direct, turn, metrics.requested);
-  const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
   const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
-  const perform = createActs({ ...settings, api, gate: turn, denied: rights.review, log });
+  const perform = createActs({ ...settings, api, turn, denied: rights.review, log });
+  const memory = emptyMemory();
   const known = () => knownNow(memory);
   const attempts = createAttempts({
     ...{ api, perform, events, metrics, policy, known, watched: source.get, denied: rights.review, log },
   });
-  const { concurrency, dryRun: isDryRun } = settings;
   const complaints = createComplaints(events, isDryRun, log);
   const reconciler: Reconciler = createReconciler({
     ...{ source, attempts, events, complaints, metrics, policy, memory, concurrency, isDryRun, log },
@@ -107,11 +110,11 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   log.info({ port: health.port }, "serving probes and metrics");
   // what throws is a bug, and ends all of it
   void source.listed.then(() => sayIfUnselected(source, policy(), log));
-  await rights.review(stops.first);
+  await rights.review(signal);
   await Promise.all([
-    rights.run(stops.first),
-    source.run(reconciler.changed, stops.first),
-    reconciler.run(stops.first),
+    rights.run(signal),
+    source.run(reconciler.changed, signal),
+    reconciler.run(signal),
     leadership.hold(reconciler.lead),
   ]);
   await health.close();
@@ -123,16 +126,6 @@ function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void 
   for (const pod of source.all()) if (selectionOf(viewOf(pod), policy).kind !== "not in") return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
   log.warn({ pods: source.size, how }, "no pod is selected: no namespace or pod has opted in");
-}
-
-/** Returns the permissions that the reaper needs; with --dry-run only those to read. */
-function rightsOf(
-  { dryRun, namespace, lease: name, leaseNamespace }: ReaperSettings,
-  methods: readonly MethodKind[],
-  ownNamespace: string,
-): readonly Right[] {
-  const lease = dryRun ? undefined : { namespace: leaseNamespace ?? ownNamespace, name };
-  return rightsNeeded({ namespaces: namespace.flat(), methods, onlyLooks: dryRun, lease });
 }
 
 /** Twice as long as a Lease lives, of which a round of the election is a small part. */
@@ -147,40 +140,34 @@ interface Leadership {
   hold(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-type Candidate = Omit<Serving, "stops" | "policyIn"> & { readonly signal: AbortSignal };
+type ElectionSettings = Omit<LeaseSettings, "api" | "periods">;
 
 /**
- * Creates the leader election; with --dry-run this replica acts without one. Its requests do not pass the gate: waiting
- * there could cost the Lease.
+ * Creates the leader election; without a Lease this replica acts without one. Its requests are not rate-limited: waiting
+ * could cost the Lease.
  */
-function electLeader(direct: ApiClient, { settings, identity, log, signal }: Candidate): Leadership {
+function electLeader(direct: ApiClient, lease: ElectionSettings | undefined, context: ApiContext): Leadership {
   let isLeader = false;
   let movedAt = performance.now();
-  const { dryRun, lease: name, leaseNamespace: namespace = direct.namespace } = settings;
-  const api: ApiClient = {
-    ...direct,
-    get(path, asking) {
-      movedAt = performance.now();
-      return direct.get(path, asking);
-    },
+  const get: ApiClient["get"] = (path, asking) => {
+    movedAt = performance.now();
+    return direct.get(path, asking);
   };
   return {
     leads: () => isLeader,
     stuck() {
-      const isStuck = !dryRun && performance.now() - movedAt > STUCK_MS;
+      const isStuck = lease !== undefined && performance.now() - movedAt > STUCK_MS;
       return isStuck ? `the Lease was not looked at for ${STUCK_MS / 1000} s` : undefined;
     },
     async hold(work) {
-      if (dryRun) return await work(signal);
+      if (lease === undefined) return await work(context.signal);
       const act = async (term: AbortSignal): Promise<void> => {
         isLeader = true;
-        try {
-          await work(term);
-        } finally {
+        await work(term).finally(() => {
           isLeader = false;
-        }
+        });
       };
-      await lead({ api, namespace, name, identity }, act, { log, signal });
+      await lead({ api: { ...direct, get }, ...lease }, act, context);
     },
   };
 }

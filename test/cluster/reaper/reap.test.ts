@@ -70,7 +70,7 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
     await between?.();
     return await api.patch(...words);
   };
-  const perform = createActs({ api: { ...api, patch }, gate: async () => undefined, image: images.ebb, log });
+  const perform = createActs({ api: { ...api, patch }, turn: async () => undefined, image: images.ebb, log });
   const attempts = createAttempts({
     api,
     async perform(act, acting) {

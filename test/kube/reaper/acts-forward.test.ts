@@ -34,7 +34,7 @@ describe("port-forward", () => {
     const end = answers(http("200 OK\r\ncontent-length: 100"));
     cluster.portforward = end;
     expect((await perform(cluster, method)).result).toEqual(taken);
-    expect(cluster.requests).toEqual(["gate", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
+    expect(cluster.requests).toEqual(["turn", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
     expect(end.got).toEqual([
       "\0POST /quitquitquit HTTP/1.1\r\nHost: localhost:15000\r\nUser-Agent: ebb\r\nContent-Length: 0\r\nx-token: t\r\n\r\n",
     ]);

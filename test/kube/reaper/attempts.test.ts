@@ -56,7 +56,7 @@ function attemptsAt(cluster: StandInApi, { methods = methodKinds, before, ...res
   const stop = new AbortController();
   const attempts = createAttempts({
     api: cluster.api,
-    perform: createActs({ api: cluster.api, gate: async () => undefined, image: "i", freshMs: 60_000, log }),
+    perform: createActs({ api: cluster.api, turn: async () => undefined, image: "i", freshMs: 60_000, log }),
     policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
     known: () => ({ now: Date.now(), handled: new Map([["uid-1", "it is being dealt with"]]), seen: new Map() }),
     events: {

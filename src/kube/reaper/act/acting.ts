@@ -9,7 +9,7 @@ export interface ActSettings {
    * Resolves when the next stream may be opened. Awaited before the last look at a pod, so that nothing waits between
    * that look and the act.
    */
-  readonly gate: (signal: AbortSignal) => Promise<void>;
+  readonly turn: (signal: AbortSignal) => Promise<void>;
   /** The image of ephemeral containers. */
   readonly image?: string | undefined;
   readonly imagePullPolicy?: string | undefined;

@@ -26,7 +26,7 @@ const LOOKS = 3;
  */
 export async function actByExec(method: Exec, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, signal } = acting;
-  await settings.gate(signal);
+  await settings.turn(signal);
   const problem = await lookDirectlyBefore(acting, settings);
   if (problem !== undefined) return problem;
   using stream = await settings.api.stream(execPath(method, acting), PROTOCOL, { signal });

@@ -57,7 +57,7 @@ interface Around {
 
 async function send(request: PortRequest, container: string, { acting, settings }: Around): Promise<Result> {
   const { pod, objection, signal } = acting;
-  await settings.gate(signal);
+  await settings.turn(signal);
   const path = `${pathOf(pod)}/portforward?ports=${request.port}`;
   using stream = await settings.api.stream(path, PROTOCOL, { signal });
   const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });

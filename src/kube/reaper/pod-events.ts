@@ -74,9 +74,11 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
       } catch (error) {
         if (lists.get(namespace) === asked) lists.delete(namespace);
         if (signal.aborted) return undefined;
-        if (isRecent) return await this.lastTold(pod, signal); // the first caller's signal may be aborted
-        if (!isApiFailure(error)) throw error;
-        log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
+        if (!isApiFailure(error)) {
+          if (isRecent) return await this.lastTold(pod, signal); // the first caller's signal was aborted
+          throw error;
+        }
+        if (!isRecent) log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
         return isTransient(error) ? "unanswered" : undefined; // a sidecar that is told twice takes no harm
       }
     },

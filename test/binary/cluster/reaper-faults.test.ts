@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { until } from "../../harness.ts";
-import { podPath, refuse } from "../../kube/api-server/api-server.ts";
+import { ebb, until } from "../../harness.ts";
+import { refuse } from "../../kube/api-server/api-server.ts";
 import { takes } from "../../time.ts";
 import { type Cluster, nonEmpty, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
@@ -65,6 +65,28 @@ const kinds = [
   ...["GET pods", "GET pods watch", "GET namespaces", "GET namespaces watch", "GET one of pods"],
   ...["GET one of leases", "PATCH ephemeralcontainers", "POST events"],
 ];
+
+test.concurrent(
+  "--once without an image gives up what nobody listens for, and says that an image allows one more method",
+  async () => {
+    await using cluster = startCluster();
+    cluster.api.portforward = {
+      open(far) {
+        for (const channel of [0, 1]) far.send(Buffer.of(channel, 0xad, 0x26));
+        far.send(Buffer.from("\u0001connect: connection refused"));
+      },
+    };
+    cluster.put(stuckPod("moved"));
+    const { code, stdout } = await ebb(["reaper", "--once", ...cluster.flags.slice(0, 2)]);
+    expect({ code, line: stdout.split("\n")[1] }).toEqual({
+      code: 69,
+      line: expect.stringMatching(
+        /^shop +moved +gave up +envoy still runs after all methods \(port-forward\); --image IMAGE allows one more, an ephemeral container; .*: connection refused; the annotation ebb.dev\/reap-quit.envoy can say where its admin interface is$/,
+      ),
+    });
+  },
+  TEST_MS,
+);
 
 test.concurrent.each(Object.keys(faults))(
   "%s",
@@ -141,9 +163,9 @@ test.concurrent(
     };
     const names = Array.from({ length: 20 }, (_, at) => `done-${at}`);
     for (const name of names) cluster.put(stuckPod(name));
-    await until("it is asked of each", () => names.every((name) => asked.includes(podPath("shop", name))), LONG_MS);
+    await until("it is asked", () => nonEmpty(asked), LONG_MS);
     await takes(3000);
-    expect(asked.length).toBeLessThan(100); // of each pod some two or three times, and the watches
+    expect(asked.length).toBeLessThan(60); // of each pod once or twice, and the watches
     cluster.api.answer = answer;
     await until("their end", () => reaper.said("sidecars ended").length === names.length, LONG_MS);
     expect(cluster.told.toSorted()).toEqual(names.toSorted());

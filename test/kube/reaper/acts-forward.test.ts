@@ -6,7 +6,7 @@ import { onChannel, type StreamEnd } from "../api-server/api-server.ts";
 import { gone, metadata, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
 
 describe("port-forward", () => {
-  const annotation = "the annotation ebb.dev/reap-quit.envoy says where";
+  const annotation = "the annotation ebb.dev/reap-quit.envoy can say where";
   const noPath = `no such path: is this Envoy's admin interface? ${annotation} it is`;
   const request = { port: 15000, method: "POST", path: "/quitquitquit", headers: [["x-token", "t"]] } as const;
   const method: Method = { kind: "port-forward", container: "envoy", requests: [request] };

@@ -129,6 +129,7 @@ function reasonOf(text: string, asked: ForwardedRequest): string {
 function forReaper(why: string, { container }: ForwardedRequest): string {
   const byCommand = `give a command in the annotation ebb.dev/reap-exec.${container}`;
   return why
+    .replace(/(--admin|--quit) says/g, "$1 can say")
     .replace(/--(admin|quit)(?![\w-])/g, `the annotation ebb.dev/reap-quit.${container}`)
     .replace(/use --signal-process \S+ with shareProcessNamespace/, byCommand)
     .replace(/, or use --header '[^']*'/, "");

@@ -91,7 +91,7 @@ export async function stepOf(one: Stuck, signal: AbortSignal, context: StepConte
   if (step.kind !== "act" || seen.kind !== "end") return step;
   await context.events.write(one.ref, eventOfAct(step.act, seen.reason), signal);
   signal.throwIfAborted();
-  return afterAct(step.attempt, step.act, await tell(step.act, one, { signal, context }), clockOf(context));
+  return afterAct(step.attempt, step.act, await perform(step.act, one, { signal, context }), clockOf(context));
 }
 
 function clockOf(context: StepContext): AttemptClock & Pace {
@@ -114,40 +114,39 @@ async function read(one: Stuck, signal: AbortSignal, context: StepContext): Prom
   }
 }
 
-interface Telling {
+interface Around {
   readonly signal: AbortSignal;
   readonly context: StepContext;
 }
 
 /** Performs an act, with a log line and a metric after it, and resolves with its answer. */
-async function tell(act: Act, one: Stuck, { signal, context }: Telling): Promise<Answer> {
+async function perform(act: Act, one: Stuck, { signal, context }: Around): Promise<Answer> {
   const { answerMs } = clockOf(context);
   const overtaken = new AbortController();
   const limit = AbortSignal.timeout(answerMs);
   const startedAt = performance.now();
-  const told = (result: Result): Result => {
+  const report = (result: Result): Result => {
     context.metrics.acted(act.method.kind, result.kind);
     const fields = { ...auditOf(act, one, result), tookMs: Math.round(performance.now() - startedAt) };
     logAt(context.log, result.kind === "taken" ? "info" : "warn", fields, "asked a sidecar to quit");
     return result;
   };
-  let cancel = (): void => undefined;
+  let cancel: (() => void) | undefined;
   one.overtake = () => {
-    cancel();
-    cancel = deadline(LATE_MS, () => overtaken.abort());
+    cancel ??= deadline(LATE_MS, () => overtaken.abort());
   };
   try {
     const objection = (fresh: unknown) => objectionTo(act, observe(fresh, one, context));
     const ending = AbortSignal.any([signal, overtaken.signal, limit]);
-    return told(await context.perform(act, { pod: one.ref, objection, signal: ending }));
+    return report(await context.perform(act, { pod: one.ref, objection, signal: ending }));
   } catch (error) {
     if (!(signal.aborted || overtaken.signal.aborted || limit.aborted)) throw error;
-    told({ kind: "unavailable", why: "not waited for to its end" });
+    report({ kind: "unavailable", why: "not waited for to its end" });
     signal.throwIfAborted();
     if (overtaken.signal.aborted) return { kind: "overtaken" };
     return { kind: "unanswered", why: `no answer within ${formatDuration(answerMs)}` };
   } finally {
-    cancel();
+    cancel?.();
     one.overtake = undefined;
   }
 }

@@ -145,7 +145,7 @@ test("each annotation of the manual is one that ebb knows, and each that ebb kno
 });
 
 test("the manual names each metric of the reaper, each of its methods and each Event", async () => {
-  const gauges = { leads: () => true, isCircuitOpen: () => false, depth: () => 0, underWay: () => 0 };
+  const gauges = { leads: () => true, depth: () => 0, underWay: () => 0 };
   const metrics = await metricsOf(
     createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined }),
   );

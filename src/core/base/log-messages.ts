@@ -58,10 +58,8 @@ export const warnings = [
   "cannot check the account's permissions",
   "cannot write an Event",
   "cannot read Events",
-  "cannot write the Event before the act",
   "cannot read namespaces: ignoring their label ebb.dev/reap",
   "no such namespace: waiting for it",
-  "the API server fails: pausing requests",
   "cannot watch pods: retrying",
   "cannot watch namespaces: retrying",
 ] as const;

@@ -49,6 +49,8 @@ export interface Ending {
   readonly methods: readonly Method[];
   /** Milliseconds that it may take to exit once it has been told. */
   readonly patienceMs: number;
+  /** An ephemeral container could end it, too, if there were an image. */
+  readonly lacksImage?: true;
 }
 
 /** What decides which methods there are for a pod. */
@@ -60,6 +62,8 @@ export interface Allowed {
   readonly allowsReapExec: boolean;
   /** The image of ephemeral containers. */
   readonly image?: string | undefined;
+  /** `ephemeral` is not allowed for the lack of an image alone. */
+  readonly lacksImage?: boolean | undefined;
 }
 
 /**
@@ -69,7 +73,7 @@ export interface Allowed {
 export function endingOf(
   container: ContainerView,
   sidecar: SidecarName | undefined,
-  { pod, allowed, allowsReapExec, image }: Allowed,
+  { pod, allowed, allowsReapExec, image, lacksImage }: Allowed,
 ): Ending | string {
   const given = readInstructions(container, pod.annotations, allowsReapExec);
   if (typeof given === "string") return given;
@@ -87,7 +91,8 @@ export function endingOf(
   if (methods.length === 0 && objection !== undefined && allowed.includes("ephemeral")) return objection;
   if (methods.length === 0) return noMethod(container.name, sidecar, { pod, allowed, allowsReapExec });
   const patienceMs = given.patienceMs ?? patienceOf(sidecar, pod.annotations);
-  return { container: container.name, sidecar, methods, patienceMs };
+  const wantsImage = lacksImage === true && quits.length > 0 && !pod.hasHostNetwork;
+  return { container: container.name, sidecar, methods, patienceMs, ...(wantsImage && { lacksImage: true }) };
 }
 
 interface MethodRequest {

@@ -17,6 +17,8 @@ export interface ReapPolicy {
   readonly allowsReapExec: boolean;
   /** The image of ephemeral containers. */
   readonly image?: string | undefined;
+  /** `ephemeral` is left out of `methods` for the lack of an image alone. */
+  readonly lacksImage?: boolean | undefined;
   /** The permissions that the reaper's account lacks. */
   readonly missing?: readonly Right[];
   /** The value of the label ebb.dev/reap by namespace. Namespaces without the label are left out. */

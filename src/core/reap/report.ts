@@ -1,6 +1,6 @@
 import { oneLine } from "../base/text.ts";
-import type { Act, Outcome, Tried } from "./attempt-steps.ts";
 import { describeMethod } from "./methods.ts";
+import type { Act, Outcome, Tried } from "./reconcile.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What became of a pod, for people: a word, and a sentence that says why. */

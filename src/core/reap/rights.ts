@@ -45,22 +45,19 @@ export function rightsNeeded({ namespaces, methods, onlyLooks, lease }: RightsNe
 }
 
 function inScope(namespace: string | undefined, methods: readonly MethodKind[], onlyLooks: boolean): readonly Right[] {
-  const rights = (group: string, resource: string, ...verbs: string[]): readonly Right[] =>
-    verbs.map((verb) => ({ verb, group, resource, namespace }));
-  const ownName = namespace === undefined ? {} : { name: namespace };
+  const rights = (group: string, resource: string, verbs: readonly string[], more: Partial<Right> = {}) =>
+    verbs.map((verb): Right => ({ verb, group, resource, namespace, ...more }));
+  const ofNamespaces =
+    namespace === undefined
+      ? rights("", "namespaces", ["list", "watch"])
+      : rights("", "namespaces", ["get"], { name: namespace });
   return [
-    ...rights("", "pods", "get", "list", "watch"),
-    ...rights("", "namespaces", ...(namespace === undefined ? ["list", "watch"] : ["get"])).map((right) => ({
-      ...right,
-      ...ownName,
-    })),
-    ...methods.flatMap((each) =>
-      rights("", rightsByMethod[each].resource, ...rightsByMethod[each].verbs).map((right) => ({
-        ...right,
-        method: each,
-      })),
+    ...rights("", "pods", ["get", "list", "watch"]),
+    ...ofNamespaces,
+    ...methods.flatMap((method) =>
+      rights("", rightsByMethod[method].resource, rightsByMethod[method].verbs, { method }),
     ),
-    ...(onlyLooks ? [] : rights("events.k8s.io", "events", "create", "list")),
+    ...(onlyLooks ? [] : rights("events.k8s.io", "events", ["create", "list"])),
   ];
 }
 

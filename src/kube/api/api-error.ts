@@ -37,12 +37,17 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
+/** Reports whether the API server answered 403: a permission is missing, or an admission plugin refuses. */
+export function isForbidden(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 403;
+}
+
 /**
  * Reports whether the account lacks a permission (403), which may be granted at any moment (k8s.io/apiserver,
  * pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage). Returns false for an admission plugin's 403.
  */
 export function lacksRight(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 403 && / cannot \S+ (resource|path) "/.test(error.message);
+  return isForbidden(error) && / cannot \S+ (resource|path) "/.test(error.message);
 }
 
 /**

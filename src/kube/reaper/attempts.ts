@@ -1,141 +1,112 @@
-import type { Act, Outcome, Result } from "../../core/reap/attempt-steps.ts";
-import { describeMethod } from "../../core/reap/methods.ts";
 import { partsOf } from "../../core/reap/pod-parts.ts";
-import type { ReaperMemory, Rule } from "../../core/reap/pod-rules.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
-import type { ReapPolicy } from "../../core/reap/policy.ts";
-import { eventOfAct, eventOfOutcome, reportOf } from "../../core/reap/report.ts";
+import { firstAttempt, type Next, type Outcome } from "../../core/reap/reconcile.ts";
+import { eventOfOutcome, reportOf } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
-import type { ApiClient, KubeObject } from "../api/client.ts";
-import type { Perform } from "./act/act.ts";
-import { type FollowPod, readPod } from "./look.ts";
-import type { PodEvents } from "./pod-events.ts";
-import { type PodChange, podRefOf } from "./pods.ts";
-import { reap } from "./reap.ts";
-import type { ReaperMetrics } from "./reaper-metrics.ts";
+import type { KubeObject } from "../api/client.ts";
+import { type Audit, observe, type StepContext, type Stuck, stepOf } from "./attempt-step.ts";
+import { podRefOf } from "./pods.ts";
 
-/** The verdict about a stuck pod: its sidecars are to be ended. */
-export type Stuck = Extract<Verdict, { kind: "end" }>;
-
-/** What attempts to end sidecars need. */
-export interface AttemptsContext {
-  readonly api: ApiClient;
-  readonly perform: Perform;
-  readonly events: PodEvents;
-  readonly metrics: ReaperMetrics;
-  /** Called after a 403, to check the account's permissions. */
-  readonly denied?: (signal: AbortSignal) => Promise<unknown>;
-  readonly policy: () => ReapPolicy;
-  readonly known: () => ReaperMemory;
-  /** True: `changed` tells what a watch sees. False: each attempt reads its pod every 2 s. */
-  readonly watches: boolean;
-  readonly log: Log;
-}
-
-/** The attempts under way to end sidecars. */
+/** The pods whose sidecars are being ended, by UID, and what was tried on each. */
 export interface Attempts {
-  /** How many pods have an attempt under way. */
-  readonly underWay: number;
-  isUnderWay(uid: string): boolean;
-  /** Passes a change that the watch saw to the attempt at that pod, if there is one. */
-  changed(change: PodChange): void;
-  /** Makes one attempt at a stuck pod, and resolves with its outcome. Rejects only on a bug. */
-  make(pod: KubeObject, stuck: Stuck, signal: AbortSignal): Promise<Outcome>;
+  readonly size: number;
+  has(uid: string): boolean;
+  /** Begins to end the sidecars of a stuck pod. */
+  begin(pod: KubeObject, verdict: Verdict): void;
+  /**
+   * Takes a pod's next step. Resolves with the milliseconds until the one after that, or with the outcome, after which
+   * the pod is forgotten. Rejects only on a bug.
+   */
+  step(uid: string, signal: AbortSignal): Promise<number | Outcome>;
+  /** Takes a change that the watch saw. It may end the act that is under way. */
+  changed(uid: string, pod: KubeObject | undefined): void;
+  /** Ends all of them: this replica leads no more. */
+  stop(): void;
 }
 
+const READ_EVERY_MS = 2000;
 /** How long to wait for the Event about the outcome, also if this replica no longer leads. */
 const LONGEST_EVENT_MS = 5000;
-const never = new AbortController().signal;
 
 /**
- * Creates the runner of attempts to end the sidecars of stuck pods. Each act has an Event before it, and a log line and
+ * Creates the memory of attempts to end the sidecars of stuck pods. Each act has an Event before it, and a log line and
  * a metric after it; each outcome has all three, but no Event if the sidecars neither ended nor were given up.
  */
-export function createAttempts(context: AttemptsContext): Attempts {
-  const { api, events, metrics, watches, log } = context;
-  const listeners = new Map<string, (pod: KubeObject | undefined) => void>();
-  const underWay = new Set<string>();
-  const follow: FollowPod = (uid, seen) => {
-    listeners.set(uid, seen);
-    return () => void listeners.delete(uid);
+export function createAttempts(context: StepContext): Attempts {
+  const all = new Map<string, Stuck>();
+  const conclude = ({ ref, audit, pod }: Stuck, outcome: Outcome): void => {
+    all.delete(ref.uid);
+    tell(audit, outcome, context.log);
+    context.metrics.attempted(outcome.kind, outcome.kind === "ended" ? secondsSinceEnd(pod) : undefined);
   };
   return {
-    get underWay() {
-      return underWay.size;
+    get size() {
+      return all.size;
     },
-    isUnderWay: (uid) => underWay.has(uid),
-    changed(change) {
-      const listener = listeners.get(change.uid);
-      if (listener === undefined) return;
-      if (change.pod !== undefined) return listener(change.pod);
-      // it runs no more, and the watch gives the last state in which it ran: reading it tells what it is now
-      void readPod(change, api, never).then((found) => {
-        if (found.kind === "pod") listeners.get(change.uid)?.(found.pod);
-      });
+    has: (uid) => all.has(uid),
+    begin(pod, verdict) {
+      const ref = podRefOf(pod);
+      all.set(ref.uid, { pod, ref, audit: auditOf(pod, verdict), attempt: firstAttempt });
     },
-    async make(pod, stuck, signal) {
-      const named = podRefOf(pod);
-      const audit = auditOf(pod, stuck);
-      underWay.add(named.uid);
-      try {
-        const outcome = await reap(named, {
-          ...context,
-          follow: watches ? follow : undefined,
-          before: (act, reason) => events.write(named, eventOfAct(act, reason), signal),
-          after(act, result, tookMs) {
-            metrics.acted(act.method.kind, result.kind);
-            const fields = { ...audit, ...auditOfAct(act, result), tookMs: Math.round(tookMs) };
-            log[result.kind === "taken" ? "info" : "warn"](fields, "asked a sidecar to quit");
-          },
-          signal,
-        });
-        conclude(audit, outcome, log);
-        metrics.attempted(outcome.kind, outcome.kind === "ended" ? secondsSinceEnd(pod) : undefined);
-        const event = eventOfOutcome(outcome);
-        if (event !== undefined) await events.write(named, event, AbortSignal.timeout(LONGEST_EVENT_MS));
-        return outcome;
-      } finally {
-        underWay.delete(named.uid);
+    async step(uid, signal) {
+      const one = all.get(uid);
+      if (one === undefined) return { kind: "gone" };
+      const next = await nextOf(one, signal, context);
+      if (next.kind === "over") {
+        conclude(one, next.outcome);
+        const event = eventOfOutcome(next.outcome);
+        if (event !== undefined) await context.events.write(one.ref, event, AbortSignal.timeout(LONGEST_EVENT_MS));
+        return next.outcome;
       }
+      one.attempt = next.attempt;
+      const leftMs = next.kind === "wait" ? next.untilMs - performance.now() : 0;
+      const isPolled = context.watched === undefined && next.attempt.told !== undefined;
+      return Math.max(0, isPolled ? Math.min(leftMs, READ_EVERY_MS) : leftMs);
+    },
+    changed(uid, pod) {
+      const one = all.get(uid);
+      if (one?.overtake === undefined) return;
+      const seen = observe(pod, one, context);
+      if (seen.kind === "gone" || (seen.kind === "leave" && seen.rule !== "being-ended")) one.overtake();
+    },
+    stop() {
+      for (const one of all.values()) conclude(one, { kind: "stopped" });
     },
   };
 }
 
-interface Audit {
-  readonly namespace: string;
-  readonly pod: string;
-  readonly uid: string;
-  readonly job: string | undefined;
-  readonly reason: Rule;
+async function nextOf(one: Stuck, signal: AbortSignal, context: StepContext): Promise<Next> {
+  try {
+    signal.throwIfAborted();
+    return await stepOf(one, signal, context);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { kind: "over", outcome: { kind: "stopped" } };
+  }
 }
 
-/** Returns the fields that each log line about a pod has; `reason` is the verdict's rule. */
+/** Returns the fields that each log line about a pod has. */
 export function auditOf(pod: KubeObject, { rule }: Verdict): Audit {
   const { namespace, name, uid } = podRefOf(pod);
   return { namespace, pod: name, uid, job: viewOf(pod).job, reason: rule };
 }
 
-function auditOfAct({ container, method }: Act, result: Result) {
-  const why = result.kind === "taken" ? undefined : result.why;
-  return { container, method: describeMethod(method), result: result.kind, why };
-}
-
-function conclude(audit: Audit, outcome: Outcome, log: Log): void {
-  const { why } = reportOf(outcome);
+function tell(audit: Audit, outcome: Outcome, log: Log): void {
+  const fields = { ...audit, why: reportOf(outcome).why };
   switch (outcome.kind) {
     case "ended":
-      return log.info({ ...audit, why }, "sidecars ended");
+      return log.info(fields, "sidecars ended");
     case "gave-up":
-      return log.error({ ...audit, why }, "gave up: a sidecar still runs after all methods");
+      return log.error(fields, "gave up: a sidecar still runs after all methods");
     case "put-off":
-      return log.warn({ ...audit, why }, "cannot end the sidecars now: postponed");
+      return log.warn(fields, "cannot end the sidecars now: postponed");
     case "gone":
-      return log.info({ ...audit, why }, "pod gone");
+      return log.info(fields, "pod gone");
     case "left":
-      return log.info({ ...audit, why }, "pod left alone");
+      return log.info(fields, "pod left alone");
     case "stopped":
-      return log.info({ ...audit, why }, "stopped before the sidecars had ended");
+      return log.info(fields, "stopped before the sidecars had ended");
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { timeOf } from "../../core/reap/pod-view.ts";
 import type { PodEvent } from "../../core/reap/report.ts";
 import type { Log } from "../../system/output/log.ts";
-import { isApiFailure, isConflict } from "../api/api-error.ts";
+import { isApiFailure, isConflict, isTransient } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { listAt } from "../api/list.ts";
 import { withQuery } from "../api/query.ts";
@@ -39,9 +39,10 @@ export interface PodEvents {
   write(about: Regarding, event: PodEvent, signal?: AbortSignal): Promise<void>;
   /**
    * Resolves with when any replica last asked a sidecar of this pod to quit, in milliseconds since the epoch; with
-   * undefined if none did, or if Events cannot be read, which the log says. The answer may be up to 5 s old.
+   * undefined if none did, if the signal is aborted, or if Events may not be read; with `unanswered` if the API server
+   * does not answer now. The log says that they cannot be read. The answer may be up to 5 s old.
    */
-  lastTold(pod: PodRef, signal: AbortSignal): Promise<number | undefined>;
+  lastTold(pod: PodRef, signal: AbortSignal): Promise<number | undefined | "unanswered">;
 }
 
 /**
@@ -72,10 +73,13 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
         return (await asked.times).get(uid);
       } catch (error) {
         if (lists.get(namespace) === asked) lists.delete(namespace);
-        if (isRecent && !signal.aborted) return await this.lastTold(pod, signal); // the first caller's signal may be aborted
-        if (!isApiFailure(error)) throw error;
-        log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
-        return undefined; // a sidecar that is told twice takes no harm
+        if (signal.aborted) return undefined;
+        if (!isApiFailure(error)) {
+          if (isRecent) return await this.lastTold(pod, signal); // the first caller's signal was aborted
+          throw error;
+        }
+        if (!isRecent) log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
+        return isTransient(error) ? "unanswered" : undefined; // a sidecar that is told twice takes no harm
       }
     },
   };

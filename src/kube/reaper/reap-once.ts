@@ -1,5 +1,6 @@
-import { version } from "../../../package.json";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
+import type { Ending } from "../../core/reap/methods.ts";
+import type { ReaperMemory } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { reportOf, reportOfUnselected, reportOfVerdict } from "../../core/reap/report.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
@@ -10,16 +11,15 @@ import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { pause } from "../controller/pause.ts";
 import { createActs } from "./act/act.ts";
-import { type Attempts, createAttempts } from "./attempts.ts";
+import { createAttempts } from "./attempts.ts";
+import { createController } from "./controller.ts";
 import { readNamespaces } from "./namespaces.ts";
-import { createPodEvents, type PodEvents } from "./pod-events.ts";
+import { createPodEvents } from "./pod-events.ts";
 import { listPods, podRefOf } from "./pods.ts";
-import { createReaperMetrics } from "./reaper-metrics.ts";
-import { emptyMemory, knownNow, type Memory } from "./reconciler.ts";
-import { createRightsChecker, type RightsChecker } from "./rights.ts";
-import { createGate, throttleClient } from "./throttle.ts";
+import { UNANSWERED_MS } from "./reconciler.ts";
+import { createRights, type Rights } from "./rights.ts";
+import { createRateLimit, throttleClient } from "./throttle.ts";
 
 /** What `ebb reaper --once` needs. */
 export interface Once {
@@ -39,66 +39,94 @@ export interface Once {
  * does not exist. `direct` is the client without a rate limit.
  */
 export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
-  const { settings, policyIn, identity, log, signal } = once;
-  const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
-  const { pods, namespaces } = await available(
-    async () => ({
-      namespaces: await readNamespaces(direct, which, log, signal),
-      pods: await listPods(direct, which, signal),
-    }),
-    signal,
-  );
-  const memory = emptyMemory();
-  const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
-  const api = throttleClient(direct, gate);
-  const rights = rightsOnce(direct, once);
-  await rights.check(signal);
-  const policy = { ...policyIn(namespaces), missing: rights.missing() };
-  const events = createPodEvents(api, identity, log);
-  const attempts = createAttempts({
-    api,
-    perform: createActs({ ...settings, api, gate: gate.turn, denied: rights.check, log }),
-    denied: rights.check,
-    events,
-    metrics: createReaperMetrics(version, idle),
-    policy: () => policy,
-    known: () => knownNow(memory),
-    watches: false,
-    log,
-  });
-  const rows: Row[] = [];
-  const [...left] = pods.entries();
-  const work = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [at, pod] = next;
-      rows[at] = await reapPod(pod, { ...once, policy, memory, attempts, events });
-    }
-  };
-  await Promise.all(Array.from({ length: settings.concurrency }, work));
+  const { settings, policyIn, log, signal } = once;
+  const namespaces = settings.namespace.flat();
+  const which = { namespaces, selector: settings.selector, resyncMs: settings.resync };
+  const labels = await available(() => readNamespaces(direct, namespaces, { log, signal }), signal);
+  const pods = await available(() => listPods(direct, which, signal), signal);
+  const known = policyIn(labels);
+  // with --dry-run too: the table then says what would be missing
+  const needed = rightsNeeded({ namespaces, methods: known.methods, onlyLooks: false, lease: undefined });
+  const rights = createRights({ api: direct, needed, log });
+  await rights.review(signal);
+  const rows = await reapEach(direct, pods, { ...once, policy: { ...known, missing: rights.missing() }, rights });
   await print(rows, settings);
   const isUndone = rows.some(({ result }) => undone.includes(result));
   return isUndone && !settings.dryRun ? EXIT.unavailable : EXIT.ok;
 }
 
-/**
- * Creates the checker of all rights that reaping needs, with --dry-run too: the table then says what would be missing.
- */
-function rightsOnce(api: ApiClient, { settings, policyIn, log }: Once): RightsChecker {
-  const { methods } = policyIn(new Map());
-  const which = { namespaces: settings.namespace.flat(), methods, onlyLooks: false, lease: undefined };
-  return createRightsChecker({ api, needed: rightsNeeded(which), log });
-}
-
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
-const idle = {
-  leads: () => true,
-  isCircuitOpen: () => false,
-  depth: () => 0,
-  underWay: () => 0,
-  missingRights: () => 0,
-  syncedAt: () => 0,
-};
+interface Around extends Once {
+  readonly policy: ReapPolicy;
+  readonly rights: Rights;
+}
+
+/** Reconciles each of these pods until it is done with, and resolves with what became of them, in their order. */
+async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around: Around): Promise<readonly Row[]> {
+  const { settings, policy, rights, identity, log, signal } = around;
+  const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
+  const api = throttleClient(direct, turn);
+  const events = createPodEvents(api, identity, log);
+  const seen = new Map<string, number>();
+  const known = () => ({ now: Date.now(), handled: new Map<string, string>(), seen });
+  const attempts = createAttempts({
+    ...{ api, events, known, denied: rights.review, log, policy: () => policy },
+    perform: createActs({ ...settings, api, turn, denied: rights.review, log }),
+    metrics: { acted: () => undefined, attempted: () => undefined },
+  });
+  const pods = new Map(listed.map((pod) => [podRefOf(pod).uid, pod]));
+  const rows = new Map<string, Row>();
+  const put = (pod: KubeObject, rest: Omit<Row, "namespace" | "pod">): undefined => {
+    const { uid, namespace, name } = podRefOf(pod);
+    rows.set(uid, { namespace, pod: name, ...rest });
+  };
+  const judge = (pod: KubeObject): Verdict => {
+    const verdict = verdictOf(pod, policy, known());
+    const isBegun = verdict.kind === "end" && !settings.dryRun;
+    put(pod, isBegun ? reportOf({ kind: "stopped" }) : reportNow(pod, verdict, policy, known()));
+    return verdict;
+  };
+  const controller = createController(async (uid) => {
+    const pod = pods.get(uid) as KubeObject;
+    if (attempts.has(uid)) {
+      const step = await attempts.step(uid, signal);
+      return typeof step === "number" ? step : put(pod, reportOf(step));
+    }
+    const verdict = judge(pod);
+    if (verdict.kind === "leave") return undefined;
+    if (verdict.kind === "later") {
+      if (!seen.has(uid)) seen.set(uid, Date.now());
+      return verdict.at - Date.now() + 1;
+    }
+    const toldAt = await events.lastTold(podRefOf(pod), signal);
+    if (toldAt === "unanswered") return UNANSWERED_MS;
+    const why = toldAt === undefined ? undefined : whyLater(toldAt, verdict.containers);
+    if (why !== undefined) return put(pod, { result: "later", why });
+    attempts.begin(pod, verdict);
+    return 0;
+  }, settings.concurrency);
+  for (const [uid, pod] of pods) if (judge(pod).kind !== "leave" && !settings.dryRun) controller.add(uid);
+  await controller.run(signal, true);
+  attempts.stop();
+  return [...rows.values()];
+}
+
+/** Describes a pod that nothing is done to now: for --dry-run, and for those that wait or are left. */
+function reportNow(pod: KubeObject, verdict: Verdict, policy: ReapPolicy, known: ReaperMemory) {
+  if (verdict.kind !== "leave") return reportOfVerdict(verdict);
+  const { rule, reason } = verdict;
+  if (rule !== "not-selected") return { ...reportOfVerdict(verdict), reason: rule };
+  return { ...reportOfUnselected(reason, verdictOf(pod, { ...policy, asIfSelected: true }, known)), reason: rule };
+}
+
+/** Says that an earlier run asked this sidecar to quit at `toldAt`, if its time to exit is not over; else undefined. */
+function whyLater(toldAt: number, [ending]: readonly Ending[]): string | undefined {
+  if (ending === undefined || toldAt + ending.patienceMs < Date.now()) return undefined;
+  const { container, patienceMs } = ending;
+  const ago = Math.round((Date.now() - toldAt) / 1000);
+  return `${container} was asked to quit ${ago} s ago, and may take ${patienceMs / 1000} s`;
+}
 
 /**
  * Awaits `asked`. Rejects with Failure(69) if the API server does not answer, or not with what is needed, or not before
@@ -113,58 +141,6 @@ async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promi
     if (!isApiFailure(error)) throw error;
     throw new Failure(EXIT.unavailable, `cannot read from the API server: ${error.message}`, { cause: error });
   }
-}
-
-interface Around extends Once {
-  readonly policy: ReapPolicy;
-  readonly memory: Memory;
-  readonly attempts: Attempts;
-  readonly events: PodEvents;
-}
-
-async function reapPod(pod: KubeObject, around: Around): Promise<Row> {
-  const { settings, signal, attempts } = around;
-  const { namespace, name } = podRefOf(pod);
-  const row = (rest: Omit<Row, "namespace" | "pod">): Row => ({ namespace, pod: name, ...rest });
-  const verdict = settings.dryRun ? judge(pod, around) : await judgeInTime(pod, around);
-  if (verdict.rule === "not-selected") {
-    const would = judge(pod, { ...around, policy: { ...around.policy, asIfSelected: true } });
-    return row({ ...reportOfUnselected(verdict.reason, would), reason: verdict.rule });
-  }
-  if (verdict.kind === "leave") return row({ ...reportOfVerdict(verdict), reason: verdict.rule });
-  if (verdict.kind === "later" || settings.dryRun) return row(reportOfVerdict(verdict));
-  const told = await toldBefore(pod, verdict, around);
-  if (told !== undefined) return row({ result: "later", why: told });
-  return row(reportOf(await attempts.make(pod, verdict, signal)));
-}
-
-function judge(pod: KubeObject, { policy, memory }: Around): Verdict {
-  return verdictOf(pod, policy, knownNow(memory));
-}
-
-/** Judges a pod. If it is too early, waits until --after is over, and judges it again. */
-async function judgeInTime(pod: KubeObject, around: Around): Promise<Verdict> {
-  const verdict = judge(pod, around);
-  if (verdict.kind !== "later") return verdict;
-  const { uid } = podRefOf(pod);
-  around.memory.seen.set(uid, Date.now());
-  await pause(verdict.at - Date.now() + 1, around.signal);
-  return judge(pod, around);
-}
-
-/**
- * Says that an earlier run asked this sidecar to quit, if its time to end is not over yet. Resolves with undefined
- * otherwise.
- */
-async function toldBefore(
-  pod: KubeObject,
-  { containers }: Extract<Verdict, { kind: "end" }>,
-  { events, signal }: Around,
-): Promise<string | undefined> {
-  const [ending] = containers;
-  const toldAt = await events.lastTold(podRefOf(pod), signal);
-  if (toldAt === undefined || ending === undefined || toldAt + ending.patienceMs < Date.now()) return undefined;
-  return `${ending.container} was asked to quit ${Math.round((Date.now() - toldAt) / 1000)} s ago, and may take ${ending.patienceMs / 1000} s`;
 }
 
 async function print(rows: readonly Row[], { json, logLevel, allJobs }: ReaperSettings): Promise<void> {

@@ -1,13 +1,12 @@
-import { Counter, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { presenceOf, requestedBy } from "../../core/doctor/presence.ts";
-import type { Outcome, Result } from "../../core/reap/attempt-steps.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 import { ruleNames } from "../../core/reap/pod-rules.ts";
+import type { Outcome, Result } from "../../core/reap/reconcile.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
 import type { KubeObject } from "../api/client.ts";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
-import type { Interruption } from "./pods.ts";
-import { createTally } from "./tally.ts";
+import type { Interruption } from "./reflector.ts";
 
 /** The reaper's metrics, and what changes them. */
 export interface ReaperMetrics extends Exposition {
@@ -33,7 +32,6 @@ export interface ReaperMetrics extends Exposition {
 /** The values that each scrape reads. */
 export interface ReaperGauges {
   readonly leads: () => boolean;
-  readonly isCircuitOpen: () => boolean;
   /** How many pods wait for their time or turn. */
   readonly depth: () => number;
   /** How many pods have an attempt under way. */
@@ -71,13 +69,13 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
     buckets,
     registers: [registry],
   });
-  const judged = createTally(registry, {
+  const judged = createStateGauge(registry, {
     name: "ebb_reaper_pods",
     help: "Running pods by the reason why each is stuck, or left alone, at the moment.",
     label: "reason",
     states: ruleNames,
   });
-  const injected = createTally(registry, {
+  const injected = createStateGauge(registry, {
     name: "ebb_reaper_injection_pods",
     help: "Running pods by injection state. injected: the pod has ebb; missing: its annotation asks for ebb, but it has none; other: its ebb is from another image than the reaper's --image.",
     label: "state",
@@ -89,12 +87,12 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
     contentType: registry.contentType,
     text: () => registry.metrics(),
     judged(uid, { rule: reason }) {
-      if (judged.put(uid, reason)) verdicts.inc({ reason });
+      if (judged(uid, reason)) verdicts.inc({ reason });
     },
-    saw: (uid, pod) => void injected.put(uid, injectionOf(pod, image)),
+    saw: (uid, pod) => void injected(uid, injectionOf(pod, image)),
     forgot(uid) {
-      judged.put(uid, undefined);
-      injected.put(uid, undefined);
+      judged(uid, undefined);
+      injected(uid, undefined);
     },
     acted: (method, result) => acts.inc({ method, result }),
     attempted(outcome, seconds) {
@@ -106,6 +104,34 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   };
 }
 
+/** A gauge of objects by their state. */
+interface StateGauge<S extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly label: string;
+  /** Those that no object is in are shown, too. */
+  readonly states: readonly S[];
+}
+
+/**
+ * Registers a gauge that counts objects by state. Returns the function that sets an object's state, undefined if it is
+ * gone or not to be counted, and returns whether that has changed.
+ */
+function createStateGauge<S extends string>(registry: Registry, { name, help, label, states }: StateGauge<S>) {
+  const known = new Map<string, S>();
+  const gauge = new Gauge({ name, help, labelNames: [label], registers: [registry] });
+  for (const state of states) gauge.set({ [label]: state }, 0);
+  return (uid: string, state: S | undefined): boolean => {
+    const before = known.get(uid);
+    if (before === state) return false;
+    if (before !== undefined) gauge.dec({ [label]: before });
+    if (state === undefined) return known.delete(uid);
+    known.set(uid, state);
+    gauge.inc({ [label]: state });
+    return true;
+  };
+}
+
 const injections = ["missing", "other", "injected"] as const;
 
 function injectionOf(pod: KubeObject, image: string | undefined): (typeof injections)[number] | undefined {
@@ -114,14 +140,8 @@ function injectionOf(pod: KubeObject, image: string | undefined): (typeof inject
   return image === undefined || presence.image === undefined || presence.image === image ? "injected" : "other";
 }
 
-function addGauges(
-  registry: Registry,
-  { leads, isCircuitOpen, depth, underWay, missingRights, syncedAt }: ReaperGauges,
-): void {
+function addGauges(registry: Registry, { leads, depth, underWay, missingRights, syncedAt }: ReaperGauges): void {
   addGauge(registry, "ebb_reaper_leader", "1 if this replica leads: only the leader acts.", () => Number(leads()));
-  addGauge(registry, "ebb_reaper_circuit_open", "1 if requests to the API server are paused, because it fails.", () =>
-    Number(isCircuitOpen()),
-  );
   addGauge(registry, "ebb_reaper_queue_depth", "Pods that are waiting to be judged or reaped.", depth);
   addGauge(
     registry,

@@ -12,8 +12,9 @@ import { EXIT } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { type ApiClient, connect } from "../api/client.ts";
+import type { Context as ApiContext } from "../api/context.ts";
 import { openHealth } from "../controller/health.ts";
-import { lead } from "../controller/lease.ts";
+import { type LeaseSettings, lead } from "../controller/lease.ts";
 import { type Stops, stopsOf } from "../controller/stops.ts";
 import { createActs } from "./act/act.ts";
 import { createAttempts } from "./attempts.ts";
@@ -23,8 +24,8 @@ import { type PodSource, watchPods } from "./pods.ts";
 import { reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createReconciler, emptyMemory, knownNow, type Reconciler } from "./reconciler.ts";
-import { createRightsChecker } from "./rights.ts";
-import { createGate, throttleClient } from "./throttle.ts";
+import { createRights } from "./rights.ts";
+import { createRateLimit, throttleClient } from "./throttle.ts";
 
 /** What `ebb reaper` needs beside its settings. */
 export interface Context {
@@ -52,6 +53,7 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
     methods,
     allowsReapExec: settings.allowReapExec,
     image: settings.image,
+    lacksImage: settings.image === undefined && settings.methods.includes("ephemeral"),
     namespaces,
   });
   const identity = `${hostname()}_${randomUUID()}`;
@@ -71,30 +73,34 @@ interface Serving {
 
 /** Watches and judges in every replica, so that the one that leads next acts at once. */
 async function serve(direct: ApiClient, { settings, policyIn, identity, log, stops }: Serving): Promise<void> {
-  const memory = emptyMemory();
-  const gate = createGate({ perSecond: settings.qps, burst: settings.burst }, log);
-  const leadership = electLeader(direct, { settings, identity, log, signal: stops.first });
-  const rights = rightsOf(direct, { settings, methods: policyIn(new Map()).methods, log });
+  const { first: signal } = stops;
+  const { concurrency, dryRun: isDryRun, lease: name, leaseNamespace = direct.namespace } = settings;
+  const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
+  const lease = isDryRun ? undefined : { namespace: leaseNamespace, name, identity };
+  const leadership = electLeader(direct, lease, { log, signal });
+  const { methods } = policyIn(new Map());
+  const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun, lease });
+  const rights = createRights({ api: direct, needed, changed: () => reconciler.reconsider(), log });
   const gauges = {
     missingRights: () => rights.missing().length,
     leads: leadership.leads,
-    isCircuitOpen: () => gate.isOpen,
-    depth: () => reconciler.depth,
-    underWay: () => attempts.underWay,
+    depth: () => reconciler.depth(),
+    underWay: () => attempts.size,
     syncedAt: () => source.syncedAt(),
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
-  const api = throttleClient(direct, gate, metrics.requested);
-  const source = watchPods(api, watchedBy(settings), log, metrics.interrupted);
+  const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
+  const api = throttleClient(direct, turn, metrics.requested);
+  const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
-  const perform = createActs({ ...settings, api, gate: gate.turn, denied: rights.check, log });
+  const perform = createActs({ ...settings, api, turn, denied: rights.review, log });
+  const memory = emptyMemory();
   const known = () => knownNow(memory);
   const attempts = createAttempts({
-    ...{ api, perform, events, metrics, policy, known, denied: rights.check, watches: true, log },
+    ...{ api, perform, events, metrics, policy, known, watched: source.get, denied: rights.review, log },
   });
-  const { concurrency, dryRun: isDryRun } = settings;
-  const complaints = createComplaints({ events, isDryRun, log });
+  const complaints = createComplaints(events, isDryRun, log);
   const reconciler: Reconciler = createReconciler({
     ...{ source, attempts, events, complaints, metrics, policy, memory, concurrency, isDryRun, log },
   });
@@ -104,12 +110,12 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   log.info({ port: health.port }, "serving probes and metrics");
   // what throws is a bug, and ends all of it
   void source.listed.then(() => sayIfUnselected(source, policy(), log));
-  await rights.check(stops.first);
+  await rights.review(signal);
   await Promise.all([
-    rights.run(() => reconciler.reconsider(source.all()), stops.first),
-    source.run((change) => reconciler.changed(change), stops.first),
-    reconciler.judge(stops.first),
-    leadership.hold((signal) => reconciler.act(signal)),
+    rights.run(signal),
+    source.run(reconciler.changed, signal),
+    reconciler.run(signal),
+    leadership.hold(reconciler.lead),
   ]);
   await health.close();
 }
@@ -120,24 +126,6 @@ function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void 
   for (const pod of source.all()) if (selectionOf(viewOf(pod), policy).kind !== "not in") return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
   log.warn({ pods: source.size, how }, "no pod is selected: no namespace or pod has opted in");
-}
-
-/** Creates the checker of the permissions that the reaper needs; with --dry-run only of those to read. */
-function rightsOf(
-  api: ApiClient,
-  { settings, methods, log }: Pick<Serving, "settings" | "log"> & Pick<Context, "methods">,
-) {
-  const { dryRun, namespace, lease: name, leaseNamespace = api.namespace } = settings;
-  const lease = dryRun ? undefined : { namespace: leaseNamespace, name };
-  return createRightsChecker({
-    api,
-    needed: rightsNeeded({ namespaces: namespace.flat(), methods, onlyLooks: dryRun, lease }),
-    log,
-  });
-}
-
-function watchedBy({ namespace, selector, resync }: ReaperSettings) {
-  return { namespaces: namespace.flat(), selector, resyncMs: resync };
 }
 
 /** Twice as long as a Lease lives, of which a round of the election is a small part. */
@@ -152,40 +140,34 @@ interface Leadership {
   hold(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-type Candidate = Omit<Serving, "stops" | "policyIn"> & { readonly signal: AbortSignal };
+type ElectionSettings = Omit<LeaseSettings, "api" | "periods">;
 
 /**
- * Creates the leader election; with --dry-run this replica acts without one. Its requests do not pass the gate: waiting
- * there could cost the Lease.
+ * Creates the leader election; without a Lease this replica acts without one. Its requests are not rate-limited: waiting
+ * could cost the Lease.
  */
-function electLeader(direct: ApiClient, { settings, identity, log, signal }: Candidate): Leadership {
+function electLeader(direct: ApiClient, lease: ElectionSettings | undefined, context: ApiContext): Leadership {
   let isLeader = false;
   let movedAt = performance.now();
-  const { dryRun, lease: name, leaseNamespace: namespace = direct.namespace } = settings;
-  const api: ApiClient = {
-    ...direct,
-    get(path, asking) {
-      movedAt = performance.now();
-      return direct.get(path, asking);
-    },
+  const get: ApiClient["get"] = (path, asking) => {
+    movedAt = performance.now();
+    return direct.get(path, asking);
   };
   return {
     leads: () => isLeader,
     stuck() {
-      const isStuck = !dryRun && performance.now() - movedAt > STUCK_MS;
+      const isStuck = lease !== undefined && performance.now() - movedAt > STUCK_MS;
       return isStuck ? `the Lease was not looked at for ${STUCK_MS / 1000} s` : undefined;
     },
     async hold(work) {
-      if (dryRun) return await work(signal);
+      if (lease === undefined) return await work(context.signal);
       const act = async (term: AbortSignal): Promise<void> => {
         isLeader = true;
-        try {
-          await work(term);
-        } finally {
+        await work(term).finally(() => {
           isLeader = false;
-        }
+        });
       };
-      await lead({ api, namespace, name, identity }, act, { log, signal });
+      await lead({ api: { ...direct, get }, ...lease }, act, context);
     },
   };
 }

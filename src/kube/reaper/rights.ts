@@ -11,16 +11,17 @@ const EVERY_MS = 30_000;
 /** While a permission is missing: somebody is probably about to grant it. */
 const SOON_MS = 5000;
 
-/** Which permissions to check, and with which client. */
+/** Which permissions to review, and with which client. */
 export interface RightsContext {
   readonly api: ApiClient;
   readonly needed: readonly Right[];
+  /** Called when a review differs from the last one. */
+  readonly changed?: () => void;
   readonly log: Log;
 }
 
 /** What the account may do, as the API server last said. */
-export interface RightsChecker {
-  readonly needed: readonly Right[];
+export interface Rights {
   /**
    * Returns the permissions that are missing. Each counts as granted until the API server says otherwise; if it does
    * not answer, its last answer stays.
@@ -28,72 +29,58 @@ export interface RightsChecker {
   missing(): readonly Right[];
   /** Returns a sentence that names the missing permissions; undefined if there are none. */
   problem(): string | undefined;
-  /**
-   * Asks the API server now, or joins the check under way. Resolves with whether the answer has changed; with false if
-   * there is none, which the log says once.
-   */
-  check(signal: AbortSignal): Promise<boolean>;
-  /**
-   * Checks every 30 s, every 5 s while a permission is missing, until the signal is aborted. Calls `changed` after each
-   * change.
-   */
-  run(changed: () => void, signal: AbortSignal): Promise<void>;
+  /** Asks the API server now, or joins the review under way. If there is no answer, the log says so once. */
+  review(signal: AbortSignal): Promise<void>;
+  /** Reviews every 30 s, every 5 s while a permission is missing, until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 interface Review {
   readonly status?: { readonly allowed?: boolean };
 }
 
-/**
- * Creates a checker that asks the API server which permissions the account lacks (SelfSubjectAccessReview): when
- * `check` is called, and regularly once `run` is. Logs each change of the answer.
- */
-export function createRightsChecker({ api, needed, log }: RightsContext): RightsChecker {
+/** Creates the review of the account's permissions (SelfSubjectAccessReview). Logs each change of the answer. */
+export function createRights({ api, needed, changed = () => undefined, log }: RightsContext): Rights {
   let missing: readonly Right[] = [];
   let isSilent = false;
+  let underWay: Promise<void> | undefined;
   const notifier = createNotifier(); // a change, as after a 403, is soon followed by another one
-  let underWay: Promise<boolean> | undefined;
   const isMissing = async (right: Right, signal: AbortSignal): Promise<boolean> => {
     const asking = { signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 };
     const { status } = await api.create<Review>(REVIEWS, reviewOf(right), asking);
     return status?.allowed === undefined ? missing.includes(right) : !status.allowed;
   };
-  const ask = async (signal: AbortSignal): Promise<boolean> => {
+  const ask = async (signal: AbortSignal): Promise<void> => {
     try {
       const answers = await Promise.all(needed.map((right) => isMissing(right, signal)));
-      const next = needed.filter((_, at) => answers[at]);
-      const isOther = namesOf(next) !== namesOf(missing);
-      missing = next;
+      const before = missing;
+      missing = needed.filter((_, at) => answers[at]);
       isSilent = false;
-      if (isOther) {
-        tell(next, log);
-        notifier.notify();
-      }
-      return isOther;
+      if (missing.map(describeRight).join() === before.map(describeRight).join()) return;
+      tell(missing, log);
+      notifier.notify();
+      changed();
     } catch (error) {
-      if (!(signal.aborted || isApiFailure(error))) throw error;
-      if (!(signal.aborted || isSilent))
-        log.warn({ reason: (error as Error).message }, "cannot check the account's permissions");
+      if (signal.aborted) return;
+      if (!isApiFailure(error)) throw error;
+      if (!isSilent) log.warn({ reason: error.message }, "cannot check the account's permissions");
       isSilent = true;
-      return false;
     }
   };
-  const check = (signal: AbortSignal): Promise<boolean> => {
+  const review = (signal: AbortSignal): Promise<void> => {
     underWay ??= ask(signal).finally(() => {
       underWay = undefined;
     });
     return underWay;
   };
   return {
-    needed,
     missing: () => missing,
     problem: () => (missing.length === 0 ? undefined : describeMissing(missing)),
-    check,
-    async run(changed, signal) {
-      for (let before = namesOf(missing); !signal.aborted; before = namesOf(missing)) {
+    review,
+    async run(signal) {
+      while (!signal.aborted) {
         await notifier.wait(missing.length === 0 ? EVERY_MS : SOON_MS, signal);
-        await check(signal);
-        if (before !== namesOf(missing)) changed();
+        if (!signal.aborted) await review(signal);
       }
     },
   };
@@ -102,10 +89,6 @@ export function createRightsChecker({ api, needed, log }: RightsContext): Rights
 function tell(missing: readonly Right[], log: Log): void {
   if (missing.length === 0) return log.info({}, "all permissions are granted: continuing");
   log.error({ rights: missing.map(describeRight), how: howToMend(missing) }, "the reaper's account lacks permissions");
-}
-
-function namesOf(rights: readonly Right[]): string {
-  return rights.map(describeRight).join();
 }
 
 function reviewOf({ verb, group, resource: path, namespace, name }: Right): object {

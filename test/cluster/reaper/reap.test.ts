@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Act, Outcome, Result } from "../../../src/core/reap/attempt-steps.ts";
 import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
-import { connect } from "../../../src/kube/api/client.ts";
+import type { Act, Outcome, Result } from "../../../src/core/reap/reconcile.ts";
+import { connect, type KubeObject } from "../../../src/kube/api/client.ts";
+import { pause } from "../../../src/kube/controller/pause.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
-import { type Reaping, reap } from "../../../src/kube/reaper/reap.ts";
+import type { StepContext } from "../../../src/kube/reaper/attempt-step.ts";
+import { createAttempts } from "../../../src/kube/reaper/attempts.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../../kube/collect-log.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
@@ -51,7 +53,7 @@ interface Reaped {
   readonly log: ReturnType<typeof collectLog>;
 }
 
-interface Otherwise extends Partial<Omit<Reaping, "api">> {
+interface Otherwise extends Partial<Pick<StepContext, "pace">> {
   readonly kubeconfig?: string;
   /** Happens between each look and its act. */
   readonly meanwhile?: () => Promise<void>;
@@ -68,25 +70,29 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
     await between?.();
     return await api.patch(...words);
   };
-  const perform = createActs({ api: { ...api, patch }, gate: async () => undefined, image: images.ebb, log });
-  const { name, namespace = "", uid = "" } = pod.metadata;
-  const outcome = await reap(
-    { name, namespace, uid },
-    {
-      api,
-      async perform(act, acting) {
-        await meanwhile?.();
-        return await perform(act, acting);
-      },
-      policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
-      known: () => ({ now: Date.now(), handled: new Map(), seen: new Map() }),
-      after: (act, result) => acts.push([act, result]),
-      log,
-      signal: new AbortController().signal,
-      ...more,
+  const perform = createActs({ api: { ...api, patch }, turn: async () => undefined, image: images.ebb, log });
+  const attempts = createAttempts({
+    api,
+    async perform(act, acting) {
+      await meanwhile?.();
+      const result = await perform(act, acting);
+      acts.push([act, result]);
+      return result;
     },
-  );
-  return { outcome, acts, log };
+    events: { write: async () => undefined },
+    metrics: { acted: () => undefined, attempted: () => undefined },
+    policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
+    known: () => ({ now: Date.now(), handled: new Map(), seen: new Map() }),
+    log: collectLog(),
+    ...more,
+  });
+  const { signal } = new AbortController();
+  attempts.begin(pod as unknown as KubeObject, { kind: "leave", rule: "stuck", reason: "stuck" });
+  for (;;) {
+    const step = await attempts.step(pod.metadata.uid ?? "", signal);
+    if (typeof step !== "number") return { outcome: step, acts, log };
+    await pause(step, signal);
+  }
 }
 
 /** But for those that a busy API server had no time for. */
@@ -145,7 +151,6 @@ describe("another pod that has taken the name", () => {
       await stuck(here, "work");
     };
     const { outcome, acts } = await reapPod(pod, [method], {
-      follow: () => () => undefined, // a watch that is late
       meanwhile: replace,
       pace: { rounds: 1, answerMs: 300_000, rest: { firstMs: 1000, longestMs: 1000 } },
     });

@@ -1,7 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { describeMethod, type Ending, type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
+import {
+  type Allowed,
+  describeMethod,
+  type Ending,
+  endingOf,
+  type MethodKind,
+  methodKinds,
+} from "../../../src/core/reap/methods.ts";
+import { type ContainerView, viewOf } from "../../../src/core/reap/pod-view.ts";
+import { sidecarIn } from "../../../src/core/sidecars/containers.ts";
 import { ending } from "./stuck-methods.ts";
-import { ended, type Json, type PodInWords, running } from "./stuck-pods.ts";
+import { ended, type Json, type PodInWords, podOf, running } from "./stuck-pods.ts";
 
 test.each<[string, string, Partial<PodInWords>, readonly MethodKind[], string]>([
   [
@@ -106,4 +115,17 @@ test.each<[string, Json, number]>([
   ["linkerd-proxy", { "ebb.dev/reap-patience.other": "5m" }, 150_000],
 ])("%s with %j has so long to go", (name, annotations, patienceMs) => {
   expect(ending(name, { annotations })).toMatchObject({ patienceMs });
+});
+
+test.each<[string, Partial<PodInWords>, boolean]>([
+  ["envoy", {}, true],
+  ["envoy", { spec: { hostNetwork: true }, annotations: { "ebb.dev/reap-exec.envoy": "/stop" } }, false],
+  ["fluent-bit", { annotations: { "ebb.dev/reap-exec.fluent-bit": "/stop" } }, false],
+])("%s with %j: an image would allow one more method? %p", (name, more, isMore) => {
+  const pod = viewOf(podOf({ ...more, containers: { app: ended(0), [name]: running } }));
+  const container = pod.containers.find((each) => each.name === name) as ContainerView;
+  const allowed: Allowed = { pod, allowed: ["exec", "port-forward"], allowsReapExec: true };
+  const ending = (lacksImage: boolean) => endingOf(container, sidecarIn(name, undefined), { ...allowed, lacksImage });
+  expect(Object.hasOwn(ending(true) as Ending, "lacksImage")).toBe(isMore);
+  expect(Object.hasOwn(ending(false) as Ending, "lacksImage")).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Act, Outcome, Tried } from "../../../src/core/reap/attempt-steps.ts";
+import type { Act, Outcome, Tried } from "../../../src/core/reap/reconcile.ts";
 import {
   eventOfAct,
   eventOfOutcome,

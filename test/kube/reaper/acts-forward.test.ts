@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Method } from "../../../src/core/reap/methods.ts";
+import type { Result } from "../../../src/core/reap/reconcile.ts";
+import { ended, podOf, running } from "../../core/reap/stuck-pods.ts";
 import { onChannel, type StreamEnd } from "../api-server/api-server.ts";
-import { gone, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
+import { gone, metadata, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
 
 describe("port-forward", () => {
-  const annotation = "(the reaper takes the annotation ebb.dev/reap-quit.envoy)";
-  const noPath = `no such path: is this Envoy's admin interface? --admin says where it is ${annotation}`;
+  const annotation = "the annotation ebb.dev/reap-quit.envoy can say where";
+  const noPath = `no such path: is this Envoy's admin interface? ${annotation} it is`;
   const request = { port: 15000, method: "POST", path: "/quitquitquit", headers: [["x-token", "t"]] } as const;
   const method: Method = { kind: "port-forward", container: "envoy", requests: [request] };
   const port = Buffer.of(15000 % 256, 15000 >> 8);
@@ -33,7 +34,7 @@ describe("port-forward", () => {
     const end = answers(http("200 OK\r\ncontent-length: 100"));
     cluster.portforward = end;
     expect((await perform(cluster, method)).result).toEqual(taken);
-    expect(cluster.requests).toEqual(["gate", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
+    expect(cluster.requests).toEqual(["turn", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
     expect(end.got).toEqual([
       "\0POST /quitquitquit HTTP/1.1\r\nHost: localhost:15000\r\nUser-Agent: ebb\r\nContent-Length: 0\r\nx-token: t\r\n\r\n",
     ]);
@@ -57,13 +58,27 @@ describe("port-forward", () => {
     [
       "nobody listens",
       [onChannel(1, "an error occurred forwarding 15000 -> 15000: connect: connection refused")],
-      refused(`connection refused: connection refused; --admin says where its admin interface is ${annotation}`),
+      refused(`connection refused; ${annotation} its admin interface is`),
     ],
     ["something else", [onChannel(1, "no such sandbox")], refused('"no such sandbox"')],
   ])("%s", async (_, messages, result) => {
     await using cluster = withPod();
     cluster.portforward = answers(...messages);
     expect((await perform(cluster, method)).result).toEqual(result);
+  });
+
+  const sidecars = ["istio-proxy", "kuma-sidecar", "consul-dataplane", "daprd", "cloud-sql-proxy", "linkerd-proxy"];
+  const refusals = [...[401, 404, 405].map((code) => http(`${code} No`)), onChannel(1, "connect: connection refused")];
+
+  test.each(sidecars)("what is to be done about %s names no flag of ebb quit", async (container) => {
+    const containers = { app: ended(0), [container]: { state: running, spec: { image: "i" } } };
+    await using cluster = withPod(podOf({ containers, metadata }));
+    for (const refusal of refusals) {
+      cluster.portforward = answers(refusal);
+      const { result } = await perform(cluster, { ...method, container });
+      expect(result).toMatchObject({ kind: "refused", why: expect.stringMatching(/^(HTTP \d+|connection refused)/) });
+      expect(JSON.stringify(result)).not.toMatch(/--(admin|quit|header|signal-process)(?![\w-])/);
+    }
   });
 
   test("another pod that has the name once the tunnel is open is sent nothing", async () => {

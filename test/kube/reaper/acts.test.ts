@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Method } from "../../../src/core/reap/methods.ts";
+import type { Result } from "../../../src/core/reap/reconcile.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { ended, type Json } from "../../core/reap/stuck-pods.ts";
 import { onChannel, refuse, type StandInApi, type StreamEnd, startStandInApi } from "../api-server/api-server.ts";
@@ -28,7 +28,7 @@ describe("exec", () => {
     await using cluster = withPod();
     cluster.exec = says(onChannel(1, "OK\n"), status({ status: "Success" }));
     expect((await perform(cluster, method)).result).toEqual(taken);
-    expect(cluster.requests).toEqual(["gate", `GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`, `GET ${POD}`]);
+    expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`, `GET ${POD}`]);
   });
 
   test.each<[string, readonly Uint8Array[], Result]>([
@@ -69,13 +69,13 @@ describe("exec", () => {
   test("another pod of that name is not touched", async () => {
     await using cluster = withPod(stuck("uid-2"));
     expect((await perform(cluster, method)).result).toEqual(refused(gone));
-    expect(cluster.requests).toEqual(["gate", `GET ${POD}`]);
+    expect(cluster.requests).toEqual(["turn", `GET ${POD}`]);
   });
 
   test("a look that took long tells nothing of now: it is looked again, and where that never gets better nothing is done", async () => {
     await using cluster = withPod();
     expect((await perform(cluster, method, 0)).result).toMatchObject({ kind: "unavailable" });
-    expect(cluster.requests).toEqual(["gate", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
+    expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
   });
 
   test("where another pod has the name directly after it, that is an error for the log", async () => {
@@ -193,7 +193,7 @@ describe("whatever the method", () => {
     const why = 'pods "p" is forbidden: User "x" cannot do that';
     cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
     const log = collectLog();
-    const act = createActs({ api: cluster.api, gate: async () => undefined, image: "i", log });
+    const act = createActs({ api: cluster.api, turn: async () => undefined, image: "i", log });
     const pod = { namespace: "shop", name: "p", uid: "uid-1" };
     const acting = { pod, objection: () => undefined, signal: new AbortController().signal };
     for (let time = 0; time < 2; time++) {
@@ -234,7 +234,7 @@ describe("whatever the method", () => {
     await using cluster = withPod();
     cluster.answer = () => new Promise(() => undefined);
     const stop = new AbortController();
-    const act = createActs({ api: cluster.api, gate: async () => undefined, image: "i", log: collectLog() });
+    const act = createActs({ api: cluster.api, turn: async () => undefined, image: "i", log: collectLog() });
     const pod = { namespace: "shop", name: "p", uid: "uid-1" };
     const acting = act(
       { container: "envoy", method, patienceMs: 1 },

@@ -1,5 +1,5 @@
-import type { Result } from "../../../src/core/reap/attempt-steps.ts";
 import type { Method } from "../../../src/core/reap/methods.ts";
+import type { Result } from "../../../src/core/reap/reconcile.ts";
 import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
 import { type StandInApi, startStandInApi } from "../api-server/api-server.ts";
@@ -34,13 +34,13 @@ export interface Done {
 }
 
 /**
- * Performs a method on the Envoy of the pod at POD. The objection `gone` is raised if the pod has another uid. `gate`
- * appears in `cluster.requests` each time the act passes the gate of requests.
+ * Performs a method on the Envoy of the pod at POD. The objection `gone` is raised if the pod has another uid. `turn`
+ * appears in `cluster.requests` each time the act waits for its turn.
  */
 export async function perform(cluster: StandInApi, method: Method, freshMs = 60_000): Promise<Done> {
   const log = collectLog();
-  const gate = async () => void cluster.requests.push("gate");
-  const result = await createActs({ api: cluster.api, gate, image: "ebb:1", freshMs, log })(
+  const turn = async () => void cluster.requests.push("turn");
+  const result = await createActs({ api: cluster.api, turn, image: "ebb:1", freshMs, log })(
     { container: "envoy", method, patienceMs: 90_000 },
     {
       pod: { namespace: "shop", name: "p", uid: "uid-1" },

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createApiClient } from "../../../src/kube/api/client.ts";
-import type { Interruption, PodChange, PodSource, WatchedPods } from "../../../src/kube/reaper/pods.ts";
-import { watchPods } from "../../../src/kube/reaper/pods.ts";
-import { createGate, throttleClient } from "../../../src/kube/reaper/throttle.ts";
+import { type PodChange, type PodSource, type WatchedPods, watchPods } from "../../../src/kube/reaper/pods.ts";
+import type { Interruption } from "../../../src/kube/reaper/reflector.ts";
+import { createRateLimit, throttleClient } from "../../../src/kube/reaper/throttle.ts";
 import { podOf, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
 import { podPath, refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
@@ -27,7 +27,7 @@ function watch(api: StandInApi, which: Partial<WatchedPods> = {}): Watched {
   const seen: string[] = [];
   const interruptions: Interruption[] = [];
   const client = createApiClient({ server: api.url, namespace: "x", identity: async () => ({ headers: {} }) });
-  const gated = throttleClient(client, createGate({ perSecond: 1e6, burst: 1e6 }, log));
+  const gated = throttleClient(client, createRateLimit({ perSecond: 1e6, burst: 1e6 }));
   const source = watchPods(gated, { ...everything, ...which }, log, (why) => interruptions.push(why));
   const tell = (change: PodChange): void => {
     changes.push(change);

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../src/core/reap/attempt-steps.ts";
+import type { Outcome } from "../../../src/core/reap/reconcile.ts";
 import type { KubeObject } from "../../../src/kube/api/client.ts";
 import type { Attempts } from "../../../src/kube/reaper/attempts.ts";
 import { podRefOf } from "../../../src/kube/reaper/pods.ts";
@@ -15,7 +15,7 @@ export interface Given {
   readonly concurrency?: number;
   readonly isDryRun?: boolean;
   /** The time, in ms, since the previous replica told each pod's sidecar to end; undefined if it did not. */
-  readonly toldMsAgo?: number;
+  readonly toldMsAgo?: number | "unanswered";
   /** The time, in ms, that it takes to find that out. */
   readonly askMs?: number;
   /** The value of --after, in ms. */
@@ -32,44 +32,41 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
   const underWay = new Map<string, (outcome: Outcome) => void>();
   const asked: string[] = [];
   const memory = emptyMemory();
+  const stuck = new Set<string>();
   const attempts: Attempts = {
-    get underWay() {
-      return underWay.size;
+    get size() {
+      return stuck.size;
     },
-    isUnderWay: (uid) => underWay.has(uid),
+    has: (uid) => stuck.has(uid),
+    begin: (pod) => void stuck.add(podRefOf(pod).uid),
     changed: () => undefined,
-    make(pod) {
-      const { uid } = podRefOf(pod);
+    step(uid) {
       begun.push(uid);
+      if (underWay.has(uid)) throw new Error(`${uid} is under way twice`);
       const { promise, resolve } = Promise.withResolvers<Outcome>();
       underWay.set(uid, (outcome) => {
         underWay.delete(uid);
+        stuck.delete(uid);
         resolve(outcome);
       });
       return promise;
     },
+    stop: () => stuck.clear(),
   };
-  const idle = {
-    leads: () => true,
-    isCircuitOpen: () => false,
-    depth: () => 0,
-    underWay: () => 0,
-    missingRights: () => 0,
-    syncedAt: () => 0,
-  };
+  const idle = { leads: () => true, depth: () => 0, underWay: () => 0, missingRights: () => 0, syncedAt: () => 0 };
   const log = collectLog();
   const reconciler = createReconciler({
-    source: pods,
+    source: { get: (uid) => pods.get(uid), all: () => pods.values() },
     attempts,
     events: {
       write: async () => undefined,
       async lastTold({ uid }) {
         asked.push(uid);
         await takes(askMs);
-        return toldMsAgo === undefined ? undefined : Date.now() - toldMsAgo;
+        return typeof toldMsAgo === "number" ? Date.now() - toldMsAgo : toldMsAgo;
       },
     },
-    complaints: { judged: () => undefined, lead: () => undefined, forgot: () => undefined },
+    complaints: { judged: () => undefined, forgot: () => undefined },
     metrics: createReaperMetrics("1", idle),
     policy: () => ({ ...policy, afterMs }),
     memory,
@@ -78,7 +75,7 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
     log,
   });
   const stop = new AbortController();
-  const judging = reconciler.judge(stop.signal);
+  const run = reconciler.run(stop.signal);
   let acting = Promise.resolve();
   return {
     begun,
@@ -86,9 +83,9 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
     asked,
     memory,
     log,
-    depth: () => reconciler.depth,
+    depth: () => reconciler.depth(),
     act: () => {
-      acting = reconciler.act(stop.signal);
+      acting = reconciler.lead(stop.signal);
     },
     put(uid: string, app = ended(0, -0.001)) {
       const pod = podOf({ containers: { app, envoy: running }, metadata: { uid, name: uid } });
@@ -105,7 +102,7 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
     async end() {
       stop.abort();
       for (const finish of underWay.values()) finish({ kind: "stopped" });
-      await Promise.all([judging, acting]);
+      await Promise.all([run, acting]);
     },
   };
 }

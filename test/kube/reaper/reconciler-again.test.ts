@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Outcome } from "../../../src/core/reap/attempt-steps.ts";
+import type { Outcome } from "../../../src/core/reap/reconcile.ts";
 import { until } from "../../harness.ts";
 import { never } from "../../time.ts";
 import { begins, LONG_MS, lead } from "./reconciled.ts";
@@ -44,6 +44,16 @@ test("a sidecar that the replica before has told gets the rest of its time", asy
     asked: ["a"],
     depth: 1,
   });
+  await reconciler.end();
+});
+
+test("one of which nobody can say now whether it was told is not told yet", async () => {
+  const reconciler = lead({ toldMsAgo: "unanswered" });
+  reconciler.put("a");
+  reconciler.act();
+  await until("Events are read", () => reconciler.asked.length > 0 || undefined, LONG_MS);
+  await never("it is begun", () => reconciler.begun.length > 0, 50);
+  expect(reconciler.depth()).toBe(1);
   await reconciler.end();
 });
 

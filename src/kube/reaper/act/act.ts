@@ -1,6 +1,6 @@
-import type { Act, Result } from "../../../core/reap/attempt-steps.ts";
+import type { Act, Result } from "../../../core/reap/reconcile.ts";
 import { EXIT, Failure } from "../../../core/run/exit.ts";
-import { ApiError, isConflict, isTransient, lacksRight } from "../../api/api-error.ts";
+import { ApiError, isConflict, isForbidden, isTransient, lacksRight } from "../../api/api-error.ts";
 import type { Acting, ActSettings } from "./acting.ts";
 import { actByEphemeral } from "./ephemeral.ts";
 import { actByExec } from "./exec.ts";
@@ -24,11 +24,12 @@ export function createActs(settings: ActSettings): Perform {
       return await perform(act, acting, settings);
     } catch (error) {
       const { kind } = act.method;
-      if (error instanceof ApiError && error.status === 403 && !forbidden.has(kind)) {
+      if (isForbidden(error)) {
+        if (!forbidden.has(kind))
+          settings.log.warn({ method: kind, reason: error.message }, "a reaping method is forbidden");
         forbidden.add(kind);
-        settings.log.warn({ method: kind, reason: error.message }, "a reaping method is forbidden");
+        await settings.denied?.(acting.signal);
       }
-      if (error instanceof ApiError && error.status === 403) await settings.denied?.(acting.signal);
       return resultOf(error);
     }
   };

@@ -1,4 +1,4 @@
-import type { Result } from "../../../core/reap/attempt-steps.ts";
+import type { Result } from "../../../core/reap/reconcile.ts";
 import type { Log } from "../../../system/output/log.ts";
 import type { ApiClient } from "../../api/client.ts";
 
@@ -9,7 +9,7 @@ export interface ActSettings {
    * Resolves when the next stream may be opened. Awaited before the last look at a pod, so that nothing waits between
    * that look and the act.
    */
-  readonly gate: (signal: AbortSignal) => Promise<void>;
+  readonly turn: (signal: AbortSignal) => Promise<void>;
   /** The image of ephemeral containers. */
   readonly image?: string | undefined;
   readonly imagePullPolicy?: string | undefined;

@@ -1,10 +1,10 @@
 import { formatDuration } from "../../../core/base/duration.ts";
 import { type JsonObject, valueAt } from "../../../core/base/json.ts";
 import { restrictedSecurity } from "../../../core/inject/install.ts";
-import type { Result } from "../../../core/reap/attempt-steps.ts";
 import { EPHEMERAL_PREFIX, ownEphemerals } from "../../../core/reap/ephemeral.ts";
 import type { Method } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
+import type { Result } from "../../../core/reap/reconcile.ts";
 import type { KubeObject } from "../../api/client.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
 

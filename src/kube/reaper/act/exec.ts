@@ -1,8 +1,8 @@
 import { excerpt } from "../../../core/base/http-framing.ts";
 import { listOf, objectOf, textOf } from "../../../core/base/json.ts";
-import type { Result } from "../../../core/reap/attempt-steps.ts";
 import { describeMethod, type Method } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
+import type { Result } from "../../../core/reap/reconcile.ts";
 import type { KubeObject } from "../../api/client.ts";
 import type { Stream } from "../../api/stream.ts";
 import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
@@ -26,7 +26,7 @@ const LOOKS = 3;
  */
 export async function actByExec(method: Exec, acting: Acting, settings: ActSettings): Promise<Result> {
   const { pod, signal } = acting;
-  await settings.gate(signal);
+  await settings.turn(signal);
   const problem = await lookDirectlyBefore(acting, settings);
   if (problem !== undefined) return problem;
   using stream = await settings.api.stream(execPath(method, acting), PROTOCOL, { signal });

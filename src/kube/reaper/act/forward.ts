@@ -1,8 +1,8 @@
 import { excerpt, type HttpAnswer } from "../../../core/base/http-framing.ts";
 import { encodeRequest, parseAnswer } from "../../../core/base/http-message.ts";
-import type { Result } from "../../../core/reap/attempt-steps.ts";
 import type { Method, PortRequest } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
+import type { Result } from "../../../core/reap/reconcile.ts";
 import { sidecarIn } from "../../../core/sidecars/containers.ts";
 import { quitRefusal, quitUnreachable } from "../../../core/sidecars/quit.ts";
 import type { Sidecar } from "../../../core/sidecars/sidecar.ts";
@@ -57,7 +57,7 @@ interface Around {
 
 async function send(request: PortRequest, container: string, { acting, settings }: Around): Promise<Result> {
   const { pod, objection, signal } = acting;
-  await settings.gate(signal);
+  await settings.turn(signal);
   const path = `${pathOf(pod)}/portforward?ports=${request.port}`;
   using stream = await settings.api.stream(path, PROTOCOL, { signal });
   const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
@@ -121,11 +121,16 @@ function resultOf(answer: HttpAnswer, asked: ForwardedRequest): Result {
 /** Explains the kubelet's error: `... failed to connect to localhost:9901 inside namespace ...: connection refused`. */
 function reasonOf(text: string, asked: ForwardedRequest): string {
   if (!text.includes("refused")) return excerpt(text, 300);
-  const meaning = quitUnreachable(asked.sidecar);
-  return meaning === undefined ? "connection refused" : forReaper(`connection refused: ${meaning}`, asked);
+  const meaning = quitUnreachable(asked.sidecar) ?? "connection refused";
+  return forReaper(meaning.startsWith("connection refused") ? meaning : `connection refused: ${meaning}`, asked);
 }
 
-/** Adds the annotation that the reaper takes in place of a flag that the reason names. */
+/** Puts the annotations that the reaper takes in the place of the flags of `ebb quit` that a reason names. */
 function forReaper(why: string, { container }: ForwardedRequest): string {
-  return why.includes("--") ? `${why} (the reaper takes the annotation ebb.dev/reap-quit.${container})` : why;
+  const byCommand = `give a command in the annotation ebb.dev/reap-exec.${container}`;
+  return why
+    .replace(/(--admin|--quit) says/g, "$1 can say")
+    .replace(/--(admin|quit)(?![\w-])/g, `the annotation ebb.dev/reap-quit.${container}`)
+    .replace(/use --signal-process \S+ with shareProcessNamespace/, byCommand)
+    .replace(/, or use --header '[^']*'/, "");
 }

@@ -1,12 +1,11 @@
 import { expect, test } from "bun:test";
-import { observationOf } from "../../../src/core/reap/observation.ts";
-import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
+import { observationOf } from "../../../../src/core/reap/reconcile.ts";
+import { ended, known, podOf, policy, running } from "../stuck-pods.ts";
 
 const stuck = { containers: { app: ended(0), "istio-proxy": running } };
-const attempted = { uid: "uid-1", policy, known };
 
 test("a pod that is stuck as before is seen so", () => {
-  expect(observationOf(podOf(stuck), attempted)).toMatchObject({ kind: "end", rule: "stuck" });
+  expect(observationOf(podOf(stuck), "uid-1", policy, known)).toMatchObject({ kind: "end", rule: "stuck" });
 });
 
 test("that it is being dealt with is no reason to leave it", () => {
@@ -14,7 +13,7 @@ test("that it is being dealt with is no reason to leave it", () => {
     ["uid-1", "it is being dealt with"],
     ["uid-2", "another"],
   ]);
-  expect(observationOf(podOf(stuck), { ...attempted, known: { ...known, handled } }).kind).toBe("end");
+  expect(observationOf(podOf(stuck), "uid-1", policy, { ...known, handled }).kind).toBe("end");
 });
 
 test.each<[string, unknown]>([
@@ -22,10 +21,10 @@ test.each<[string, unknown]>([
   ["is another of its name, stuck or not", podOf({ ...stuck, metadata: { uid: "uid-2" } })],
   ["has no UID", podOf({ ...stuck, metadata: { uid: undefined } })],
 ])("a pod that %s is gone", (_, pod) => {
-  expect(observationOf(pod, attempted)).toEqual({ kind: "gone" });
+  expect(observationOf(pod, "uid-1", policy, known)).toEqual({ kind: "gone" });
 });
 
 test("one that has changed is seen as it is now", () => {
   const alive = podOf({ containers: { ...stuck.containers, app: running } });
-  expect(observationOf(alive, attempted)).toMatchObject({ kind: "leave", rule: "app-running" });
+  expect(observationOf(alive, "uid-1", policy, known)).toMatchObject({ kind: "leave", rule: "app-running" });
 });

@@ -1,0 +1,225 @@
+import { formatDuration } from "../base/duration.ts";
+import { type Backoff, backoffMs } from "../cluster/backoff.ts";
+import type { Ending, Method } from "./methods.ts";
+import type { ReaperMemory, Rule } from "./pod-rules.ts";
+import { viewOf } from "./pod-view.ts";
+import type { ReapPolicy } from "./policy.ts";
+import { type Verdict, verdictOf } from "./verdict.ts";
+
+/** One use of a method on the sidecar in `container`. */
+export interface Act {
+  readonly container: string;
+  readonly method: Method;
+  /** Milliseconds that the sidecar then has to exit. */
+  readonly patienceMs: number;
+}
+
+/** An act that has not worked. */
+export interface Tried extends Act {
+  readonly round: number;
+  readonly why: string;
+  /** A permission was missing: the sidecar was not asked. */
+  readonly isDenied?: true;
+}
+
+/** What is remembered of a stuck pod between two reconciles. Times are in milliseconds of a monotonic clock. */
+export interface Attempt {
+  /** From 1. In each round every method is tried once. */
+  readonly round: number;
+  readonly tried: readonly Tried[];
+  /** The acts that were taken. */
+  readonly acts: readonly Act[];
+  /** Failed reads and `unavailable` acts since the last act that was answered. Each makes the next rest longer. */
+  readonly failures: number;
+  /** Acts in a row with the result `unavailable`. */
+  readonly misses: number;
+  /** The last act, if it was not answered: the sidecar may have heard it. */
+  readonly unanswered?: Act;
+  /** The act that was taken last. Its sidecar has until then to exit. */
+  readonly told?: { readonly act: Act; readonly untilMs: number } | undefined;
+  /** No act is begun before this time. */
+  readonly restUntilMs: number;
+}
+
+/** What was seen of the pod. `gone`: there is no pod of that name, or another pod has it. */
+export type Observation = Verdict | { readonly kind: "gone" };
+
+/** What came of an act. */
+export type Result =
+  /** The act was accepted, or its connection was cut by the sidecar's own end. */
+  | { readonly kind: "taken" }
+  /** The method does not work here: there is no such command, 404, not allowed, ... */
+  | { readonly kind: "refused"; readonly why: string; readonly isDenied?: true }
+  /** The API server or the kubelet did not answer, or asked to come back after `afterMs` at least. This is no try. */
+  | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
+
+/** A result, or the end of an act without one. */
+export type Answer =
+  | Result
+  /** It took too long: the next method follows. */
+  | { readonly kind: "unanswered"; readonly why: string }
+  /** The pod changed meanwhile, so that the act was ended. */
+  | { readonly kind: "overtaken" };
+
+/** How an attempt ends. */
+export type Outcome =
+  /** The sidecars have ended, after these acts. */
+  | { readonly kind: "ended"; readonly acts: readonly Act[] }
+  | { readonly kind: "gone" }
+  /** The pod is not stuck any more, or not to be reaped. */
+  | { readonly kind: "left"; readonly reason: string }
+  | { readonly kind: "gave-up"; readonly reason: string; readonly tried: readonly Tried[] }
+  /** It cannot be done now: a kubelet does not answer, say, or a permission is missing. Others have their turn first. */
+  | { readonly kind: "put-off"; readonly reason: string }
+  | { readonly kind: "stopped" };
+
+/** What follows for a pod: an act, another reconcile at a time, or the outcome. */
+export type Next =
+  | { readonly kind: "act"; readonly act: Act; readonly attempt: Attempt }
+  | { readonly kind: "wait"; readonly untilMs: number; readonly attempt: Attempt }
+  | { readonly kind: "over"; readonly outcome: Outcome };
+
+/** How often and how long an attempt tries. */
+export interface AttemptPolicy {
+  /** How often each method is tried. */
+  readonly rounds: number;
+  /** The rests while nobody answers, and between rounds. */
+  readonly rest: Backoff;
+}
+
+/** The policy at one moment. */
+export interface AttemptClock extends AttemptPolicy {
+  /** Milliseconds of a monotonic clock. */
+  readonly now: number;
+  /** A random number from 0 to 1, which varies the length of rests. */
+  readonly chance: number;
+}
+
+/** What is remembered of a pod at first. */
+export const firstAttempt: Attempt = { round: 1, tried: [], acts: [], failures: 0, misses: 0, restUntilMs: 0 };
+
+/**
+ * Returns what is seen of a pod that an attempt is about: `gone` if there is no pod, or another one under its name
+ * (kuma#13617); else its verdict. Unlike `verdictOf`, it takes no account of the pods in `known.handled`.
+ */
+export function observationOf(pod: unknown, uid: string, policy: ReapPolicy, known: ReaperMemory): Observation {
+  if (viewOf(pod).uid !== uid) return { kind: "gone" };
+  return verdictOf(pod, policy, { ...known, handled: new Map() });
+}
+
+/** The rules that a pod meets once its sidecars have ended, whoever has ended them. */
+const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
+/**
+ * The rules that a pod would meet again after the next act: the kubelet starts the sidecar again, or nothing is left
+ * that could end it.
+ */
+const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-method"]);
+
+/** Milliseconds after which a pod is read again while another reaper's container is at work in it. */
+const BEING_ENDED_MS = 5000;
+/** So many acts in a row without an answer put the pod off: about a minute of rests. */
+const MOST_MISSES = 7;
+
+/**
+ * Decides what follows for a stuck pod that is seen like this. One sidecar is ended after the other, and one method is
+ * tried after the other, each with its patience.
+ */
+export function nextStep(before: Attempt, seen: Observation, clock: AttemptClock): Next {
+  if (seen.kind === "gone") return over({ kind: "gone" });
+  const { told } = before;
+  const isThere = seen.kind === "end" && seen.containers.some(({ container }) => container === told?.act.container);
+  const isBeingEnded = seen.kind === "leave" && seen.rule === "being-ended";
+  if (told !== undefined && (isThere || isBeingEnded) && clock.now < told.untilMs) return wait(before, told.untilMs);
+  const attempt = told === undefined ? before : { ...before, told: undefined };
+  const why = `taken, and still there ${formatDuration(told?.act.patienceMs ?? 0)} later`;
+  const spent = told !== undefined && (isThere || isBeingEnded) ? spend(attempt, told.act, why) : attempt;
+  if (isBeingEnded) return wait(spent, clock.now + BEING_ENDED_MS);
+  return seen.kind === "end" ? nextAct(spent, seen.containers, clock) : over(outcomeOf(attempt, seen));
+}
+
+/** Returns the outcome for a pod that is not stuck any more. */
+function outcomeOf({ acts, unanswered, tried }: Attempt, { rule, reason }: Verdict): Outcome {
+  const done = acts.length > 0 || unanswered === undefined ? acts : [unanswered];
+  if (done.length > 0 && endedRules.has(rule)) return { kind: "ended", acts: done };
+  if (done.length > 0 && lastingRules.has(rule)) return { kind: "gave-up", reason, tried };
+  return { kind: "left", reason };
+}
+
+/**
+ * Takes the first method that this round has not tried yet; if there is none, begins another round; after the last
+ * round, gives up. If every method failed for missing permissions, the pod is put off instead.
+ */
+function nextAct(attempt: Attempt, endings: readonly Ending[], clock: AttemptClock): Next {
+  const { tried, round } = attempt;
+  const [ending] = endings;
+  if (ending === undefined) return over({ kind: "left", reason: "nothing of it is to be ended" });
+  if (clock.now < attempt.restUntilMs) return wait(attempt, attempt.restUntilMs);
+  const { container, patienceMs } = ending;
+  const spent = new Set(tried.filter((each) => each.round === round && each.container === container).map(keyOf));
+  const method = ending.methods.find((each) => !spent.has(JSON.stringify(each)));
+  if (method !== undefined) return { kind: "act", act: { container, method, patienceMs }, attempt };
+  if (round < clock.rounds) return rest({ ...attempt, round: round + 1 }, clock);
+  const denied = tried.at(-1)?.why;
+  if (denied !== undefined && tried.every(({ isDenied }) => isDenied)) return over({ kind: "put-off", reason: denied });
+  return over({ kind: "gave-up", reason: reasonToGiveUp(ending), tried });
+}
+
+function reasonToGiveUp({ container, methods, lacksImage }: Ending): string {
+  const all = [...new Set(methods.map(({ kind }) => kind))].join(", ");
+  const more = lacksImage ? "; --image IMAGE allows one more, an ephemeral container" : "";
+  return `${container} still runs after all methods (${all})${more}; if its app is done, delete the pod`;
+}
+
+/** Identifies a method. Its description would not do: it leaves out secrets, so two methods may share it. */
+function keyOf({ method }: Act): string {
+  return JSON.stringify(method);
+}
+
+function spend(attempt: Attempt, act: Act, why: string, isDenied?: true): Attempt {
+  const tried: Tried = { ...act, round: attempt.round, why, ...(isDenied && { isDenied }) };
+  return { ...attempt, tried: [...attempt.tried, tried] };
+}
+
+/** Decides what follows once an act was answered, or ended without an answer. */
+export function afterAct(attempt: Attempt, act: Act, answer: Answer, clock: AttemptClock): Next {
+  switch (answer.kind) {
+    case "taken": {
+      const told = { act, untilMs: clock.now + act.patienceMs };
+      const acts = [...attempt.acts, act];
+      const { unanswered: _, ...rest } = attempt;
+      return wait({ ...rest, failures: 0, misses: 0, acts, told }, told.untilMs);
+    }
+    case "refused":
+      return wait({ ...spend(attempt, act, answer.why, answer.isDenied), failures: 0, misses: 0 }, clock.now);
+    case "unanswered":
+      return wait({ ...spend(attempt, act, answer.why), unanswered: act }, clock.now);
+    case "overtaken":
+      return wait({ ...attempt, acts: [...attempt.acts, act] }, clock.now);
+    case "unavailable": {
+      const misses = attempt.misses + 1;
+      if (misses === MOST_MISSES) return over({ kind: "put-off", reason: answer.why });
+      const missed = { ...attempt, failures: attempt.failures + 1, misses, unanswered: act };
+      return rest(missed, clock, answer.afterMs);
+    }
+  }
+}
+
+/** Decides when the pod is read again after it could not be read. `afterMs`: what the API server asked for. */
+export function afterFailedRead(attempt: Attempt, clock: AttemptClock, afterMs?: number): Next {
+  return rest({ ...attempt, failures: attempt.failures + 1 }, clock, afterMs);
+}
+
+function rest(attempt: Attempt, { now, rest, chance }: AttemptClock, atLeastMs = 0): Next {
+  // rests between rounds are longer: whoever must mend something needs time
+  const times = attempt.failures + 3 * (attempt.round - 1);
+  const restUntilMs = now + Math.max(atLeastMs, backoffMs(times, rest, chance));
+  return wait({ ...attempt, restUntilMs }, restUntilMs);
+}
+
+function wait(attempt: Attempt, untilMs: number): Next {
+  return { kind: "wait", untilMs, attempt };
+}
+
+function over(outcome: Outcome): Next {
+  return { kind: "over", outcome };
+}

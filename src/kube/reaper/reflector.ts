@@ -1,0 +1,121 @@
+import { ApiError, isForbidden } from "../api/api-error.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
+import { listAt } from "../api/list.ts";
+import { type Query, withQuery } from "../api/query.ts";
+import { keepTrying, type Trying } from "../controller/keep-trying.ts";
+import { pause } from "../controller/pause.ts";
+
+/** What is listed and watched. */
+export interface Reflected {
+  readonly collection: string;
+  readonly query: Query;
+  /** How often all is listed anew, in milliseconds, whatever the watch has said. */
+  readonly resyncMs: number;
+  /** Returns what is kept of an object. */
+  readonly trim: (object: KubeObject) => KubeObject;
+}
+
+/** What is told of objects. */
+export interface Reflection {
+  /** Takes each object that is listed or has changed; `isGone`: it does not exist, or is not selected, any more. */
+  readonly seen: (object: KubeObject, isGone: boolean) => void;
+  /** Called after each complete list. */
+  readonly listed: () => void;
+  readonly interrupted?: (why: Interruption) => void;
+  /** Called if the collection may not be listed, which is tried again after `resyncMs`. Undefined: that is a failure. */
+  readonly refused?: (error: ApiError) => void;
+}
+
+/**
+ * Why a watch did not go on: the API server `ended` it, as it does now and then; its version `expired`; it `failed`.
+ */
+export type Interruption = "ended" | "expired" | "failed";
+
+const PAGE = 500;
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** A cache of a collection's objects, by UID. */
+export interface Reflector {
+  readonly objects: ReadonlyMap<string, KubeObject>;
+  /** Keeps the cache up to date until the signal is aborted. Logs API failures and tries again. */
+  run(trying: Trying): Promise<void>;
+}
+
+/** Creates a cache that lists a collection, and then watches it. */
+export function createReflector(api: ApiClient, reflected: Reflected, reflection: Reflection): Reflector {
+  const { collection, query, resyncMs, trim } = reflected;
+  const { seen, listed, interrupted = () => undefined, refused } = reflection;
+  const objects = new Map<string, KubeObject>();
+  let version: string | undefined;
+  let resync = AbortSignal.abort();
+  const take = (object: KubeObject, isGone: boolean): void => {
+    if (isGone) objects.delete(uidOf(object));
+    else objects.set(uidOf(object), object);
+    seen(object, isGone);
+  };
+  const relist = async (signal: AbortSignal): Promise<void> => {
+    version = undefined; // a list that breaks off is begun anew
+    const gone = new Map(objects);
+    const listedVersion = await listEach(api, withQuery(collection, query), signal, (object) => {
+      gone.delete(uidOf(object));
+      take(trim(object), false);
+    });
+    for (const object of gone.values()) take(object, true);
+    version = listedVersion;
+    resync = AbortSignal.timeout(Math.min(LONGEST_MS, Math.round(resyncMs * (0.8 + 0.4 * Math.random()))));
+    listed();
+  };
+  const once = async (isFine: () => void, signal: AbortSignal): Promise<void> => {
+    try {
+      if (version === undefined || resync.aborted) await relist(signal);
+    } catch (error) {
+      if (refused === undefined || !isForbidden(error)) throw error;
+      refused(error);
+      return await pause(resyncMs, signal);
+    }
+    isFine();
+    const ending = AbortSignal.any([signal, resync]);
+    try {
+      for await (const { type, object } of api.watch(collection, { ...query, resourceVersion: version }, ending)) {
+        isFine();
+        version = object.metadata.resourceVersion ?? version;
+        if (type !== "BOOKMARK") take(trim(object), type === "DELETED");
+      }
+      interrupted("ended");
+    } catch (error) {
+      if (ending.aborted) return;
+      if (!(error instanceof ApiError && error.status === 410)) throw error;
+      version = undefined;
+      interrupted("expired");
+    }
+  };
+  return {
+    objects,
+    run: (trying) =>
+      keepTrying((isFine) => once(isFine, trying.signal), { failed: () => interrupted("failed"), ...trying }),
+  };
+}
+
+function uidOf({ metadata }: KubeObject): string {
+  return String(metadata.uid ?? metadata.name);
+}
+
+/**
+ * Lists a collection in pages, with one in memory at a time. Resolves with the version from which a watch can go on.
+ * Rejects with ApiError.
+ */
+export async function listEach(
+  api: ApiClient,
+  path: string,
+  signal: AbortSignal,
+  found: (object: KubeObject) => void,
+): Promise<string | undefined> {
+  const [collection = "", query] = path.split("?");
+  for (let rest: string | undefined; ; ) {
+    const page = { ...Object.fromEntries(new URLSearchParams(query)), limit: PAGE, continue: rest };
+    const { items, metadata } = await listAt<KubeObject>(api, withQuery(collection, page), { signal });
+    for (const item of items) found(item);
+    rest = metadata.continue || undefined;
+    if (rest === undefined) return metadata.resourceVersion;
+  }
+}

@@ -1,0 +1,250 @@
+import { expect, test } from "bun:test";
+import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
+import type { Outcome } from "../../../src/core/reap/reconcile.ts";
+import type { KubeObject } from "../../../src/kube/api/client.ts";
+import { createActs } from "../../../src/kube/reaper/act/act.ts";
+import type { StepContext } from "../../../src/kube/reaper/attempt-step.ts";
+import { type Attempts, createAttempts } from "../../../src/kube/reaper/attempts.ts";
+import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
+import { until } from "../../harness.ts";
+import { takes } from "../../time.ts";
+import { onChannel, refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
+import { collectLog } from "../collect-log.ts";
+
+const PATH = "/api/v1/namespaces/shop/pods/p";
+const success = onChannel(3, JSON.stringify({ status: "Success" }));
+const noCommand = onChannel(3, JSON.stringify({ status: "Failure", message: "no such file or directory" }));
+
+/** A pod that an Envoy is left in, unless that has ended, too. */
+function podWith(envoy: Json, uid = "uid-1", annotations: Json = { "ebb.dev/reap-exec.envoy": "/stop" }): Json {
+  const labels = { "ebb.dev/reap": "true" };
+  const metadata = { name: "p", namespace: "shop", uid, resourceVersion: "7", labels, annotations };
+  return podOf({ containers: { app: ended(0), envoy }, metadata });
+}
+
+/** A cluster with that pod, where a command ends Envoy. `watched` is what a watch has seen of it. */
+function arrange(): StandInApi & { readonly watched: () => KubeObject } {
+  const cluster = startStandInApi();
+  cluster.objects.set(PATH, podWith(running));
+  cluster.exec = {
+    open(far) {
+      cluster.objects.set(PATH, podWith(ended(0)));
+      far.send(success);
+    },
+  };
+  return Object.assign(cluster, { watched: () => cluster.objects.get(PATH) as KubeObject });
+}
+
+interface Told {
+  readonly attempts: Attempts;
+  readonly log: ReturnType<typeof collectLog>;
+  readonly told: string[];
+  /** Takes step after step, also before it is time, to the outcome. */
+  reap(): Promise<Outcome>;
+  readonly stop: AbortController;
+}
+
+interface Given extends Partial<StepContext> {
+  readonly methods?: readonly MethodKind[];
+  /** Called when the Event before an act is written. */
+  readonly before?: () => Promise<void>;
+}
+
+function attemptsAt(cluster: StandInApi, { methods = methodKinds, before, ...rest }: Given = {}): Told {
+  const log = collectLog();
+  const told: string[] = [];
+  const stop = new AbortController();
+  const attempts = createAttempts({
+    api: cluster.api,
+    perform: createActs({ api: cluster.api, turn: async () => undefined, image: "i", freshMs: 60_000, log }),
+    policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
+    known: () => ({ now: Date.now(), handled: new Map([["uid-1", "it is being dealt with"]]), seen: new Map() }),
+    events: {
+      async write(_, { reason, note }) {
+        told.push(`${reason}: ${note}`);
+        if (reason === "SidecarAsked") await before?.();
+      },
+    },
+    metrics: { acted: (method, result) => told.push(`${method}: ${result}`), attempted: (kind) => told.push(kind) },
+    pace: { rounds: 1, answerMs: 30_000, rest: { firstMs: 10, longestMs: 20 } },
+    log,
+    ...rest,
+  });
+  const reap = async (): Promise<Outcome> => {
+    attempts.begin(podWith(running) as unknown as KubeObject, { kind: "leave", rule: "stuck", reason: "stuck" });
+    for (;;) {
+      const step = await attempts.step("uid-1", stop.signal);
+      if (typeof step !== "number") return step;
+      await takes(Math.min(step, 20)); // as if the pod had changed
+    }
+  };
+  return { attempts, log, told, reap, stop };
+}
+
+const why = "the app has ended and will not restart (app: exit code 0), but envoy still runs";
+const asked = `SidecarAsked: asking envoy to quit: ${why}; by exec in envoy: /stop`;
+const said = "SidecarsEnded: ended: envoy, by exec in envoy: /stop";
+
+test("a look, word of it, an act, and its end as the watch sees it; nothing is left behind", async () => {
+  await using cluster = arrange();
+  const { told, reap, attempts, log } = attemptsAt(cluster, { watched: cluster.watched });
+  expect(await reap()).toMatchObject({ kind: "ended", acts: [{ container: "envoy", method: { kind: "exec" } }] });
+  expect(told).toEqual([asked, "exec: taken", "ended", said]);
+  const stream = `STREAM ${PATH}/exec?container=envoy&stdout=true&stderr=true&command=%2Fstop v5.channel.k8s.io`;
+  expect(cluster.requests).toEqual([`GET ${PATH}`, `GET ${PATH}`, stream, `GET ${PATH}`]);
+  expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    "info asked a sidecar to quit",
+    "info sidecars ended",
+  ]);
+  expect(attempts.size).toBe(0);
+  await until("the stream is closed", () => cluster.opened === 1 && cluster.closed === 1, 30_000);
+});
+
+test("where nothing is watched the pod is read until it has ended", async () => {
+  await using cluster = arrange();
+  const { reap, told } = attemptsAt(cluster);
+  expect(await reap()).toMatchObject({ kind: "ended" });
+  expect(told).toEqual([asked, "exec: taken", "ended", said]);
+});
+
+test("one method after the other, until one works", async () => {
+  await using cluster = arrange();
+  const { exec } = cluster;
+  cluster.exec = { open: (far) => far.send(noCommand) };
+  cluster.portforward = {
+    open(far) {
+      for (const channel of [0, 1]) far.send(onChannel(channel, "12"));
+    },
+    message(far, bytes, url) {
+      expect(Buffer.from(bytes).toString()).toStartWith("\0POST /quitquitquit HTTP/1.1\r\n");
+      far.send(onChannel(0, "HTTP/1.1 200 OK\r\n\r\n"));
+      exec.open?.({ ...far, send: () => undefined }, url);
+    },
+  };
+  const { told, reap } = attemptsAt(cluster, { watched: cluster.watched });
+  expect(await reap()).toMatchObject({ kind: "ended", acts: [{ method: { kind: "port-forward" } }] });
+  expect(told.slice(0, 2)).toEqual([asked, "exec: refused"]);
+  expect(told[2]).toEndWith("; by POST localhost:9901/quitquitquit through a port-forward");
+});
+
+test("where none works, it is told what each has come to", async () => {
+  await using cluster = arrange();
+  cluster.exec = { open: (far) => far.send(noCommand) };
+  cluster.answer = ({ method }) => (method === "PATCH" ? refuse(403, "not you") : undefined);
+  const { reap } = attemptsAt(cluster, { methods: ["ephemeral", "exec"], watched: cluster.watched });
+  expect(await reap()).toMatchObject({
+    kind: "gave-up",
+    reason: "envoy still runs after all methods (ephemeral, exec); if its app is done, delete the pod",
+    tried: [
+      { method: { kind: "ephemeral" }, why: "403 not you" },
+      { method: { kind: "exec" }, why: "no such file or directory" },
+    ],
+  });
+});
+
+test("while the API server is not well it waits, and then goes on", async () => {
+  await using cluster = arrange();
+  const troubles = [503, 429, 500, undefined, 502, 503];
+  cluster.answer = () => {
+    const trouble = troubles.shift();
+    return trouble === undefined ? undefined : refuse(trouble, "not now");
+  };
+  const { reap, told } = attemptsAt(cluster, { watched: cluster.watched });
+  expect(await reap()).toMatchObject({ kind: "ended" });
+  expect(troubles).toEqual([]);
+  expect(told.filter((each) => each === "exec: unavailable").length).toBeGreaterThan(0);
+});
+
+test("it comes back when the API server says", async () => {
+  await using cluster = arrange();
+  cluster.answer = () => refuse(429, "busy", { "retry-after": "2" });
+  const { attempts, stop } = attemptsAt(cluster, { watched: cluster.watched });
+  attempts.begin(cluster.watched(), { kind: "leave", rule: "stuck", reason: "stuck" });
+  expect(await attempts.step("uid-1", stop.signal)).toBeGreaterThan(1900);
+});
+
+test("who may not look is told so in the server's words", async () => {
+  await using cluster = arrange();
+  cluster.answer = () => refuse(403, 'User "x" cannot get resource "pods"');
+  let reviews = 0;
+  const { reap } = attemptsAt(cluster, { watched: cluster.watched, denied: async () => (reviews += 1) });
+  const reason = `GET ${PATH}: 403 User "x" cannot get resource "pods"`;
+  expect(await reap()).toEqual({ kind: "put-off", reason });
+  expect(reviews).toBe(1);
+});
+
+test.each<[string, (cluster: StandInApi) => void]>([
+  ["a pod that is gone", (cluster) => cluster.objects.clear()],
+  ["another pod of that name", (cluster) => cluster.objects.set(PATH, podWith(running, "uid-2"))],
+])("%s is not touched: at the first look, and at the last", async (_, change) => {
+  await using cluster = arrange();
+  const late = attemptsAt(cluster, { before: async () => change(cluster) });
+  expect(await late.reap()).toEqual({ kind: "gone" });
+  expect(late.told).toEqual([asked, "exec: refused", "gone"]);
+  expect(await attemptsAt(cluster).reap()).toEqual({ kind: "gone" });
+  expect(cluster.opened).toBe(0);
+});
+
+test("who opts out between look and act is left alone", async () => {
+  await using cluster = arrange();
+  const before = async (): Promise<void> => {
+    cluster.objects.set(PATH, podWith(running, "uid-1", { "ebb.dev/reap": "false" }));
+  };
+  const outcome = await attemptsAt(cluster, { before, watched: cluster.watched }).reap();
+  expect(outcome).toEqual({ kind: "left", reason: 'its annotation says ebb.dev/reap: "false"' });
+  expect(cluster.opened).toBe(0);
+});
+
+test("to stop is to do nothing any more: before the first look, and in the middle of an act, which is cut off", async () => {
+  await using cluster = arrange();
+  const { reap, told, stop } = attemptsAt(cluster, { watched: cluster.watched });
+  cluster.exec = { open: () => stop.abort() };
+  expect(await reap()).toEqual({ kind: "stopped" });
+  await until("the stream is closed", () => cluster.closed === 1, 30_000);
+  expect(told).toEqual([asked, "exec: unavailable", "stopped"]);
+  const { length } = cluster.requests;
+  expect(await reap()).toEqual({ kind: "stopped" });
+  expect(cluster.opened).toBe(1);
+  expect(cluster.requests.slice(length)).toEqual([]);
+});
+
+test("to stop is the end of those that wait, too", async () => {
+  await using cluster = arrange();
+  cluster.exec = { open: (far) => far.send(success) };
+  const { attempts, told, log, stop } = attemptsAt(cluster, { watched: cluster.watched });
+  attempts.begin(cluster.watched(), { kind: "leave", rule: "stuck", reason: "stuck" });
+  expect(await attempts.step("uid-1", stop.signal)).toBeGreaterThan(20_000);
+  attempts.stop();
+  expect({ size: attempts.size, told }).toEqual({ size: 0, told: [asked, "exec: taken", "stopped"] });
+  expect(log.lines.at(-1)).toMatchObject({ message: "stopped before the sidecars had ended" });
+});
+
+test("an act that nobody answers is given up, and the next method is tried", async () => {
+  await using cluster = arrange();
+  cluster.exec = {};
+  cluster.answer = ({ method }) => (method === "PATCH" ? refuse(422, "no") : undefined);
+  const pace = { rounds: 1, answerMs: 500, rest: { firstMs: 10, longestMs: 20 } };
+  const { reap } = attemptsAt(cluster, { methods: ["exec", "ephemeral"], watched: cluster.watched, pace });
+  expect(await reap()).toMatchObject({ kind: "gave-up", tried: [{ why: "no answer within 500ms" }, {}] });
+  await until("the stream is closed", () => cluster.closed === cluster.opened, 30_000);
+});
+
+test("an act is not waited for where the watch has seen the sidecar's end", async () => {
+  await using cluster = arrange();
+  cluster.exec = { open: () => cluster.objects.set(PATH, podWith(ended(0))) };
+  const { reap, attempts, told } = attemptsAt(cluster, { watched: cluster.watched });
+  const outcome = reap();
+  await until("the stream is open", () => cluster.opened === 1, 30_000);
+  attempts.changed("uid-1", cluster.watched());
+  expect(await outcome).toMatchObject({ kind: "ended", acts: [{}] });
+  expect(told).toEqual([asked, "exec: unavailable", "ended", said]);
+});
+
+test("a bug is thrown", async () => {
+  await using cluster = arrange();
+  const perform = () => Promise.reject(new TypeError("oops"));
+  const failed = await attemptsAt(cluster, { perform })
+    .reap()
+    .catch((error) => error);
+  expect(failed).toEqual(new TypeError("oops"));
+});

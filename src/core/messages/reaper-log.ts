@@ -47,7 +47,7 @@ export const reaperMessages = {
     by,
     fields: audit,
     cause: "Each method was tried, several times. The reaper leaves the pod alone from now on.",
-    cure: "Read the result of each method. Name a command by the annotation ebb.dev/reap-exec.CONTAINER, allow another method by --methods, or delete the pod.",
+    cure: "Read the result of each method. Name a command by the annotation ebb.dev/reap-exec.CONTAINER, allow another method by --methods or --image, or delete the pod.",
   },
   "cannot end the sidecars now: postponed": {
     level: "warn",

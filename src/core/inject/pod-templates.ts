@@ -17,22 +17,29 @@ const replicas = (field: string, restartPolicy: string): TemplateKind => ({
   restartPolicy,
 });
 
+/** Where the pod templates of Kubernetes' own kinds are; `extensions` is the group that `apps` once was. */
+const builtIn: ReadonlyMap<string, TemplateKind> = new Map([
+  ["Pod", { path: [] }],
+  ["PodTemplate", { path: ["template"] }],
+  ["ReplicationController", workload],
+  ["Deployment", workload],
+  ["StatefulSet", workload],
+  ["DaemonSet", workload],
+  ["ReplicaSet", workload],
+  ["Job", workload],
+  ["CronJob", { path: ["spec", "jobTemplate", "spec", "template"] }],
+]);
+const builtInGroups = ["", "v1", "apps", "batch", "extensions"];
+
 /**
- * The kinds whose controllers keep the command, init containers, volumes and hooks of a template, by API group (`v1`: the core group). Sources:
- * jobset api/jobset/v1alpha2/jobset_types.go; kubeflow training-operator v1 pkg/apis/kubeflow.org/v1/*_types.go and
- * *_defaults.go, pkg/controller.v1/common/pod.go (setRestartPolicy); keda apis/keda/v1alpha1/scaledjob_types.go;
- * argo-rollouts pkg/apis/rollouts/v1alpha1/types.go; openshift api apps/v1/types.go; volcano
- * pkg/apis/batch/v1alpha1/job.go; kruise apis/apps/v1alpha1; lws api/leaderworkerset/v1/leaderworkerset_types.go.
+ * The other kinds whose controllers keep the command, init containers, volumes and hooks of a template, by API group.
+ * Sources: jobset api/jobset/v1alpha2/jobset_types.go; kubeflow training-operator v1
+ * pkg/apis/kubeflow.org/v1/*_types.go and *_defaults.go, pkg/controller.v1/common/pod.go (setRestartPolicy); keda
+ * apis/keda/v1alpha1/scaledjob_types.go; argo-rollouts pkg/apis/rollouts/v1alpha1/types.go; openshift api
+ * apps/v1/types.go; volcano pkg/apis/batch/v1alpha1/job.go; kruise apis/apps/v1alpha1; lws
+ * api/leaderworkerset/v1/leaderworkerset_types.go.
  */
-const kinds: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
-  ["v1 ReplicationController", [workload]],
-  ["v1 PodTemplate", [{ path: ["template"] }]],
-  ["apps Deployment", [workload]],
-  ["apps StatefulSet", [workload]],
-  ["apps DaemonSet", [workload]],
-  ["apps ReplicaSet", [workload]],
-  ["batch Job", [workload]],
-  ["batch CronJob", [{ path: ["spec", "jobTemplate", "spec", "template"] }]],
+const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
   ["jobset.x-k8s.io JobSet", [{ path: ["spec", "replicatedJobs", "*", "template", "spec", "template"] }]],
   ["kubeflow.org PyTorchJob", [replicas("pytorchReplicaSpecs", "OnFailure")]],
   ["kubeflow.org TFJob", [replicas("tfReplicaSpecs", "Never")]],
@@ -67,22 +74,30 @@ export interface PodTemplate {
 }
 
 /**
- * Returns the pod templates of an object, with containers, of the kinds that ebb knows. Returns undefined if it does not
- * know the kind.
+ * Returns the pod templates of an object, with containers, of the kinds that ebb knows; a Pod counts as its own template.
+ * Returns an empty list for other kinds.
  */
-export function templatesIn(object: JsonObject): readonly PodTemplate[] | undefined {
-  const known = kinds.get(`${groupOf(object)} ${textOf(object.kind) ?? ""}`);
-  return known?.flatMap((kind) =>
+export function templatesIn(object: JsonObject): readonly PodTemplate[] {
+  return templateKindsOf(object).flatMap((kind) =>
     placesOf(object, kind.path, []).flatMap((path) => {
       const template = valueAt(object, path);
-      if (!isObject(template) || !Array.isArray(objectOf(template.spec).containers)) return [];
+      if (!isObject(template)) return [];
+      if (path.length > 0 && !Array.isArray(objectOf(template.spec).containers)) return [];
       return [{ path, template, restartPolicy: restartPolicyBeside(object, path, kind) }];
     }),
   );
 }
 
+/** Returns where the templates of an object's kind are. An object without apiVersion is one of Kubernetes' own. */
+function templateKindsOf(object: JsonObject): readonly TemplateKind[] {
+  const [group, kind] = [groupOf(object), textOf(object.kind) ?? ""];
+  if (!builtInGroups.includes(group)) return others.get(`${group} ${kind}`) ?? [];
+  const own = builtIn.get(kind);
+  return own === undefined ? [] : [own];
+}
+
 /** Returns the API group of an object: `apps` for `apps/v1`; `v1` for the core group. */
-function groupOf({ apiVersion }: JsonObject): string {
+export function groupOf({ apiVersion }: JsonObject): string {
   return (textOf(apiVersion) ?? "").split("/", 1)[0] as string;
 }
 
@@ -97,21 +112,4 @@ function restartPolicyBeside(object: JsonObject, path: Path, { restartPolicy }: 
   if (restartPolicy === undefined) return undefined;
   const said = textOf(objectOf(valueAt(object, path.slice(0, -1))).restartPolicy);
   return said === "ExitCode" ? "Never" : (said ?? restartPolicy);
-}
-
-/** The deepest that a container is looked for in an object. */
-const DEEPEST = 12;
-
-/**
- * Reports whether an object holds containers anywhere: a list `containers` of objects, or an object `container` or
- * `script` with an image.
- */
-export function holdsContainers(value: unknown, depth = DEEPEST): boolean {
-  if (depth === 0) return false;
-  if (Array.isArray(value)) return value.some((item) => holdsContainers(item, depth - 1));
-  return Object.entries(objectOf(value)).some(([name, inner]) => {
-    if (name === "containers" && Array.isArray(inner)) return inner.some(isObject);
-    if ((name === "container" || name === "script") && textOf(objectOf(inner).image) !== undefined) return true;
-    return holdsContainers(inner, depth - 1);
-  });
 }

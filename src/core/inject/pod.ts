@@ -113,6 +113,9 @@ export function checkPod(value: unknown): readonly Remark[] {
 
 function remarkOn(issue: z.core.$ZodIssue, path: Path, value: unknown): Remark {
   const found = valueAt(value, path);
+  const [, list, , name] = path;
+  if (found == null && name === "name" && path.length === 4)
+    return { field: fieldOf(path), message: `a ${list === "volumes" ? "volume" : "container"} without a name` };
   const isScalar = typeof found === "number" || typeof found === "boolean";
   const hint = isScalar && expectedOf(issue) === "text" ? `: write it in quotes, "${found}"` : "";
   return { field: fieldOf(path), message: `expected ${expectedOf(issue)}, got ${brief(found)}${hint}` };

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { describePath } from "../../../src/core/base/json.ts";
-import { holdsContainers, templatesIn } from "../../../src/core/inject/pod-templates.ts";
+import { templatesIn } from "../../../src/core/inject/pod-templates.ts";
 
 const template = { spec: { containers: [{ name: "app" }] } };
 
 describe("the pod templates of", () => {
   test.each<[string, string, object, readonly string[]]>([
+    ["v1", "Pod", template, [""]],
     ["v1", "ReplicationController", { spec: { template } }, ["spec.template"]],
     ["v1", "PodTemplate", { template }, ["template"]],
     ["apps/v1", "Deployment", { spec: { template } }, ["spec.template"]],
@@ -39,12 +40,14 @@ describe("the pod templates of", () => {
       { spec: { leaderWorkerTemplate: { workerTemplate: template } } },
       ["spec.leaderWorkerTemplate.workerTemplate"],
     ],
+    ["", "StatefulSet", { spec: { template } }, ["spec.template"]],
+    ["extensions/v1beta1", "DaemonSet", { spec: { template } }, ["spec.template"]],
     ["batch/v1", "Job", { spec: {} }, []],
     ["argoproj.io/v1alpha1", "Rollout", { spec: { workloadRef: { name: "web" } } }, []],
     ["keda.sh/v1alpha1", "ScaledJob", { spec: null }, []],
   ])("%s %s", (apiVersion, kind, rest, places) => {
     const found = templatesIn({ apiVersion, kind, ...rest });
-    const texts = found?.map(({ path, restartPolicy = "" }) => `${describePath(path)} ${restartPolicy}`.trim());
+    const texts = found.map(({ path, restartPolicy = "" }) => `${describePath(path)} ${restartPolicy}`.trim());
     expect(texts).toEqual(places as string[]);
   });
 
@@ -53,20 +56,10 @@ describe("the pod templates of", () => {
     ["argoproj.io/v1alpha1", "Workflow"],
     ["v1", "Service"],
     ["example.com/v1", "Deployment"],
+    ["example.com/v1", "Pod"],
+    ["", "Rollout"],
     ["v1", "constructor"],
   ])("%s %s are not known", (apiVersion, kind) => {
-    expect(templatesIn({ apiVersion, kind, spec: { template } })).toBeUndefined();
+    expect(templatesIn({ apiVersion, kind, spec: { template } })).toEqual([]);
   });
-});
-
-test.each<[object, boolean]>([
-  [{ spec: { template } }, true],
-  [{ spec: { headGroupSpec: { template } } }, true],
-  [{ spec: { templates: [{ name: "main", container: { image: "r/app" } }] } }, true],
-  [{ spec: { templates: [{ name: "main", script: { image: "r/app" } }] } }, true],
-  [{ spec: { kafka: { containers: [] } } }, false],
-  [{ data: { containers: "none" } }, false],
-  [{ spec: { ports: [{ port: 80 }] } }, false],
-])("%j holds containers: %p", (object, holds) => {
-  expect(holdsContainers(object)).toBe(holds);
 });

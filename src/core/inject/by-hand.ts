@@ -40,7 +40,7 @@ function isEbb([program = ""]: readonly string[]): boolean {
 const shell = /(^|\/)(ba|da|a|z|k)?sh$/;
 
 /** Returns the shell's script in a command line such as `sh -c SCRIPT`; undefined if there is none. */
-function scriptIn([program = "", ...rest]: readonly string[]): string | undefined {
+export function scriptIn([program = "", ...rest]: readonly string[]): string | undefined {
   if (!shell.test(program)) return undefined;
   const at = rest.findIndex((word) => /^-[a-z]*c$/.test(word));
   return at < 0 ? undefined : rest[at + 1];

@@ -223,6 +223,21 @@ spec:
     expect(stderr).toMatch(/^ebb: stdin:\d+: warning: Deployment shop\/web: /);
   });
 
+  test("a pod for Windows by its node affinity is refused, at the line of the requirement", async () => {
+    const affinity = `affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+              - matchExpressions:
+                  - {key: kubernetes.io/os, operator: In, values: [windows]}
+      containers:`;
+    const { code, stdout, stderr } = await inject(job.replace("containers:", affinity));
+    expect({ code, stdout }).toEqual({ code: 65, stdout: "" });
+    expect(stderr).toMatch(
+      /^ebb: stdin:15: Job report: spec\.template\.spec\.affinity\.nodeAffinity\..* for Windows\n$/,
+    );
+  });
+
   test("a container without a name is said in these words", async () => {
     const { code, stderr } = await inject(jobSet.replace("- name: worker\n ", "- tty: true\n "));
     expect([code, stderr]).toEqual([

@@ -1,12 +1,14 @@
 import { describePath, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
 import type { Pod, Remark } from "./pod.ts";
 
-/** The nodes for which there is an ebb, by the labels that the kubelet gives them. */
+/** The nodes on which ebb runs, by the labels that the kubelet gives them. */
+const systems = ["linux"];
+const architectures = ["amd64", "arm64"];
 const supported: ReadonlyMap<string, readonly string[]> = new Map([
-  ["kubernetes.io/os", ["linux"]],
-  ["beta.kubernetes.io/os", ["linux"]],
-  ["kubernetes.io/arch", ["amd64", "arm64"]],
-  ["beta.kubernetes.io/arch", ["amd64", "arm64"]],
+  ["kubernetes.io/os", systems],
+  ["beta.kubernetes.io/os", systems],
+  ["kubernetes.io/arch", architectures],
+  ["beta.kubernetes.io/arch", architectures],
 ]);
 
 /**
@@ -15,12 +17,14 @@ const supported: ReadonlyMap<string, readonly string[]> = new Map([
  * undefined for other pods.
  */
 export function otherSystem({ spec }: Pod): Remark | undefined {
-  if (spec.os?.name === "windows") return problem("spec.os.name", "for Windows");
+  const windows = (field: string) => problem(field, systems, "for Windows");
+  if (spec.os?.name === "windows") return windows("spec.os.name");
   if (objectOf(objectOf(spec.securityContext).windowsOptions).hostProcess === true)
-    return problem("spec.securityContext.windowsOptions.hostProcess", "for Windows");
-  for (const [label, values] of supported) {
+    return windows("spec.securityContext.windowsOptions.hostProcess");
+  for (const [label, ours] of supported) {
     const value = spec.nodeSelector?.[label];
-    if (value !== undefined && !values.includes(value)) return problem(`spec.nodeSelector[${label}]`, whereOf([value]));
+    if (value !== undefined && !ours.includes(value))
+      return problem(`spec.nodeSelector[${label}]`, ours, whereOf([value]));
   }
   return otherByAffinity(spec);
 }
@@ -34,8 +38,9 @@ function otherByAffinity(spec: Pod["spec"]): Remark | undefined {
   const [at] = excluding;
   if (at === undefined || excluding.includes(-1)) return undefined;
   const { key, operator, values } = objectOf(terms[0]?.[at]);
-  const where = operator === "In" ? whereOf(listOf(values)) : `not for ${listOf(values).join(", ")} (${key})`;
-  return problem(describePath(["spec", ...TERMS, 0, "matchExpressions", at]), where);
+  const where = operator === "In" ? whereOf(listOf(values)) : `not for ${listOf(values).join(", ")}`;
+  const ours = supported.get(String(key)) ?? [];
+  return problem(describePath(["spec", ...TERMS, 0, "matchExpressions", at]), ours, where);
 }
 
 /** Reports whether no node for which there is an ebb meets a requirement of nodes. */
@@ -52,6 +57,7 @@ function whereOf(values: readonly unknown[]): string {
   return `for ${values.map((value) => (value === "windows" ? "Windows" : value)).join(", ")}`;
 }
 
-function problem(field: string, where: string): Remark {
-  return { field, message: `ebb is for Linux on amd64 and arm64, and this pod is ${where}` };
+function problem(field: string, ours: readonly string[], where: string): Remark {
+  const own = ours === systems ? "Linux" : ours.join(" and ");
+  return { field, message: `ebb is for ${own}, and this pod is ${where}` };
 }

@@ -68,35 +68,33 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
   const remarks: string[] = [];
   const warnings: string[] = [];
   const problems: string[] = [];
-  const lineOf = (path: Path) => {
+  const at = (path: Path) => {
     const node = nodeAt(document, path);
-    return `${start.name}:${start.line + (node === undefined ? 0 : lineAt(startOf(node)))}`;
+    return `${start.name}:${start.line + (node === undefined ? 0 : lineAt(startOf(node)))}: `;
   };
-  const warn = (path: Path, message: string) => {
-    const warning = `${lineOf(path)}: warning: ${message}`;
-    remarks.push(warning);
-    warnings.push(warning);
+  const warn = (lines: readonly string[]) => {
+    remarks.push(...lines);
+    warnings.push(...lines);
   };
   for (const place of placesIn(document.value)) {
+    const { object, path } = place;
     if ("reason" in place) {
-      if (namesLeft) warn(place.path, `${place.object}: left as it is: ${place.reason}`);
+      if (namesLeft) warn([`${at(path)}warning: ${object}: left as it is: ${place.reason}`]);
       continue;
     }
-    const pathTo = ({ field }: Remark) => [...place.path, ...pathOf(field)];
     const injection = changeAt(place, changePod);
-    if ("pod" in injection) changes.push([place.path, injection.pod]);
-    const isRefused = injection.kind === "refused" && injection.asked;
-    if (isRefused) {
-      for (const problem of injection.problems)
-        problems.push(`${lineOf(pathTo(problem))}: ${describeRemark(place, problem)}`);
-      for (const remark of injection.warnings) // a name with a slip in it may be the reason
-        problems.push(`${lineOf(pathTo(remark))}: warning: ${describeRemark(place, remark)}`);
+    if ("pod" in injection) changes.push([path, injection.pod]);
+    const describe = (prefix: string) => (remark: Remark) =>
+      `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(place, remark)}`;
+    const refused = injection.kind === "refused" ? injection.problems : [];
+    const warned = injection.warnings.map(describe("warning: "));
+    if (refused.length > 0 && injection.asked) {
+      problems.push(...refused.map(describe("")), ...warned); // a name with a slip in it may be the reason
       continue;
     }
     remarks.push(outcomeOf(place, injection));
-    const own = injection.kind === "refused" ? [...injection.warnings, ...injection.problems] : injection.warnings;
-    for (const remark of own) warn(pathTo(remark), describeRemark(place, remark));
-    for (const { field, message } of place.warnings) warn(pathOf(field), `${place.object}: ${field}: ${message}`);
+    warn([...warned, ...refused.map(describe("warning: "))]);
+    warn(place.warnings.map(({ field, message }) => `${at(pathOf(field))}warning: ${object}: ${field}: ${message}`));
   }
   const isChanged = problems.length === 0 && changes.length > 0;
   const splices = isChanged ? editsTo(document, withValuesAt(document.value, changes)) : [];

@@ -52,6 +52,13 @@ const options = {
     isFlagOnly: true,
     help: "print a diff instead of the manifests; exit code 1 if anything would change",
   }),
+  strict: option({
+    flag: "strict",
+    initial: false,
+    syntax: boolean,
+    isFlagOnly: true,
+    help: "change nothing, with exit code 65, if there is a warning, such as an object whose pods ebb cannot change",
+  }),
   ...pickOptions("quiet"),
 };
 
@@ -83,7 +90,10 @@ export const command: Command = {
     ["0", "done; with --diff: nothing would change"],
     ["1", "with --diff: something would change"],
     badCall,
-    ["65", "a manifest cannot be read, or a pod cannot be changed: stderr says which, where and why"],
+    [
+      "65",
+      "a manifest cannot be read, or a pod cannot be changed (with --strict: a warning): stderr says which, where and why",
+    ],
     ["71", "a file cannot be read or written"],
   ],
   seeAlso: ["install", "run", "config"],

@@ -127,7 +127,8 @@ function createLook(env: Environment) {
 }
 
 async function find({ settings, origin, env, isByInit }: Asked) {
-  let foundBy = settings.sidecar === "auto" ? null : origin;
+  const { isAuto, named } = settings.sidecar;
+  let foundBy = isAuto && named.length === 0 ? null : origin;
   const onFound = (by: string): void => {
     foundBy = by;
   };

@@ -11,3 +11,6 @@ export const ownWords: readonly string[] = [...commandNames, "help"];
 
 /** The names of other tools by which ebb can be started (src/compat). */
 export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "linkerd-await", "valet", "pilot-agent"];
+
+/** The names of other inits, which do nothing that ebb does not. */
+export const initNames: readonly string[] = ["tini", "tini-static", "docker-init", "dumb-init", "catatonit"];

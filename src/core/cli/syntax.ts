@@ -2,7 +2,8 @@ import { parseDuration } from "../base/duration.ts";
 import { parsePort } from "../base/host-port.ts";
 import { redactUrls } from "../base/redact.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "../run/signal.ts";
-import { type SidecarName, sidecarNames } from "../sidecars/registry.ts";
+import { parseChoice, type SidecarChoice } from "../sidecars/choice.ts";
+import { sidecarNames } from "../sidecars/registry.ts";
 
 /**
  * The syntax of an option's value: a plain function, because zod costs each pod's start 1.2 ms (measured). zod checks
@@ -70,9 +71,8 @@ export const wholeNumber = syntax(
 );
 export const boolean = syntax(parseBoolean, "true or false");
 export const port = syntax(parsePort, "a port from 1 to 65535");
-/** `auto`, or names in the registry's order; an empty list for `none`. */
-export const sidecarList: Syntax<"auto" | readonly SidecarName[]> = {
-  ...syntax(parseSidecars, `auto, none, or a comma-separated list of ${sidecarNames.join(", ")}`),
+export const sidecarChoice: Syntax<SidecarChoice> = {
+  ...syntax(parseChoice, `auto, none, or a comma-separated list of ${sidecarNames.join(", ")}, each maybe with :PORT`),
   words: ["auto", "none", ...sidecarNames],
 };
 /** A pair of signal numbers, of which the second may be 0. */
@@ -86,15 +86,6 @@ export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 1
 function parseBoolean(given: string): boolean | undefined {
   if (/^(true|1|t)$/i.test(given)) return true;
   return /^(false|0|f)$/i.test(given) ? false : undefined;
-}
-
-function parseSidecars(given: string): "auto" | readonly SidecarName[] | undefined {
-  if (given === "auto") return "auto";
-  const names = splitBy(given, ",");
-  if (names.length === 1 && names[0] === "none") return [];
-  const known: SidecarName[] = [];
-  for (const name of sidecarNames) if (names.includes(name)) known.push(name);
-  return names.length > 0 && known.length === new Set(names).size ? known : undefined;
 }
 
 function parseLimit(given: string): number | undefined {

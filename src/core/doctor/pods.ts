@@ -58,16 +58,27 @@ export function annotationFindings(pod: JsonObject, label: string | undefined): 
 
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
 
-/** Returns what makes a pod: its Deployment, if a ReplicaSet made it, else its owner. Undefined if it has none. */
+/**
+ * Returns what makes a pod: the Deployment of its ReplicaSet, the CronJob of its Job, else its owner. Undefined if it
+ * has none.
+ */
 function ownerOf({ metadata }: JsonObject): { readonly kind: string; readonly name: string } | undefined {
   const { ownerReferences, labels } = objectOf(metadata);
   const { kind, name } = objectOf(listOf(ownerReferences)[0]);
   if (typeof kind !== "string" || typeof name !== "string") return undefined;
   // a ReplicaSet's name is its Deployment's, and the hash of the template
   const hash = textOf(objectOf(labels)["pod-template-hash"]);
-  const isOfDeployment = kind === "ReplicaSet" && hash !== undefined && name.endsWith(`-${hash}`);
-  return isOfDeployment ? { kind: "Deployment", name: name.slice(0, -hash.length - 1) } : { kind, name };
+  if (kind === "ReplicaSet" && hash !== undefined && name.endsWith(`-${hash}`))
+    return { kind: "Deployment", name: name.slice(0, -hash.length - 1) };
+  const run = kind === "Job" ? RUN.exec(name) : null;
+  return run === null ? { kind, name } : { kind: "CronJob", name: name.slice(0, run.index) };
 }
+
+/**
+ * The end of the name of a CronJob's Job: its time in minutes since 1970, from 2019 to 2046; a date such as 20240101 is
+ * none (kubernetes pkg/controller/cronjob/utils.go, getJobName).
+ */
+const RUN = /-(2[6-9]|3\d)\d{6}$/;
 
 /** Returns in words how to create the pod again. */
 function howAgain(pod: JsonObject): string {
@@ -76,6 +87,7 @@ function howAgain(pod: JsonObject): string {
   const { kind, name } = owner;
   const { namespace } = objectOf(pod.metadata);
   if (kind === "Deployment") return `kubectl -n ${namespace} rollout restart deployment/${name}`;
+  if (kind === "CronJob") return `the next run of its CronJob ${name} gets it`;
   if (kind === "Job") return "a new Job gets it: delete this one, and create it again";
   return `delete the pod, and its ${kind} creates it again`;
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { describePath, objectOf, type Path, valueAt } from "../base/json.ts";
+import { describePath, type Path, valueAt } from "../base/json.ts";
 import { annotationField } from "./annotation-names.ts";
 
 /** A problem with, or a warning about, one field of a pod. */
@@ -113,6 +113,9 @@ export function checkPod(value: unknown): readonly Remark[] {
 
 function remarkOn(issue: z.core.$ZodIssue, path: Path, value: unknown): Remark {
   const found = valueAt(value, path);
+  const [, list, , name] = path;
+  if (found == null && name === "name" && path.length === 4)
+    return { field: fieldOf(path), message: `a ${list === "volumes" ? "volume" : "container"} without a name` };
   const isScalar = typeof found === "number" || typeof found === "boolean";
   const hint = isScalar && expectedOf(issue) === "text" ? `: write it in quotes, "${found}"` : "";
   return { field: fieldOf(path), message: `expected ${expectedOf(issue)}, got ${brief(found)}${hint}` };
@@ -155,19 +158,6 @@ function doubles(containers: readonly Container[]): readonly Remark[] {
       ? []
       : [{ field: `spec.containers[${at}].name`, message: `"${name}" is the name of two containers` }];
   });
-}
-
-/**
- * Returns a problem if the pod is for Windows (by spec.os, hostProcess or its node selector), because ebb cannot run
- * there. Returns undefined if it is not.
- */
-export function otherSystem({ spec }: Pod): Remark | undefined {
-  const message = "ebb is for Linux, and this pod is for Windows";
-  if (spec.os?.name === "windows") return { field: "spec.os.name", message };
-  if (objectOf(objectOf(spec.securityContext).windowsOptions).hostProcess === true)
-    return { field: "spec.securityContext.windowsOptions.hostProcess", message };
-  const label = ["kubernetes.io/os", "beta.kubernetes.io/os"].find((name) => spec.nodeSelector?.[name] === "windows");
-  return label === undefined ? undefined : { field: `spec.nodeSelector[${label}]`, message };
 }
 
 /** Returns the name, or, if an item of `taken` has it, the first free one of `NAME-2`, `NAME-3`, ... */

@@ -1,6 +1,12 @@
 import { describePath, isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
 import { isEbbKey } from "./annotation-names.ts";
+import type { Injection } from "./inject-pod.ts";
+import { whyLeft } from "./other-kinds.ts";
 import type { Remark } from "./pod.ts";
+import { templatesIn } from "./pod-templates.ts";
+
+/** Puts ebb into a pod, or takes it out. Never throws. */
+export type ChangePod = (pod: unknown) => Injection;
 
 /** A pod, or a pod template, inside an object of Kubernetes. */
 export interface PodPlace {
@@ -9,18 +15,48 @@ export interface PodPlace {
   /** The path to the pod in the document; empty if the document is the Pod. */
   readonly path: Path;
   readonly pod: JsonObject;
+  /** The restartPolicy that its controller gives the pod; undefined if the pod's own counts. */
+  readonly restartPolicy: string | undefined;
   /**
    * Annotations and labels of ebb on the object around the pod, which have no effect there. Fields are the document's.
    */
   readonly warnings: readonly Remark[];
 }
 
+/** An object whose pods ebb does not change in a manifest. */
+export interface LeftPlace {
+  readonly object: string;
+  /** The path to the object in the document. */
+  readonly path: Path;
+  /** Why, and what to do instead. */
+  readonly reason: string;
+}
+
 /**
- * Returns the pods and pod templates of a document: of one object, or of all objects in a List. Returns an empty list
- * if there are none. Never throws.
+ * Returns the pods and pod templates of a document: of one object, or of all objects in a List or a Template. Returns an
+ * empty list if there are none. Never throws.
  */
 export function podsIn(document: unknown): readonly PodPlace[] {
-  return placesIn(document, []);
+  return placesIn(document).filter((place) => "pod" in place);
+}
+
+/** Returns the same as `podsIn`, and between them the objects that are left as they are. Never throws. */
+export function placesIn(document: unknown): readonly (PodPlace | LeftPlace)[] {
+  return placesFrom(document, []);
+}
+
+/**
+ * Changes a pod as its controller makes it: by the restartPolicy beside the template, which the changed template does not
+ * get.
+ */
+export function changeAt({ pod, restartPolicy }: PodPlace, changePod: ChangePod): Injection {
+  if (restartPolicy === undefined) return changePod(pod);
+  const { restartPolicy: own, ...spec } = objectOf(pod.spec);
+  const injection = changePod({ ...pod, spec: { ...spec, restartPolicy } });
+  if (!("pod" in injection)) return injection;
+  const { restartPolicy: _, ...changed } = injection.pod.spec;
+  const restored = own === undefined ? changed : { ...changed, restartPolicy: own as string };
+  return { ...injection, pod: { ...injection.pod, spec: restored } };
 }
 
 /** Formats a remark for a message: the object, the field as the document has it, the message. */
@@ -35,39 +71,28 @@ export function fieldIn(path: Path, field: string): string {
   return [describePath(path), field].filter((part) => part !== "").join(".");
 }
 
-/**
- * Where most kinds have their template: Deployment, StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job,
- * Argo's Rollout, Knative's Service, ...
- */
-const TEMPLATE: Path = ["spec", "template"];
-
-const templates: ReadonlyMap<string, Path> = new Map([
-  ["CronJob", ["spec", "jobTemplate", "spec", "template"]],
-  ["PodTemplate", ["template"]],
-]);
-
-function placesIn(value: unknown, path: Path): readonly PodPlace[] {
+function placesFrom(value: unknown, path: Path): readonly (PodPlace | LeftPlace)[] {
   if (!isObject(value)) return [];
-  const kind = textOf(value.kind) ?? "";
-  if (kind.endsWith("List") && Array.isArray(value.items)) {
-    return listOf(value.items).flatMap((item, at) => placesIn(item, [...path, "items", at]));
-  }
-  const inner = kind === "Pod" ? [] : (templates.get(kind) ?? TEMPLATE);
-  const pod = valueAt(value, inner);
-  if (!isObject(pod) || !(kind === "Pod" || hasContainers(pod))) return [];
-  return [
-    {
-      object: nameOf(value),
-      path: [...path, ...inner],
-      pod,
-      warnings: inner.length === 0 ? [] : misplaced(value, { path, inner }),
-    },
-  ];
+  const list = listFieldOf(value);
+  if (list !== undefined) return listOf(value[list]).flatMap((item, at) => placesFrom(item, [...path, list, at]));
+  if (textOf(value.kind) === undefined) return [];
+  const object = nameOf(value);
+  const pods = templatesIn(value).map(({ path: inner, template, restartPolicy }) => ({
+    object,
+    path: [...path, ...inner],
+    pod: template,
+    restartPolicy,
+    warnings: misplaced(value, { path, inner }),
+  }));
+  const reason = pods.length > 0 ? undefined : whyLeft(value);
+  return reason === undefined ? pods : [{ object, path, reason }];
 }
 
-/** Reports whether a template has a list of containers. An object of any kind that has such a template counts. */
-function hasContainers(template: JsonObject): boolean {
-  return Array.isArray(objectOf(template.spec).containers);
+/** Returns the field with the objects of a List, or of a Template of OpenShift. Returns undefined for other objects. */
+function listFieldOf(object: JsonObject): "items" | "objects" | undefined {
+  const kind = textOf(object.kind) ?? "";
+  if (kind.endsWith("List") && Array.isArray(object.items)) return "items";
+  return kind === "Template" && Array.isArray(object.objects) ? "objects" : undefined;
 }
 
 /** `Job shop/migrate`, `Deployment web`, `Pod batch-*`. */
@@ -79,12 +104,12 @@ function nameOf({ kind, metadata }: JsonObject): string {
 }
 
 /**
- * Warns of annotations and labels on the workload itself, or on a CronJob's template of Jobs: Kubernetes does not copy
- * these to pods.
+ * Warns of annotations and labels on the workload itself, or on a template of Jobs in it: Kubernetes does not copy these
+ * to pods.
  */
 function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Path }): readonly Remark[] {
   const message = `ignored here: move it to ${describePath([...inner, "metadata", "annotations"])}`;
-  const outer = inner.flatMap((_, at) => (at % 2 === 0 ? [inner.slice(0, at)] : []));
+  const outer = inner.map((_, at) => inner.slice(0, at));
   return outer.flatMap((place) => {
     const { annotations, labels } = objectOf(objectOf(valueAt(object, place)).metadata);
     const own = Object.entries({ annotations, labels }).flatMap(([where, all]) =>

@@ -18,7 +18,7 @@ export function isSidecar(name: string, image: string | undefined): boolean {
 }
 
 /** Returns `envoy` for `docker.io/envoyproxy/envoy:v1.31@sha256:...`. */
-function baseOf(image: string): string {
+export function baseOf(image: string): string {
   const name = withoutTag(image);
   return name.slice(name.lastIndexOf("/") + 1);
 }

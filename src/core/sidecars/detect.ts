@@ -52,6 +52,17 @@ export function detect(evidence: Evidence): Detection {
   };
 }
 
+/** Returns what was detected together with the sidecars that the user names, which win over a detected one of the kind. */
+export function withNamed(detection: Detection, named: readonly FoundSidecar[]): Detection {
+  if (named.length === 0) return detection;
+  const isNamed = (name: SidecarName) => named.some((one) => one.name === name);
+  return {
+    found: [...named, ...detection.found.filter(({ name }) => !isNamed(name))],
+    hasProxy: detection.hasProxy || named.some(({ name }) => kindOf(name).role === "proxy"),
+    by: detection.by === undefined ? "--sidecar" : `--sidecar, ${detection.by}`,
+  };
+}
+
 /** Adds to a sidecar what its port finding tells. Companions come last in `found`, so the lists' indexes match. */
 function withPortFinding(found: FoundSidecar, finding: PortFinding | undefined, facts: PodFacts): FoundSidecar {
   if (finding === undefined) return found;

@@ -1,7 +1,7 @@
 import { type Change, type Path, withValuesAt } from "../../core/base/json.ts";
 import type { Injection } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
-import { describeRemark, type PodPlace, podsIn } from "../../core/inject/workload.ts";
+import { type ChangePod, changeAt, describeRemark, type PodPlace, placesIn } from "../../core/inject/workload.ts";
 import { isEmptyDocument, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";
@@ -15,6 +15,8 @@ export interface Injected {
   readonly splices: readonly Splice[];
   /** What was done with each pod, and warnings: a line each. */
   readonly remarks: readonly string[];
+  /** Those of them that are warnings. */
+  readonly warnings: readonly string[];
   /** Why pods are refused, or a document cannot be read; then that document is not changed. */
   readonly problems: readonly string[];
 }
@@ -26,66 +28,77 @@ interface Start {
   readonly line: number;
 }
 
-/** Puts ebb into a pod, or takes it out. Never throws. */
-export type ChangePod = (pod: unknown) => Injection;
-
-/** Applies `changePod` to the pods of all documents of a text. `name`: the file in messages. */
-export function injectText(name: string, text: string, changePod: ChangePod): Injected {
+/**
+ * Applies `changePod` to the pods of all documents of a text. `name`: the file in messages. `namesLeft`: whether objects
+ * that make pods, but are left as they are, are warned of.
+ */
+export function injectText(name: string, text: string, changePod: ChangePod, namesLeft = true): Injected {
   const splices: Splice[] = [];
   const remarks: string[] = [];
+  const warnings: string[] = [];
   const problems: string[] = [];
   let at = 0;
   let line = 1;
   for (const piece of splitDocuments(text)) {
     if (!isEmptyDocument(piece)) {
-      const injected = injectDocument({ name, line }, piece, changePod);
+      const injected = injectDocument({ name, line }, piece, changePod, namesLeft);
       for (const splice of injected.splices) splices.push({ ...splice, from: splice.from + at, to: splice.to + at });
       remarks.push(...injected.remarks);
+      warnings.push(...injected.warnings);
       problems.push(...injected.problems);
     }
     at += piece.length;
     line += linesIn(piece);
   }
-  return { splices, remarks, problems };
+  return { splices, remarks, warnings, problems };
 }
 
-function injectDocument(start: Start, text: string, changePod: ChangePod): Injected {
+function injectDocument(start: Start, text: string, changePod: ChangePod, namesLeft: boolean): Injected {
   try {
-    return injectObject(start, readDocument(text), changePod);
+    return injectObjects(start, readDocument(text), changePod, namesLeft);
   } catch (error) {
     if (!(error instanceof NotYaml)) throw error;
-    return { splices: [], remarks: [], problems: [describeSyntax(start, text, error)] };
+    return { splices: [], remarks: [], warnings: [], problems: [describeSyntax(start, text, error)] };
   }
 }
 
-function injectObject(start: Start, document: YamlDocument, changePod: ChangePod): Injected {
+function injectObjects(start: Start, document: YamlDocument, changePod: ChangePod, namesLeft: boolean): Injected {
   const changes: Change[] = [];
   const lineAt = lineCounter(document.text);
   const remarks: string[] = [];
+  const warnings: string[] = [];
   const problems: string[] = [];
-  const lineOf = (path: Path) => {
+  const at = (path: Path) => {
     const node = nodeAt(document, path);
-    return `${start.name}:${start.line + (node === undefined ? 0 : lineAt(startOf(node)))}`;
+    return `${start.name}:${start.line + (node === undefined ? 0 : lineAt(startOf(node)))}: `;
   };
-  for (const place of podsIn(document.value)) {
-    const at = (remark: Remark) => `${lineOf([...place.path, ...pathOf(remark.field)])}: `;
-    const injection = changePod(place.pod);
-    if ("pod" in injection) changes.push([place.path, injection.pod]);
-    const warn = (remark: Remark) => `${at(remark)}warning: ${describeRemark(place, remark)}`;
-    if (injection.kind === "refused" && injection.asked) {
-      problems.push(...injection.problems.map((problem) => at(problem) + describeRemark(place, problem)));
-      problems.push(...injection.warnings.map(warn)); // a name with a slip in it may be the reason
+  const warn = (lines: readonly string[]) => {
+    remarks.push(...lines);
+    warnings.push(...lines);
+  };
+  for (const place of placesIn(document.value)) {
+    const { object, path } = place;
+    if ("reason" in place) {
+      if (namesLeft) warn([`${at(path)}warning: ${object}: left as it is: ${place.reason}`]);
+      continue;
+    }
+    const injection = changeAt(place, changePod);
+    if ("pod" in injection) changes.push([path, injection.pod]);
+    const describe = (prefix: string) => (remark: Remark) =>
+      `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(place, remark)}`;
+    const refused = injection.kind === "refused" ? injection.problems : [];
+    const warned = injection.warnings.map(describe("warning: "));
+    if (refused.length > 0 && injection.asked) {
+      problems.push(...refused.map(describe("")), ...warned); // a name with a slip in it may be the reason
       continue;
     }
     remarks.push(outcomeOf(place, injection));
-    const warnings = injection.kind === "refused" ? [...injection.warnings, ...injection.problems] : injection.warnings;
-    remarks.push(...warnings.map(warn));
-    for (const { field, message } of place.warnings) {
-      remarks.push(`${lineOf(pathOf(field))}: warning: ${place.object}: ${field}: ${message}`);
-    }
+    warn([...warned, ...refused.map(describe("warning: "))]);
+    warn(place.warnings.map(({ field, message }) => `${at(pathOf(field))}warning: ${object}: ${field}: ${message}`));
   }
   const isChanged = problems.length === 0 && changes.length > 0;
-  return { splices: isChanged ? editsTo(document, withValuesAt(document.value, changes)) : [], remarks, problems };
+  const splices = isChanged ? editsTo(document, withValuesAt(document.value, changes)) : [];
+  return { splices, remarks, warnings, problems };
 }
 
 /**

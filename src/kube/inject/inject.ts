@@ -3,11 +3,12 @@ import type { Environment } from "../../core/base/environment.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
 import { injectPod, removeFromPod } from "../../core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
+import type { ChangePod } from "../../core/inject/workload.ts";
 import { allOf, EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { writeContent } from "../../system/output/content.ts";
 import { writeStreamed } from "../../system/output/output.ts";
 import { joinTexts } from "./documents.ts";
-import { type ChangePod, type Injected, injectText } from "./inject-text.ts";
+import { type Injected, injectText } from "./inject-text.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import { applySplices } from "./yaml/splice.ts";
@@ -27,6 +28,8 @@ export interface Order {
   readonly outcome: "print" | "write" | "diff";
   /** Whether nothing is said of each pod on stderr. */
   readonly quiet: boolean;
+  /** Whether warnings are errors. */
+  readonly strict: boolean;
   readonly env: Environment;
 }
 
@@ -35,14 +38,17 @@ type Done = Source & Injected;
 
 /**
  * Runs `ebb inject`: reads all manifests, changes all, and only then writes: all of them, or nothing if one pod is
- * refused. Resolves with the exit code: 0, or 1 if a diff is not empty.
+ * refused or, with `strict`, warned of. Resolves with the exit code: 0, or 1 if a diff is not empty.
  * @throws Failure 65 that names all that is refused or cannot be parsed; 64 or 71 if a file cannot be read or written
  */
-export async function inject({ paths, recursive, policy, outcome, quiet, env }: Order): Promise<number> {
+export async function inject({ paths, recursive, policy, outcome, quiet, strict, env }: Order): Promise<number> {
   const changePod: ChangePod = policy === undefined ? removeFromPod : (pod) => injectPod(pod, policy);
   const sources = await readSources(paths, recursive);
-  const done = sources.map((source): Done => ({ ...source, ...injectText(source.name, source.text, changePod) }));
-  const problems = done.flatMap(({ problems }) => problems);
+  const namesLeft = policy !== undefined; // what ebb never enters has no ebb to be removed
+  const done = sources.map(
+    (source): Done => ({ ...source, ...injectText(source.name, source.text, changePod, namesLeft) }),
+  );
+  const problems = done.flatMap(({ problems, warnings }) => (strict ? [...warnings, ...problems] : problems));
   if (problems.length > 0) throw new Failure(INJECT_EXIT.input, allOf(problems.map(oneLine)));
   if (!quiet) await say(done.flatMap(({ remarks }) => remarks));
   if (outcome === "diff") return await showDiff(done, env);

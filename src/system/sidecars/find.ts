@@ -1,9 +1,10 @@
 import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
-import { type Detection, detect, hasUserVariable, parseAnnotations } from "../../core/sidecars/detect.ts";
+import { foundByName } from "../../core/sidecars/choice.ts";
+import { type Detection, detect, hasUserVariable, parseAnnotations, withNamed } from "../../core/sidecars/detect.ts";
 import type { Annotations, PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { whyNoPort } from "../../core/sidecars/network.ts";
-import { type FoundSidecar, foundIn, planSidecars } from "../../core/sidecars/plan.ts";
+import { type FoundSidecar, planSidecars } from "../../core/sidecars/plan.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { readSmall } from "../file.ts";
 import type { Log } from "../output/log.ts";
@@ -62,12 +63,11 @@ async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<
   const { env, log } = look;
   const annotations = readAnnotations(settings.podAnnotations, look.before === undefined ? log : undefined);
   const pod = { env, annotations };
-  if (settings.sidecar !== "auto") {
-    const found = await placeEnvoy(foundIn(pod, settings.sidecar), pod, settings, look);
-    return { found, by: "--sidecar", doubts: [] };
-  }
-  if (isDescribed(settings, env)) return { found: [], by: undefined, doubts: [] };
-  const { found, by, doubts } = await lookAround(pod, settings, look);
+  const { isAuto, named } = settings.sidecar;
+  const known = foundByName(pod, named);
+  if (!isAuto) return { found: await placeEnvoy(known, pod, settings, look), by: "--sidecar", doubts: [] };
+  if (isDescribed(settings, env)) return { found: known, by: known.length === 0 ? undefined : "--sidecar", doubts: [] };
+  const { found, by, doubts } = await lookAround({ pod, known }, settings, look);
   if (by === undefined) return { found, by, doubts };
   if (look.before !== undefined && found.some(({ isSuggested }) => isSuggested)) return { found, by, doubts };
   const sidecars: string[] = [];
@@ -107,14 +107,20 @@ function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings
 
 type Looked = Detection & Pick<FoundSidecars, "doubts">;
 
+interface Known {
+  readonly pod: PodFacts;
+  /** The sidecars that the user names beside `auto`. */
+  readonly known: readonly FoundSidecar[];
+}
+
 /**
  * Looks at what listens, only if nothing else tells of the mesh's proxy and the network is the pod's own, until one is
  * found or time is up. Companions that are ready end this too: their own traffic goes through the proxy, so that it is
  * there by then.
  */
-async function lookAround(pod: PodFacts, settings: SidecarSettings, look: FindOptions): Promise<Looked> {
+async function lookAround({ pod, known }: Known, settings: SidecarSettings, look: FindOptions): Promise<Looked> {
   const facts = { ...pod, atAdmin: await askAdmin(pod, settings, look) };
-  const told = detect({ ...facts, byPort: [] });
+  const told = withNamed(detect({ ...facts, byPort: [] }), known);
   if (told.hasProxy) return { ...told, found: await placeEnvoy(told.found, pod, settings, look), doubts: [] };
   const isSilent = told.by !== undefined || look.before !== undefined;
   const network = await readNetwork(settings);
@@ -127,7 +133,7 @@ async function lookAround(pod: PodFacts, settings: SidecarSettings, look: FindOp
   using companions = watch(look.forMs > 0 ? told.found : []);
   for (;;) {
     const { findings, doubts, tookMs } = await listen();
-    if (findings.length > 0) return { ...detect({ ...facts, byPort: findings }), doubts };
+    if (findings.length > 0) return { ...withNamed(detect({ ...facts, byPort: findings }), known), doubts };
     const lookedMs = Math.round(performance.now() - start);
     const isOver = lookedMs >= look.forMs;
     if (isOver && !isSilent) look.log.info({ lookedMs }, "no sidecar found");

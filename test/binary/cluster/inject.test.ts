@@ -122,6 +122,131 @@ describe("ebb taken out of what was injected", () => {
   });
 });
 
+describe("objects of other kinds", () => {
+  const asks = 'annotations: {ebb.dev/inject: "true"}';
+  const containers = "containers: [{name: app, image: r/app, command: [/app]}]";
+  const jobSet = `apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train}
+spec:
+  replicatedJobs:
+    - name: workers # two of them
+      replicas: 2
+      template:
+        spec:
+          template:
+            metadata:
+              annotations:
+                ebb.dev/inject: "true"
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: worker
+                  image: registry.example.com/train
+                  command: [/train]
+`;
+  const pytorchJob = `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: fit}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      restartPolicy: Never
+      template:
+        metadata: {${asks}}
+        spec:
+          ${containers}
+`;
+  const workflow = `apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: report-}
+spec:
+  podMetadata: {${asks}}
+  templates:
+    - name: main
+      container: {image: r/report, command: [/report]}
+`;
+  const knative = `apiVersion: serving.knative.dev/v1
+kind: Service
+metadata: {name: hello}
+spec:
+  template:
+    metadata: {${asks}}
+    spec:
+      ${containers}
+`;
+
+  test.each([
+    ["JobSet train", "worker", jobSet],
+    ["PyTorchJob fit", "app", pytorchJob],
+  ])("%s gets ebb by its own restartPolicy, and --remove restores its bytes", async (object, name, text) => {
+    const { code, stdout, stderr } = await inject(text, "--strict");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `ebb: ${object}: put ebb into ${name}\n` });
+    expect(stdout).toMatch(/EBB_RESTART_POLICY"?, "?value"?: "?Never|name: EBB_RESTART_POLICY\s+value: Never/);
+    expect(stdout).not.toContain("preStop");
+    expect(stdout.match(/restartPolicy/g)).toHaveLength(1);
+    expect((await inject(stdout, "--diff")).code).toBe(0);
+    const through = ["sh", "-c", 'printf %s "$0" | "$@"', stdout];
+    expect(await ebb(["inject", "--remove", "-q"], { through })).toMatchObject({ code: 0, stdout: text });
+  });
+
+  test.each([
+    ["Workflow report-*", workflow],
+    ["Service hello", knative],
+  ])("%s stays as it is, and is named with what to do; with --strict that is exit code 65", async (object, text) => {
+    const stderr = `ebb: stdin:2: warning: ${object}: left as it is: its controller composes the pods, and may refuse or drop what is added here; ebb webhook changes them at admission\n`;
+    expect(await inject(`---\n${text}`)).toMatchObject({ code: 0, stdout: `---\n${text}`, stderr });
+    expect(await inject(`---\n${text}`, "--strict", "-q")).toMatchObject({ code: 65, stdout: "", stderr });
+    expect(await inject(text.replace('"true"', '"false"'), "--strict")).toMatchObject({ code: 0, stderr: "" });
+    const through = ["sh", "-c", 'printf %s "$0" | "$@"', text];
+    expect(await ebb(["inject", "--remove"], { through })).toMatchObject({ code: 0, stdout: text, stderr: "" });
+  });
+
+  test("OpenShift's Template is looked into, and what is left in it is named at its line", async () => {
+    const items = [job, workflow].map((text) => `- ${text.trimEnd().replaceAll("\n", "\n  ")}`);
+    const template = `apiVersion: template.openshift.io/v1\nkind: Template\nobjects:\n${items.join("\n")}\n`;
+    const { code, stdout, stderr } = await inject(template, "--entrypoint", "report=/report");
+    expect([code, stdout.includes("/ebb.dev/ebb")]).toEqual([0, true]);
+    const line = template.split("\n").indexOf("- apiVersion: argoproj.io/v1alpha1") + 1;
+    expect(stderr).toContain("ebb: Job report: put ebb into report\n");
+    expect(stderr).toContain(`ebb: stdin:${line}: warning: Workflow report-*: left as it is: `);
+  });
+
+  test("--strict makes any warning an error", async () => {
+    const text = rendered.replace(
+      'ebb.dev/inject: "true"   # opted in',
+      'ebb.dev/inject: "true"\n                ebb.dev/entrypoint: /x',
+    );
+    expect(await inject(text)).toMatchObject({ code: 0, stderr: expect.stringContaining("warning: ") });
+    const { code, stdout, stderr } = await inject(text, "--strict");
+    expect([code, stdout, stderr.split("\n").length]).toEqual([65, "", 2]);
+    expect(stderr).toMatch(/^ebb: stdin:\d+: warning: Deployment shop\/web: /);
+  });
+
+  test("a pod for Windows by its node affinity is refused, at the line of the requirement", async () => {
+    const affinity = `affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+              - matchExpressions:
+                  - {key: kubernetes.io/os, operator: In, values: [windows]}
+      containers:`;
+    const { code, stdout, stderr } = await inject(job.replace("containers:", affinity));
+    expect({ code, stdout }).toEqual({ code: 65, stdout: "" });
+    expect(stderr).toMatch(
+      /^ebb: stdin:15: Job report: spec\.template\.spec\.affinity\.nodeAffinity\..* for Windows\n$/,
+    );
+  });
+
+  test("a container without a name is said in these words", async () => {
+    const { code, stderr } = await inject(jobSet.replace("- name: worker\n ", "- tty: true\n "));
+    expect([code, stderr]).toEqual([
+      65,
+      expect.stringContaining(".spec.containers[0].name: a container without a name\n"),
+    ]);
+  });
+});
+
 describe("what cannot be done", () => {
   test("is exit code 65 with all of it named, and nothing printed", async () => {
     const broken = 'kind: Pod\nmetadata:\n  name: "x\n';

@@ -40,6 +40,20 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     });
   });
 
+  test("one that --sidecar names beside auto is quit at its port, and the mesh's proxy is found", async () => {
+    const ports = [{ port: 9092, afterMs: 300 }, ...[15000, 15020, 15021].map((port) => ({ port }))];
+    const ended = await ebbBeside(ports, ["run", ...app], { env: { EBB_SIDECAR: "auto,cloud-sql-proxy:9092" } });
+    expect(found(ended)).toEqual(["cloud-sql-proxy", "istio"]);
+    expect(ended.requests.toSorted()).toEqual(["15020 POST /quitquitquit", "9092 POST /quitquitquit"]);
+  });
+
+  test("one that --sidecar names beside auto is enough where nothing else is", async () => {
+    const ports = [{ port: 9091, afterMs: 300 }];
+    const ended = await ebbBeside(ports, ["run", "--sidecar", "auto,alloydb-auth-proxy", ...app]);
+    expect(found(ended)).toEqual(["alloydb-auth-proxy"]);
+    expect(ended).toMatchObject({ code: 5, requests: ["9091 POST /quitquitquit"] });
+  });
+
   test("a companion does not hide the mesh's proxy, nor the other way round", async () => {
     using folder = temporaryFolder();
     const ports = [3500, 15000, 15020, 15021, 8200].map((port) => ({ port }));

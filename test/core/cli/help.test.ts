@@ -116,7 +116,7 @@ function wordsOf(call: string): readonly string[] {
 }
 
 test.each([
-  ["sidecar", "--sidecar NAME[,NAME]", "auto"],
+  ["sidecar", "--sidecar NAME[:PORT][,NAME]", "auto"],
   ["waitTimeout", "--wait-timeout D", "5m"],
   ["quitTimeout", "--quit-timeout D", "5s"],
   ["detectTimeout", "--detect-timeout D", "3s"],

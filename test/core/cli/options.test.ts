@@ -13,7 +13,7 @@ const refuses = (arg: string): void => expect(() => settings([arg])).toThrow(arg
 
 test("the defaults are the contract's", () => {
   expect(settings([])).toStrictEqual({
-    sidecar: "auto",
+    sidecar: { isAuto: true, named: [] },
     admin: undefined,
     ready: [],
     readyPath: undefined,
@@ -71,10 +71,9 @@ const describeGiven = (quit: QuitRequest | "none") => (quit === "none" ? quit : 
 
 describe("a flag's value is read:", () => {
   test.each<[string, OptionName, unknown]>([
-    ["--sidecar=auto", "sidecar", "auto"],
-    ["--sidecar=none", "sidecar", []],
-    ["--sidecar=linkerd", "sidecar", ["linkerd"]],
-    ["--sidecar=linkerd, istio,istio", "sidecar", ["istio", "linkerd"]],
+    ["--sidecar=auto", "sidecar", { isAuto: true, named: [] }],
+    ["--sidecar=none", "sidecar", { isAuto: false, named: [] }],
+    ["--sidecar=linkerd", "sidecar", { isAuto: false, named: [{ name: "linkerd" }] }],
     ["--wait-timeout=0", "waitTimeout", Number.POSITIVE_INFINITY],
     ["--wait-timeout=0s", "waitTimeout", Number.POSITIVE_INFINITY],
     ["--wait-timeout=90", "waitTimeout", 90_000],
@@ -114,7 +113,7 @@ describe("a flag's value is read:", () => {
 test.each([
   "--sidecar=",
   "--sidecar=isto",
-  "--sidecar=auto,istio",
+  "--sidecar=none,istio",
   "--sidecar=none,istio",
   "--sidecar=istio,nothing",
   "--admin=localhost:15000",

@@ -100,6 +100,13 @@ describe("a pod", () => {
     expect(told("Job")).toEndWith(": a new Job gets it: delete this one, and create it again");
     expect(told("DaemonSet")).toEndWith(": delete the pod, and its DaemonSet creates it again");
     expect(told()).toEndWith(": create the pod again");
+    const ofJob = (name: string) => {
+      const pod = stored(podOf(), "Job");
+      pod.metadata.ownerReferences[0].name = name;
+      return podFinding(pod, undefined, webhooks)?.message;
+    };
+    expect(ofJob("nightly-report-29600040")).toEndWith(": the next run of its CronJob nightly-report gets it");
+    expect(ofJob("migrate-20261125")).toEndWith(": a new Job gets it: delete this one, and create it again");
     const ofDeployment = stored(podOf(), "ReplicaSet");
     ofDeployment.metadata.ownerReferences[0].name = "web-7c9f";
     ofDeployment.metadata.labels = { "pod-template-hash": "7c9f" };

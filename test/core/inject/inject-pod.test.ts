@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { asks } from "./asking-pods.ts";
-import { app, changed, podOf, policy, refusal } from "./injection.ts";
+import { app, changed, podOf, policy } from "./injection.ts";
 
 test("a pod that asks for it has ebb in it: a Job's container", () => {
   const job = { annotations: { note: "kept" }, spec: { restartPolicy: "Never", terminationGracePeriodSeconds: 60 } };
@@ -114,23 +114,4 @@ test.each<[string, object]>([
   ],
 ])("%s is left alone", (_, pod) => {
   expect(injectPod({ ...pod, spec: { containers: [app()] } }, policy)).toMatchObject({ kind: "unchanged" });
-});
-
-test.each<[string, object, string]>([
-  ["spec.os", { os: { name: "windows" } }, "spec.os.name"],
-  ["its node selector", { nodeSelector: { "kubernetes.io/os": "windows" } }, "spec.nodeSelector[kubernetes.io/os]"],
-  [
-    "its node selector of old",
-    { nodeSelector: { "beta.kubernetes.io/os": "windows" } },
-    "spec.nodeSelector[beta.kubernetes.io/os]",
-  ],
-  [
-    "a process of the host",
-    { securityContext: { windowsOptions: { hostProcess: true } } },
-    "spec.securityContext.windowsOptions.hostProcess",
-  ],
-])("a pod for Windows, by %s, is refused; with --all alone it is left alone", (_, spec, field) => {
-  expect(refusal({ spec })).toEqual([[field, "ebb is for Linux, and this pod is for Windows"]]);
-  const pod = { spec: { containers: [app()], ...spec } };
-  expect(injectPod(pod, { ...policy, all: true })).toMatchObject({ kind: "unchanged" });
 });

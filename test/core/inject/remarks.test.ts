@@ -58,6 +58,24 @@ test.each<[string, unknown, string, string]>([
     'expected a list, got "/app"',
   ],
   [
+    "a container without a name",
+    { spec: { containers: [app(), app({ name: undefined })] } },
+    "spec.containers[1].name",
+    "a container without a name",
+  ],
+  [
+    "an init container with an empty name",
+    { spec: { containers: [app()], initContainers: [app({ name: null })] } },
+    "spec.initContainers[0].name",
+    "a container without a name",
+  ],
+  [
+    "a volume without a name",
+    { spec: { containers: [app()], volumes: [{ emptyDir: {} }] } },
+    "spec.volumes[0].name",
+    "a volume without a name",
+  ],
+  [
     "an object in the place of a word",
     { spec: { containers: [app({ command: [{}] })] } },
     "spec.containers[0].command[0]",

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
-import { describeRemark, podsIn } from "../../../src/core/inject/workload.ts";
+import { describe, expect, test } from "bun:test";
+import type { Pod } from "../../../src/core/inject/pod.ts";
+import { changeAt, describeRemark, type PodPlace, placesIn, podsIn } from "../../../src/core/inject/workload.ts";
 
 const pod = { spec: { containers: [{ name: "app" }] } };
 
@@ -24,7 +25,7 @@ const objects: readonly (readonly [string, object, string, string])[] = [
     "PodTemplate a",
     "template.spec.x",
   ],
-  ...["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Rollout", "Service"].map(
+  ...["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"].map(
     (kind) =>
       [
         `a ${kind} with a template of pods`,
@@ -57,6 +58,53 @@ test("all pods of a List are found, each with its place", () => {
   }
 });
 
+test("the objects of OpenShift's Template, and of a List in it, are looked into", () => {
+  const job = { kind: "Job", metadata: { name: "a" }, spec: { template: pod } };
+  for (const apiVersion of ["v1", "template.openshift.io/v1"]) {
+    const template = { apiVersion, kind: "Template", objects: [{}, job, { kind: "List", items: [job] }] };
+    expect(podsIn(template).map(({ path }) => path)).toEqual([
+      ["objects", 1, "spec", "template"],
+      ["objects", 2, "items", 0, "spec", "template"],
+    ]);
+  }
+});
+
+test("an object whose pods cannot be changed has its place, too, between the pods", () => {
+  const metadata = { generateName: "report-" };
+  const workflow = { kind: "Workflow", metadata, spec: { templates: [{ container: { image: "x" } }] } };
+  const items = [{ kind: "Pod", ...pod }, workflow, { kind: "ConfigMap" }, { kind: "Pod", ...pod }];
+  expect(placesIn({ kind: "List", items })).toMatchObject([
+    { path: ["items", 0] },
+    { object: "Workflow report-*", path: ["items", 1], reason: expect.stringContaining("ebb webhook") },
+    { path: ["items", 3] },
+  ]);
+  expect(podsIn(workflow)).toEqual([]);
+});
+
+describe("the restartPolicy beside a template", () => {
+  const objectOf = (spec: object): object => ({
+    apiVersion: "kubeflow.org/v1",
+    kind: "PyTorchJob",
+    spec: { pytorchReplicaSpecs: { Worker: { restartPolicy: "Never", template: { spec } } } },
+  });
+  const { containers } = pod.spec;
+
+  test.each<[object]>([[{ containers }], [{ containers, restartPolicy: "Always" }]])(
+    "counts for the pod, and the template keeps its own: %j",
+    (spec) => {
+      const [place] = podsIn(objectOf(spec)) as [PodPlace];
+      const seen: unknown[] = [];
+      const injection = changeAt(place, (given) => {
+        seen.push(given);
+        return { kind: "changed", asked: true, pod: given as Pod, containers: [], warnings: [] };
+      });
+      expect(seen).toEqual([{ spec: { ...spec, restartPolicy: "Never" } }]);
+      expect(injection).toMatchObject({ kind: "changed", pod: { spec } });
+      expect("pod" in injection && Object.keys(injection.pod.spec).toSorted()).toEqual(Object.keys(spec).toSorted());
+    },
+  );
+});
+
 test("a List in a List is looked into, and what is said names the place in the whole document", () => {
   const metadata = { name: "a", annotations: { "ebb.dev/drain": "1s" } };
   const inner = { kind: "List", items: [{ kind: "Job", metadata, spec: { template: pod } }] };
@@ -71,6 +119,8 @@ test.each([
   ["text", "kind: Pod"],
   ["a list", [pod]],
   ["a Service", { kind: "Service", spec: { ports: [] } }],
+  ["a Service of Knative's", { apiVersion: "serving.knative.dev/v1", kind: "Service", spec: { template: pod } }],
+  ["an object without a kind", { spec: { template: pod } }],
   ["an object that holds no containers in its template", { kind: "Workflow", spec: { template: { spec: {} } } }],
   ["a List without items", { kind: "List" }],
   ["a template that is no object", { kind: "Job", spec: { template: "x" } }],

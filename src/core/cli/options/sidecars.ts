@@ -2,7 +2,7 @@ import { parseHttpTarget } from "../../base/address.ts";
 import { redactHeader, redactUrl } from "../../base/redact.ts";
 import { parseHeader } from "../../sidecars/quit.ts";
 import { list, option, optional } from "../option.ts";
-import { anyText, boolean, duration, port, sidecarList, syntax } from "../syntax.ts";
+import { anyText, boolean, duration, port, sidecarChoice, syntax } from "../syntax.ts";
 import { url } from "./variables.ts";
 
 /** Which sidecars are here, and where. */
@@ -10,11 +10,12 @@ export const sidecars = {
   sidecar: option({
     flag: "sidecar",
     group: "sidecars",
-    value: "NAME[,NAME]",
-    initial: "auto",
-    syntax: sidecarList,
+    value: "NAME[:PORT][,NAME]",
+    initial: { isAuto: true, named: [] },
+    initially: "auto",
+    syntax: sidecarChoice,
     isAnnotation: true,
-    help: "the sidecars of this pod; auto finds them",
+    help: "the sidecars of this pod, with the port of an admin interface that was moved; auto finds others",
   }),
   admin: optional({
     flag: "admin",

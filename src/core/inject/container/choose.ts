@@ -5,7 +5,7 @@ import { annotationField } from "../annotation-names.ts";
 import type { Container, Pod, Remark, Remarks } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectRequest } from "../policy.ts";
-import { starterOf, wrap } from "./command.ts";
+import { innerStarterOf, starterOf, wrap } from "./command.ts";
 
 /** A container that ebb is to start. */
 export interface Chosen {
@@ -44,11 +44,22 @@ function start(wanted: Wanted, request: InjectRequest, remarks: Remarks): Chosen
     return undefined;
   }
   const starter = starterOf(words);
-  if (starter.kind !== "ebb") return { at, container, command: wrap(words) };
+  if (starter.kind !== "ebb") {
+    remarks.warnings.push(...doubled(wanted, words));
+    return { at, container, command: wrap(words) };
+  }
   if (starter.runs) return { at, container, command: undefined };
   const message = `it starts ${(container.command ?? []).slice(0, 2).join(" ")}, which is left as it is`;
   remarks.warnings.push({ field: `spec.containers[${at}].command`, message });
   return undefined;
+}
+
+/** Warns of a tool or an init inside the command, which would do a second time what ebb does around it. */
+function doubled({ at, container }: Wanted, words: readonly string[]): readonly Remark[] {
+  const inner = innerStarterOf([...words, ...(container.args ?? [])]);
+  if (inner === undefined) return [];
+  const message = `${inner.outer} starts ${inner.name} here, and ebb does what ${inner.name} does: remove ${inner.name} from the command`;
+  return [{ field: `spec.containers[${at}].command`, message }];
 }
 
 function hasNoCommand({ container: { command } }: Wanted): boolean {

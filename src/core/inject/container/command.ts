@@ -1,9 +1,15 @@
-import { ownWords, toolNames } from "../../cli/names.ts";
+import { initNames, ownWords, toolNames } from "../../cli/names.ts";
+import { scriptIn } from "../by-hand.ts";
 
 /** The path of ebb in the containers that it starts. */
 export const EBB = "/ebb.dev/ebb";
 /** The folder at which the volume with ebb is mounted. */
 export const EBB_FOLDER = "/ebb.dev";
+
+/** The tools that ebb replaces. pilot-agent is Istio's proxy, and what it starts is no child of the app's. */
+const replaced = toolNames.filter((name) => name !== "pilot-agent");
+/** What starts a command, and does no more than ebb. */
+const starters = [...replaced, ...initNames];
 
 /** What a container's command starts first. */
 type Starter =
@@ -18,10 +24,9 @@ type Starter =
  * replaces.
  */
 export function starterOf([path = "", second = ""]: readonly string[]): Starter {
-  const file = path.slice(path.lastIndexOf("/") + 1);
+  const file = fileOf(path);
   if (file === "ebb") return { kind: "ebb", runs: second === "run" || !ownWords.includes(second) };
-  // pilot-agent is Istio's proxy, and what it starts is no child of the app's
-  if (toolNames.includes(file) && file !== "pilot-agent") return { kind: "tool", name: file, path };
+  if (replaced.includes(file)) return { kind: "tool", name: file, path };
   return { kind: "app" };
 }
 
@@ -40,4 +45,45 @@ export function unwrap(command: readonly string[], tool: string | undefined): st
   if (path !== EBB || word === undefined) return undefined;
   if (word === "run" && dashes === "--") return rest;
   return toolNames.includes(word) ? [tool ?? word, ...command.slice(2)] : undefined;
+}
+
+/** A tool or init in a command, where ebb does not take its place. */
+export interface InnerStarter {
+  readonly name: string;
+  /** What starts it: a shell, an init or another tool. */
+  readonly outer: string;
+}
+
+/** Finds a tool or an init that a command runs inside a shell, or behind another one. */
+export function innerStarterOf(words: readonly string[]): InnerStarter | undefined {
+  const [path = "", ...rest] = words;
+  const outer = fileOf(path);
+  const script = scriptIn(words);
+  if (script !== undefined) {
+    const name = startedIn(script);
+    return name === undefined ? undefined : { name, outer };
+  }
+  if (!starters.includes(outer)) return undefined;
+  const inner = withoutFlags(rest);
+  const name = fileOf(inner[0] ?? "");
+  return starters.includes(name) ? { name, outer } : innerStarterOf(inner);
+}
+
+/** Returns the tool or init that begins a command of a shell's script, after `exec` and variables. */
+function startedIn(script: string): string | undefined {
+  const programs = script.split(/[;&|(\n]/).map((part) => {
+    const words = part.trim().split(/\s+/);
+    return fileOf(words.find((word) => !/^(then|do|else|exec|\w+=.*)$/.test(word)) ?? "");
+  });
+  return programs.find((program) => starters.includes(program));
+}
+
+/** Drops the flags of an init or a tool from what follows its name: `-g`, `-e 143`, `--rewrite 15:3`, `--`. */
+function withoutFlags(words: readonly string[]): readonly string[] {
+  const start = words.findIndex((word) => !/^(-.*|[\d:]+[smh]?|SIG[A-Z]+)$/.test(word));
+  return start < 0 ? [] : words.slice(start);
+}
+
+function fileOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }

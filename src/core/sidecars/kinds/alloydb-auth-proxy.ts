@@ -1,3 +1,4 @@
+import { shownOfGoogleProxy } from "./google-proxy.ts";
 import type { SidecarKind } from "./kind.ts";
 
 /**
@@ -25,6 +26,7 @@ export const alloydbAuthProxy = {
   unreachable: () =>
     "the AlloyDB Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
   containers: () => ({ name: /^alloydb-(auth-)?proxy$/, image: /^alloydb-auth-proxy$/ }),
+  inManifest: (container) => shownOfGoogleProxy(container, { name: "AlloyDB Auth Proxy", prefix: "ALLOYDB_PROXY_" }),
   programs: ["alloydb-auth-proxy"],
   annotationPrefixes: [],
   variablePrefixes: ["ALLOYDB_PROXY_"],

@@ -1,6 +1,7 @@
 import { parseHttpTarget } from "../../base/address.ts";
 import type { Probe } from "../probe.ts";
-import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kind.ts";
+import { shownOfGoogleProxy } from "./google-proxy.ts";
+import type { Adjustment, PodFacts, QuitTarget, Shown, ShownContainer, SidecarKind } from "./kind.ts";
 
 /**
  * The Cloud SQL Auth Proxy. It binds its databases' ports, and then starts the admin server, which it has only with
@@ -32,6 +33,7 @@ export const cloudSqlProxy = {
     "the Cloud SQL Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
   // cloud-sql-proxy-operator: internal/workload/names.go (ContainerPrefix)
   containers: () => ({ name: /^(cloud-?sql-proxy|csql-.+)$/, image: /^(cloud-sql-proxy|gce-proxy)$/ }),
+  inManifest,
   programs: ["cloud-sql-proxy", "cloud_sql_proxy"],
   annotationPrefixes: [],
   variablePrefixes: ["CSQL_"],
@@ -55,6 +57,15 @@ moved | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.g
 container | read cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; cloud-sql-proxy v2.25.3 Dockerfile
 reaper | read cloud-sql-proxy v2.25.3 cmd/root.go:417
 `;
+
+/** Version 1, whose program is cloud_sql_proxy, has no quit (v1.29.1 cmd/cloud_sql_proxy/cloud_sql_proxy.go). */
+function inManifest(container: ShownContainer): Shown {
+  const isFirst =
+    container.image === "gce-proxy" || container.words.some((word) => /(^|\/)cloud_sql_proxy$/.test(word));
+  const problem =
+    "version 1 of the Cloud SQL Auth Proxy cannot be told to quit: use version 2 with --quitquitquit, or shareProcessNamespace with ebb.dev/signal-process: cloud_sql_proxy";
+  return isFirst ? { problem } : shownOfGoogleProxy(container, { name: "Cloud SQL Auth Proxy", prefix: "CSQL_PROXY_" });
+}
 
 /** Adds a quit and a probe for each of the operator's proxies in this pod. */
 function adjust({ env }: PodFacts): Adjustment {

@@ -63,6 +63,24 @@ export interface Reaping {
   readonly variables?: readonly string[];
 }
 
+/** A sidecar's container, as a pod's manifest shows it. */
+export interface ShownContainer {
+  /** The last part of its image's name, without tag and digest. */
+  readonly image: string;
+  /** Its command and its arguments, split at spaces too: they may be a shell's. */
+  readonly words: readonly string[];
+  /** Its variables; undefined if the value is elsewhere (valueFrom). */
+  readonly env: ReadonlyMap<string, string | undefined>;
+}
+
+/** What a manifest shows of a sidecar. */
+export interface Shown {
+  /** The port of its admin interface, if that was moved. */
+  readonly port?: number;
+  /** Why it cannot be told to quit, and what to set. */
+  readonly problem?: string;
+}
+
 /** What ebb knows of one sidecar, as data. Ports are on the pod's loopback. */
 export interface SidecarKind {
   /** A helper runs beside a mesh's proxy, not instead of one: whether one is here says nothing of the other. */
@@ -124,6 +142,10 @@ export interface SidecarKind {
   /** The agent beside its Envoy, and its port, which it closes when it is told to stop, long before Envoy ends. */
   readonly agent?: { readonly name: string; readonly port: number };
   readonly containers: () => ContainerMarks;
+  /** Returns what the manifest shows of its container. */
+  readonly inManifest?: (container: ShownContainer) => Shown;
+  /** Returns why the pod's annotations keep it from being told to quit, and what to set; undefined if they do not. */
+  readonly quitIsOff?: (annotations: Annotations) => string | undefined;
   /** The names of its programs in /proc (15 characters at most). */
   readonly programs: readonly string[];
   /** Prefixes of annotations that concern it, and of such variables in the app's containers. */

@@ -33,6 +33,10 @@ export const linkerd = {
   closesFirst: true,
   // linkerd2 pkg/k8s/labels.go (ProxyContainerName)
   containers: () => ({ name: /^linkerd-proxy$/ }),
+  quitIsOff: (annotations) =>
+    annotations.get("config.linkerd.io/proxy-admin-shutdown") === "disabled"
+      ? "linkerd-proxy cannot be told to quit: annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled"
+      : undefined,
   programs: ["linkerd2-proxy", "linkerd-proxy"],
   annotationPrefixes: ["linkerd.io/", "config.linkerd.io/", "config.beta.linkerd.io/", "config.alpha.linkerd.io/"],
   reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),

@@ -1,4 +1,4 @@
-import { adminOn, type SidecarKind, saysYes } from "./kind.ts";
+import { type Annotations, adminOn, type SidecarKind, saysYes } from "./kind.ts";
 
 /**
  * Vault Agent. Its quit (vault command/agent.go, handleQuit) answers 404 if it is off, and 405 to all but POST. The
@@ -29,9 +29,17 @@ export const vaultAgent = {
     'Vault Agent listens only where it is told to: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true" (its port is vault.hashicorp.com/agent-cache-listener-port, 8200 by default)',
   // vault-k8s: agent-inject/agent/container_sidecar.go
   containers: () => ({ name: /^vault-agent$/ }),
+  quitIsOff,
   programs: ["vault"],
   annotationPrefixes: ["vault.hashicorp.com/"],
 } as const satisfies SidecarKind;
+
+/** Its injector's annotation is `agent-inject`; the status comes with the container. */
+function quitIsOff(annotations: Annotations): string | undefined {
+  const said = (name: string) => saysYes(annotations.get(`vault.hashicorp.com/${name}`));
+  if (!said("agent-inject") || said("agent-pre-populate-only") || said("agent-enable-quit")) return undefined;
+  return 'Vault Agent cannot be told to quit: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"';
+}
 
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `

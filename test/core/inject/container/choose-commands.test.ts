@@ -25,6 +25,38 @@ test("a container that starts ebb for something else is left as it is, and said 
   });
 });
 
+test.each<[string, string, readonly string[], (readonly string[])?]>([
+  ["sh", "scuttle", ["sh", "-c", "scuttle /app"]],
+  ["bash", "linkerd-await", ["/bin/bash", "-ec", "set -x\n exec /usr/bin/linkerd-await --shutdown -- /app"]],
+  ["sh", "envoy-preflight", ["/bin/sh", "-c"], ["cd /srv && A=1 envoy-preflight /app"]],
+  ["sh", "tini", ["sh", "-c", "if true; then exec tini -- /app; fi"]],
+  ["tini", "scuttle", ["/sbin/tini", "--", "/scuttle", "/app"]],
+  ["tini", "scuttle", ["tini", "-g", "-e", "143", "--", "scuttle"], ["/app"]],
+  ["dumb-init", "linkerd-await", ["dumb-init", "--rewrite", "15:3", "linkerd-await", "/app"]],
+  ["tini-static", "dumb-init", ["tini-static", "-p", "SIGTERM", "dumb-init", "/app"]],
+  ["sh", "scuttle", ["catatonit", "--", "sh", "-c", "scuttle /app"]],
+  ["scuttle", "dumb-init", ["scuttle", "dumb-init", "/app"]],
+  ["linkerd-await", "scuttle", ["linkerd-await", "--timeout", "5s", "--", "scuttle", "/app"]],
+])("%s that starts %s is warned of: %j %j", (outer, name, command, args = []) => {
+  const message = `${outer} starts ${name} here, and ebb does what ${name} does: remove ${name} from the command`;
+  const containers = [app({ command, args })];
+  expect(warnings({ containers })).toEqual([["spec.containers[0].command", message]]);
+  const again = injectPod(changed({ containers }), policy);
+  expect(again).toMatchObject({ kind: "unchanged", warnings: [{ message }] });
+});
+
+test.each<[readonly string[], (readonly string[])?]>([
+  [["tini", "--", "/app"]],
+  [["dumb-init", "sh", "-c", "exec /app"]],
+  [["scuttle", "/app"]],
+  [["sh", "-c", "echo scuttle; /app --with tini"]],
+  [["sh", "-c", "cp /scuttle /shared/ && /app/scuttled x"]],
+  [["sh", "/scuttle.sh"]],
+  [["/app"], ["scuttle", "/x"]],
+])("nothing is warned of in %j %j", (command, args = []) => {
+  expect(warnings({ containers: [app({ command, args })] })).toEqual([]);
+});
+
 const unnamed = (more: object = {}) => ({ name: "app", image, ...more });
 
 const entrypoints = (name: string) => ({ entrypoints: new Map([[name, ["/from-policy"]]]) });

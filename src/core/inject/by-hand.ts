@@ -1,0 +1,102 @@
+import { listOf, objectOf } from "../base/json.ts";
+import { kindOf, sidecarNames } from "../sidecars/registry.ts";
+
+/** What a container's own preStop hook does. */
+export type HookKind =
+  /** It only sleeps: `sleep N`, by a shell or not, or the action `sleep`. */
+  | { readonly kind: "sleep"; readonly seconds: number }
+  /** It asks a sidecar to drain or to quit. */
+  | { readonly kind: "asks-sidecar"; readonly path: string }
+  /** ebb's own, or a known injector's. */
+  | { readonly kind: "known" }
+  | { readonly kind: "other" };
+
+/** Knative's queue-proxy: serving v1.18 pkg/reconciler/revision/resources/deploy.go, userLifecycle. */
+const KNATIVE_PATH = "/wait-for-drain";
+
+/** Returns what a preStop hook does. `hook` is the manifest's LifecycleHandler. */
+export function kindOfHook(hook: unknown): HookKind {
+  const { exec, httpGet, sleep } = objectOf(hook);
+  const { seconds } = objectOf(sleep);
+  if (typeof seconds === "number") return { kind: "sleep", seconds };
+  const { path } = objectOf(httpGet);
+  if (path === KNATIVE_PATH) return { kind: "known" };
+  const words = textsIn(objectOf(exec).command);
+  if (isEbb(words)) return { kind: "known" };
+  const slept = secondsSlept(words);
+  if (slept !== undefined) return { kind: "sleep", seconds: slept };
+  const asked = typeof path === "string" ? sidecarPathIn(path) : asksSidecar(words.join(" "));
+  return asked === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: asked };
+}
+
+function textsIn(list: unknown): readonly string[] {
+  return listOf(list).filter((word) => typeof word === "string");
+}
+
+function isEbb([program = ""]: readonly string[]): boolean {
+  return /(^|\/)ebb$/.test(program);
+}
+
+const shell = /(^|\/)(ba|da|a|z|k)?sh$/;
+
+/** Returns the shell's script in a command line such as `sh -c SCRIPT`; undefined if there is none. */
+export function scriptIn([program = "", ...rest]: readonly string[]): string | undefined {
+  if (!shell.test(program)) return undefined;
+  const at = rest.findIndex((word) => /^-[a-z]*c$/.test(word));
+  return at < 0 ? undefined : rest[at + 1];
+}
+
+/** The seconds of each suffix of sleep(1). */
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+function secondsSlept(words: readonly string[]): number | undefined {
+  const text = scriptIn(words) ?? words.join(" ");
+  const match = /^\s*(?:exec\s+)?(?:\S*\/)?sleep\s+(\d+(?:\.\d+)?)([smhd]?)\s*;?\s*$/.exec(text);
+  if (match === null) return undefined;
+  return Number(match[1]) * (units[match[2] as string] ?? 1);
+}
+
+/** The programs that ask: HTTP clients, and the agents beside the Envoys. */
+const clients = ["curl", "wget", ...sidecarNames.flatMap((name) => kindOf(name).agent?.name ?? [])];
+const asking = new RegExp(`(^|[\\s/(;&|"'])(${clients.join("|")})\\s`);
+
+/** Returns the path at which a command asks a sidecar to drain or quit. */
+function asksSidecar(text: string): string | undefined {
+  return asking.test(text) ? sidecarPathIn(text) : undefined;
+}
+
+/** Returns the path of a known sidecar's quit or drain that is in the text. */
+function sidecarPathIn(text: string): string | undefined {
+  return sidecarPaths().find((path) => new RegExp(`(^|[/\\s"'])${path.slice(1)}($|[\\s?"'&|;)])`).test(text));
+}
+
+function sidecarPaths(): readonly string[] {
+  const paths = sidecarNames
+    .map(kindOf)
+    .flatMap(({ quitPath, quit, drainPath }) => [
+      quitPath ?? new URL(quit).pathname,
+      ...(drainPath === undefined ? [] : [drainPath.split("?")[0] as string]),
+    ]);
+  return [...new Set([...paths, "/graceful_shutdown", "/healthcheck/fail"])];
+}
+
+/** Words with which the parts of a script begin that only waits and asks. */
+const waiting =
+  /^(while|until|for|do|done|if|then|else|fi|!|\[|\[\[|test|true|false|:|set|exit|sleep|echo|printf|pgrep|pidof|ps|grep|kill|tail|wait|trap|nc|\S+=\S*)$/;
+
+/**
+ * Reports whether a container only waits, and then asks a sidecar to quit: by a shell's script whose every command waits,
+ * prints or asks. Returns the path that it asks, or undefined.
+ */
+export function quitterPath(command: readonly string[], args: readonly string[]): string | undefined {
+  const words = [...command, ...args];
+  const script = scriptIn(words);
+  if (script === undefined) return undefined;
+  const path = asksSidecar(script);
+  if (path === undefined) return undefined;
+  const parts = script.split(/[;&|\n]+|\b(?:do|then|else)\b/).map((part) => part.trim().split(/\s+/)[0] ?? "");
+  const asksFirst = asksSidecar(script.split(/[;&|\n]/)[0] ?? "") !== undefined;
+  return !asksFirst && parts.every((word) => word === "" || clients.includes(word) || waiting.test(word))
+    ? path
+    : undefined;
+}

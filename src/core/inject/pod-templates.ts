@@ -1,0 +1,115 @@
+import { isObject, type JsonObject, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
+
+/** Where a kind's pod templates are, and what its controller sets in their pods. */
+interface TemplateKind {
+  /** The path to a template. `*`: each item of a list, or each value of an object. */
+  readonly path: readonly string[];
+  /**
+   * The restartPolicy that the controller gives the pods if the object beside the template has none. Left out: the
+   * template's own counts.
+   */
+  readonly restartPolicy?: string;
+}
+
+const workload: TemplateKind = { path: ["spec", "template"] };
+const replicas = (field: string, restartPolicy: string): TemplateKind => ({
+  path: ["spec", field, "*", "template"],
+  restartPolicy,
+});
+
+/** Where the pod templates of Kubernetes' own kinds are; `extensions` is the group that `apps` once was. */
+const builtIn: ReadonlyMap<string, TemplateKind> = new Map([
+  ["Pod", { path: [] }],
+  ["PodTemplate", { path: ["template"] }],
+  ["ReplicationController", workload],
+  ["Deployment", workload],
+  ["StatefulSet", workload],
+  ["DaemonSet", workload],
+  ["ReplicaSet", workload],
+  ["Job", workload],
+  ["CronJob", { path: ["spec", "jobTemplate", "spec", "template"] }],
+]);
+const builtInGroups = ["", "v1", "apps", "batch", "extensions"];
+
+/**
+ * The other kinds whose controllers keep the command, init containers, volumes and hooks of a template, by API group.
+ * Sources: jobset api/jobset/v1alpha2/jobset_types.go; kubeflow training-operator v1
+ * pkg/apis/kubeflow.org/v1/*_types.go and *_defaults.go, pkg/controller.v1/common/pod.go (setRestartPolicy); keda
+ * apis/keda/v1alpha1/scaledjob_types.go; argo-rollouts pkg/apis/rollouts/v1alpha1/types.go; openshift api
+ * apps/v1/types.go; volcano pkg/apis/batch/v1alpha1/job.go; kruise apis/apps/v1alpha1; lws
+ * api/leaderworkerset/v1/leaderworkerset_types.go.
+ */
+const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
+  ["jobset.x-k8s.io JobSet", [{ path: ["spec", "replicatedJobs", "*", "template", "spec", "template"] }]],
+  ["kubeflow.org PyTorchJob", [replicas("pytorchReplicaSpecs", "OnFailure")]],
+  ["kubeflow.org TFJob", [replicas("tfReplicaSpecs", "Never")]],
+  ["kubeflow.org XGBoostJob", [replicas("xgbReplicaSpecs", "Never")]],
+  ["kubeflow.org PaddleJob", [replicas("paddleReplicaSpecs", "OnFailure")]],
+  ["kubeflow.org JAXJob", [replicas("jaxReplicaSpecs", "OnFailure")]],
+  ["kubeflow.org MPIJob", [replicas("mpiReplicaSpecs", "Never")]],
+  ["keda.sh ScaledJob", [{ path: ["spec", "jobTargetRef", "template"] }]],
+  ["argoproj.io Rollout", [workload]],
+  ["apps.openshift.io DeploymentConfig", [workload]],
+  ["batch.volcano.sh Job", [{ path: ["spec", "tasks", "*", "template"] }]],
+  ["apps.kruise.io CloneSet", [workload]],
+  ["apps.kruise.io StatefulSet", [workload]],
+  ["apps.kruise.io DaemonSet", [workload]],
+  ["apps.kruise.io BroadcastJob", [workload]],
+  ["apps.kruise.io AdvancedCronJob", [{ path: ["spec", "template", "jobTemplate", "spec", "template"] }]],
+  [
+    "leaderworkerset.x-k8s.io LeaderWorkerSet",
+    [
+      { path: ["spec", "leaderWorkerTemplate", "leaderTemplate"] },
+      { path: ["spec", "leaderWorkerTemplate", "workerTemplate"] },
+    ],
+  ],
+]);
+
+/** A pod template in an object. */
+export interface PodTemplate {
+  readonly path: Path;
+  readonly template: JsonObject;
+  /** The restartPolicy of its pods, if the object says it beside the template, not in it. */
+  readonly restartPolicy: string | undefined;
+}
+
+/**
+ * Returns the pod templates of an object, with containers, of the kinds that ebb knows; a Pod counts as its own template.
+ * Returns an empty list for other kinds.
+ */
+export function templatesIn(object: JsonObject): readonly PodTemplate[] {
+  return templateKindsOf(object).flatMap((kind) =>
+    placesOf(object, kind.path, []).flatMap((path) => {
+      const template = valueAt(object, path);
+      if (!isObject(template)) return [];
+      if (path.length > 0 && !Array.isArray(objectOf(template.spec).containers)) return [];
+      return [{ path, template, restartPolicy: restartPolicyBeside(object, path, kind) }];
+    }),
+  );
+}
+
+/** Returns where the templates of an object's kind are. An object without apiVersion is one of Kubernetes' own. */
+function templateKindsOf(object: JsonObject): readonly TemplateKind[] {
+  const [group, kind] = [groupOf(object), textOf(object.kind) ?? ""];
+  if (!builtInGroups.includes(group)) return others.get(`${group} ${kind}`) ?? [];
+  const own = builtIn.get(kind);
+  return own === undefined ? [] : [own];
+}
+
+/** Returns the API group of an object: `apps` for `apps/v1`; `v1` for the core group. */
+export function groupOf({ apiVersion }: JsonObject): string {
+  return (textOf(apiVersion) ?? "").split("/", 1)[0] as string;
+}
+
+function placesOf(value: unknown, [name, ...rest]: readonly string[], path: Path): readonly Path[] {
+  if (name === undefined) return [path];
+  if (name !== "*") return placesOf(objectOf(value)[name], rest, [...path, name]);
+  if (Array.isArray(value)) return value.flatMap((item, at) => placesOf(item, rest, [...path, at]));
+  return Object.entries(objectOf(value)).flatMap(([key, item]) => placesOf(item, rest, [...path, key]));
+}
+
+function restartPolicyBeside(object: JsonObject, path: Path, { restartPolicy }: TemplateKind): string | undefined {
+  if (restartPolicy === undefined) return undefined;
+  const said = textOf(objectOf(valueAt(object, path.slice(0, -1))).restartPolicy);
+  return said === "ExitCode" ? "Never" : (said ?? restartPolicy);
+}

@@ -1,0 +1,40 @@
+import { baseOf, sidecarIn } from "./containers.ts";
+import type { Annotations, Shown } from "./kinds/kind.ts";
+import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
+
+/** A container of a pod's manifest. Its fields are whatever a user wrote. */
+export interface ManifestContainer {
+  readonly name: string;
+  readonly image?: string | null;
+  readonly command?: readonly string[] | null;
+  readonly args?: readonly string[] | null;
+  readonly env?:
+    | readonly { readonly name: string; readonly value?: string | null; readonly valueFrom?: unknown }[]
+    | null;
+}
+
+/** A sidecar that a container of a manifest is, by its name or image, and what its arguments show. */
+export interface ShownSidecar extends Shown {
+  readonly name: SidecarName;
+  readonly container: string;
+}
+
+/** Returns which sidecar a container is, and what its arguments show of it. Returns undefined if it is none. */
+export function shownIn(container: ManifestContainer): ShownSidecar | undefined {
+  const image = container.image ?? undefined;
+  const name = sidecarIn(container.name, image);
+  if (name === undefined) return undefined;
+  const words = [...(container.command ?? []), ...(container.args ?? [])].flatMap((word) => word.split(/\s+/));
+  const env = new Map((container.env ?? []).map((one) => [one.name, textOf(one)]));
+  const shown = kindOf(name).inManifest?.({ image: image === undefined ? "" : baseOf(image), words, env });
+  return { name, container: container.name, ...shown };
+}
+
+function textOf({ value, valueFrom }: NonNullable<ManifestContainer["env"]>[number]): string | undefined {
+  return valueFrom === undefined ? (value ?? "") : undefined;
+}
+
+/** Returns why annotations keep sidecars from being told to quit, and what to set. */
+export function quitsThatAreOff(annotations: Annotations): readonly string[] {
+  return sidecarNames.flatMap((name) => kindOf(name).quitIsOff?.(annotations) ?? []);
+}

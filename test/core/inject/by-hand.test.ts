@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { type HookKind, kindOfHook, quitterPath } from "../../../src/core/inject/by-hand.ts";
+
+const sleeps = (seconds: number): HookKind => ({ kind: "sleep", seconds });
+const asks = (path: string): HookKind => ({ kind: "asks-sidecar", path });
+const exec = (...command: readonly string[]) => ({ exec: { command } });
+const sh = (script: string) => exec("/bin/sh", "-c", script);
+
+describe("a preStop hook", () => {
+  test.each<[object, HookKind]>([
+    [exec("sleep", "15"), sleeps(15)],
+    [exec("/bin/sleep", "15"), sleeps(15)],
+    [exec("sleep", "1.5"), sleeps(1.5)],
+    [exec("sleep", "2m"), sleeps(120)],
+    [sh("sleep 15"), sleeps(15)],
+    [sh(" exec /usr/bin/sleep 15s; "), sleeps(15)],
+    [exec("bash", "-ec", "sleep 15"), sleeps(15)],
+    [{ sleep: { seconds: 15 } }, sleeps(15)],
+    [{ sleep: { seconds: 0 } }, sleeps(0)],
+    [sh("sleep 15; nginx -s quit"), { kind: "other" }],
+    [sh("sleep $DELAY"), { kind: "other" }],
+    [exec("sleep", "1", "2"), { kind: "other" }],
+    [sh("curl -X POST localhost:15020/quitquitquit"), asks("/quitquitquit")],
+    [exec("curl", "-XPOST", "http://localhost:15000/drain_listeners?inboundonly"), asks("/drain_listeners")],
+    [sh("wget -qO- --post-data= 127.0.0.1:9901/healthcheck/fail; sleep 5"), asks("/healthcheck/fail")],
+    [exec("pilot-agent", "request", "POST", "quitquitquit"), asks("/quitquitquit")],
+    [exec("/usr/local/bin/pilot-agent", "request", "POST", "drain_listeners?graceful"), asks("/drain_listeners")],
+    [sh("sleep 5 && curl -X POST http://localhost:4191/shutdown"), asks("/shutdown")],
+    [{ httpGet: { path: "/quitquitquit", port: 9091 } }, asks("/quitquitquit")],
+    [exec("curl", "-X", "POST", "http://localhost:8080/shutdown-hook"), { kind: "other" }],
+    [exec("curl", "http://localhost:8080/drain"), { kind: "other" }],
+    [sh("/app/quitquitquit"), { kind: "other" }],
+    [{ httpGet: { path: "/wait-for-drain", port: 8022 } }, { kind: "known" }],
+    [exec("/ebb", "drain", "--drain=10s"), { kind: "known" }],
+    [exec("/ebb.dev/ebb", "drain"), { kind: "known" }],
+    [{ httpGet: { path: "/stop", port: 8080 } }, { kind: "other" }],
+    [exec("nginx", "-s", "quit"), { kind: "other" }],
+    [{}, { kind: "other" }],
+    [{ exec: { command: "sleep 15" } }, { kind: "other" }],
+  ])("%j", (hook, kind) => {
+    expect(kindOfHook(hook)).toEqual(kind);
+  });
+});
+
+describe("a container that only waits and quits a sidecar", () => {
+  test.each<[string, string | undefined]>([
+    ["while pgrep app; do sleep 1; done; curl -X POST localhost:15020/quitquitquit", "/quitquitquit"],
+    [
+      "until ! pgrep -x app >/dev/null; do sleep 1; done && curl -sf -XPOST http://127.0.0.1:15020/quitquitquit",
+      "/quitquitquit",
+    ],
+    [
+      "sleep 10\nwhile ps aux | grep -q '[a]pp'; do sleep 2; done\npilot-agent request POST quitquitquit",
+      "/quitquitquit",
+    ],
+    [
+      "tail --pid=$(pidof app) -f /dev/null; wget --post-data='' -O- http://localhost:9091/quitquitquit",
+      "/quitquitquit",
+    ],
+    ["PID=$(pgrep app); while kill -0 $PID; do sleep 1; done; curl -X POST localhost:4191/shutdown", "/shutdown"],
+    ["python /app/run.py; curl -X POST localhost:15020/quitquitquit", undefined],
+    ["curl -sf localhost:15021/healthz/ready; /app; curl -X POST localhost:15020/quitquitquit", undefined],
+    ["while pgrep app; do sleep 1; done", undefined],
+    ["curl -X POST localhost:15020/quitquitquit", undefined],
+  ])("%s", (script, path) => {
+    expect(quitterPath(["/bin/sh", "-c", script], [])).toBe(path as string);
+  });
+
+  test("also where the script is in args", () => {
+    const script = "while pgrep app; do sleep 1; done; curl -X POST localhost:15020/quitquitquit";
+    expect(quitterPath(["sh"], ["-c", script])).toBe("/quitquitquit");
+  });
+});

@@ -36,8 +36,6 @@ export interface StepContext {
   readonly known: () => ReaperMemory;
   /** Returns a pod as the watch saw it last; undefined: nothing is watched, so that a pod is read every 2 s. */
   readonly watched?: ((uid: string) => KubeObject | undefined) | undefined;
-  /** Called after a 403, to review the account's permissions. */
-  readonly denied?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly pace?: Partial<Pace> | undefined;
   readonly log: Log;
 }
@@ -109,7 +107,6 @@ async function read(one: Stuck, signal: AbortSignal, context: StepContext): Prom
       const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
       return afterFailedRead(one.attempt, clockOf(context), afterMs);
     }
-    await context.denied?.(signal);
     return { kind: "over", outcome: { kind: "put-off", reason: error.message } };
   }
 }

@@ -66,13 +66,13 @@ interface Around extends Once {
 async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around: Around): Promise<readonly Row[]> {
   const { settings, policy, rights, identity, log, signal } = around;
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
-  const api = throttleClient(direct, turn);
+  const api = throttleClient(direct, turn, (_verb, _code, error) => rights.refused(error));
   const events = createPodEvents(api, identity, log);
   const seen = new Map<string, number>();
   const known = () => ({ now: Date.now(), handled: new Map<string, string>(), seen });
   const attempts = createAttempts({
-    ...{ api, events, known, denied: rights.review, log, policy: () => policy },
-    perform: createActs({ ...settings, api, turn, denied: rights.review, log }),
+    ...{ api, events, known, log, policy: () => policy },
+    perform: createActs({ ...settings, api, turn, denied: rights.refused, log }),
     metrics: { acted: () => undefined, attempted: () => undefined },
   });
   const pods = new Map(listed.map((pod) => [podRefOf(pod).uid, pod]));

@@ -77,10 +77,10 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   const { concurrency, dryRun: isDryRun, lease: name, leaseNamespace = direct.namespace } = settings;
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
   const lease = isDryRun ? undefined : { namespace: leaseNamespace, name, identity };
-  const leadership = electLeader(direct, lease, { log, signal });
   const { methods } = policyIn(new Map());
   const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun, lease });
   const rights = createRights({ api: direct, needed, changed: () => reconciler.reconsider(), log });
+  const leadership = electLeader(direct, lease, rights.refused, { log, signal });
   const gauges = {
     missingRights: () => rights.missing().length,
     leads: leadership.leads,
@@ -90,15 +90,18 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
-  const api = throttleClient(direct, turn, metrics.requested);
+  const api = throttleClient(direct, turn, (verb, code, error) => {
+    metrics.requested(verb, code);
+    rights.refused(error);
+  });
   const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
-  const perform = createActs({ ...settings, api, turn, denied: rights.review, log });
+  const perform = createActs({ ...settings, api, turn, denied: rights.refused, log });
   const memory = emptyMemory();
   const known = () => knownNow(memory);
   const attempts = createAttempts({
-    ...{ api, perform, events, metrics, policy, known, watched: source.get, denied: rights.review, log },
+    ...{ api, perform, events, metrics, policy, known, watched: source.get, log },
   });
   const complaints = createComplaints(events, isDryRun, log);
   const reconciler: Reconciler = createReconciler({
@@ -144,15 +147,20 @@ type ElectionSettings = Omit<LeaseSettings, "api" | "periods">;
 
 /**
  * Creates the leader election; without a Lease this replica acts without one. Its requests are not rate-limited: waiting
- * could cost the Lease.
+ * could cost the Lease. `refused` takes their errors.
  */
-function electLeader(direct: ApiClient, lease: ElectionSettings | undefined, context: ApiContext): Leadership {
+function electLeader(
+  direct: ApiClient,
+  lease: ElectionSettings | undefined,
+  refused: (error: unknown) => void,
+  context: ApiContext,
+): Leadership {
   let isLeader = false;
   let movedAt = performance.now();
-  const get: ApiClient["get"] = (path, asking) => {
+  const atOnce = async (): Promise<void> => {
     movedAt = performance.now();
-    return direct.get(path, asking);
   };
+  const api = throttleClient(direct, atOnce, (_verb, _code, error) => refused(error));
   return {
     leads: () => isLeader,
     stuck() {
@@ -167,7 +175,7 @@ function electLeader(direct: ApiClient, lease: ElectionSettings | undefined, con
           isLeader = false;
         });
       };
-      await lead({ api: { ...direct, get }, ...lease }, act, context);
+      await lead({ api, ...lease }, act, context);
     },
   };
 }

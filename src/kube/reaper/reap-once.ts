@@ -21,12 +21,12 @@ import { UNANSWERED_MS } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
 import { createRateLimit, throttleClient } from "./throttle.ts";
 
-/** What `ebb reaper --once` needs. */
-export interface Once {
+/** What `ebb reaper` works with, as a service and with --once. */
+export interface Reaping {
   readonly settings: ReaperSettings;
   /** Returns the policy, given the label ebb.dev/reap by namespace. */
   readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
-  /** This replica's name in Events. */
+  /** The name of this replica in the Lease and in Events, which no other one has. */
   readonly identity: string;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ export interface Once {
  * --dry-run), else 0. Rejects with Failure(69) if pods or namespaces cannot be read, Failure(64) if a named namespace
  * does not exist. `direct` is the client without a rate limit.
  */
-export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
+export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number> {
   const { settings, policyIn, log, signal } = once;
   const namespaces = settings.namespace.flat();
   const which = { namespaces, selector: settings.selector, resyncMs: settings.resync };
@@ -57,7 +57,7 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
 
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
-interface Around extends Once {
+interface Around extends Reaping {
   readonly policy: ReapPolicy;
   readonly rights: Rights;
 }

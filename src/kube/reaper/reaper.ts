@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { version } from "../../../package.json";
 import type { Environment } from "../../core/base/environment.ts";
 import { redactUrl } from "../../core/base/redact.ts";
@@ -14,14 +12,14 @@ import type { Signals } from "../../system/process/signals.ts";
 import { type ApiClient, connect } from "../api/client.ts";
 import type { Context as ApiContext } from "../api/context.ts";
 import { openHealth } from "../controller/health.ts";
-import { type LeaseSettings, lead } from "../controller/lease.ts";
-import { type Stops, stopsOf } from "../controller/stops.ts";
+import { type LeaseSettings, lead, replicaName } from "../controller/lease.ts";
+import { stopsOf } from "../controller/stops.ts";
 import { createActs } from "./act/act.ts";
 import { createAttempts } from "./attempts.ts";
 import { createComplaints } from "./complaints.ts";
 import { createPodEvents } from "./pod-events.ts";
 import { type PodSource, watchPods } from "./pods.ts";
-import { reapOnce } from "./reap-once.ts";
+import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createReconciler, emptyMemory, knownNow, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
@@ -41,7 +39,6 @@ export interface Context {
  * API server is configured, if the probes' address cannot be bound, and as `reapOnce` does.
  */
 export async function main(settings: ReaperSettings, { methods, env, log, signals }: Context): Promise<number> {
-  const stops = stopsOf(signals);
   const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
   log.info(
     { server: redactUrl(api.server), namespaces: settings.namespace.flat(), methods, dryRun: settings.dryRun },
@@ -56,24 +53,15 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
     lacksImage: settings.image === undefined && settings.methods.includes("ephemeral"),
     namespaces,
   });
-  const identity = `${hostname()}_${randomUUID()}`;
-  if (settings.once) return await reapOnce(api, { settings, policyIn, identity, log, signal: stops.first });
-  await serve(api, { settings, policyIn, identity, log, stops });
+  const identity = replicaName();
+  const reaping = { settings, policyIn, identity, log, signal: stopsOf(signals).first };
+  if (settings.once) return await reapOnce(api, reaping);
+  await serve(api, reaping);
   return EXIT.ok;
 }
 
-interface Serving {
-  readonly settings: ReaperSettings;
-  readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
-  /** The name of this replica in the Lease and in Events, which no other one has. */
-  readonly identity: string;
-  readonly log: Log;
-  readonly stops: Stops;
-}
-
 /** Watches and judges in every replica, so that the one that leads next acts at once. */
-async function serve(direct: ApiClient, { settings, policyIn, identity, log, stops }: Serving): Promise<void> {
-  const { first: signal } = stops;
+async function serve(direct: ApiClient, { settings, policyIn, identity, log, signal }: Reaping): Promise<void> {
   const { concurrency, dryRun: isDryRun, lease: name, leaseNamespace = direct.namespace } = settings;
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
   const lease = isDryRun ? undefined : { namespace: leaseNamespace, name, identity };
@@ -126,9 +114,10 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
 /** Warns if no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
 function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
-  for (const pod of source.all()) if (selectionOf(viewOf(pod), policy).kind !== "not in") return;
+  const pods = [...source.all()];
+  if (pods.some((pod) => selectionOf(viewOf(pod), policy).kind !== "not in")) return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
-  log.warn({ pods: source.size, how }, "no pod is selected: no namespace or pod has opted in");
+  log.warn({ pods: pods.length, how }, "no pod is selected: no namespace or pod has opted in");
 }
 
 /** Twice as long as a Lease lives, of which a round of the election is a small part. */

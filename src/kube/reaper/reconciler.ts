@@ -11,7 +11,7 @@ import { type Attempts, auditOf } from "./attempts.ts";
 import type { Complaints } from "./complaints.ts";
 import { createController } from "./controller.ts";
 import type { PodEvents } from "./pod-events.ts";
-import { type PodChange, type PodSource, podRefOf } from "./pods.ts";
+import { type PodSeen, type PodSource, podRefOf } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 
 /** What is known of pods beyond what they say, by UID. A pod that is gone is forgotten. */
@@ -59,7 +59,7 @@ export interface Reconciler {
   /** How many pods wait for their time or turn. */
   depth(): number;
   /** Takes a change that the watch saw. */
-  changed(change: PodChange): void;
+  changed: PodSeen;
   /** Judges all pods anew, those that were given up too: a permission that was granted may end their sidecars. */
   reconsider(): void;
   /** Reconciles pods until the signal is aborted. */
@@ -116,12 +116,12 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
   return {
     depth: () =>
       [...new Set([...controller.waiting(), ...memory.stuck.keys()])].filter((uid) => !attempts.has(uid)).length,
-    changed({ uid, pod }) {
-      const isUnderWay = attempts.has(uid);
-      if (pod === undefined) forget(uid);
+    changed(pod, isGone) {
+      const { uid } = podRefOf(pod);
+      if (isGone) forget(uid);
       else metrics.saw(uid, pod);
-      if (isUnderWay) attempts.changed(uid, pod);
-      if (isUnderWay || (pod !== undefined && judgeNow(pod).kind !== "leave")) controller.add(uid);
+      attempts.changed(uid, isGone ? undefined : pod);
+      if (attempts.has(uid) || (!isGone && judgeNow(pod).kind !== "leave")) controller.add(uid);
       else controller.forget(uid);
     },
     reconsider() {

@@ -90,11 +90,12 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
     put(uid: string, app = ended(0, -0.001)) {
       const pod = podOf({ containers: { app, envoy: running }, metadata: { uid, name: uid } });
       pods.set(uid, pod as unknown as KubeObject);
-      reconciler.changed({ uid, name: uid, namespace: "shop", pod: pods.get(uid) });
+      reconciler.changed(pod as unknown as KubeObject, false);
     },
     remove(uid: string) {
+      const pod = pods.get(uid);
       pods.delete(uid);
-      reconciler.changed({ uid, name: uid, namespace: "shop", pod: undefined });
+      if (pod !== undefined) reconciler.changed(pod, true);
     },
     finish(uid: string, outcome: Outcome = { kind: "ended", acts: [] }) {
       underWay.get(uid)?.(outcome);

@@ -74,6 +74,7 @@ async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around
     ...{ api, events, known, log, policy: () => policy },
     perform: createActs({ ...settings, api, turn, denied: rights.refused, log }),
     metrics: { acted: () => undefined, attempted: () => undefined },
+    pace: { refusedRounds: 1 }, // who waits for the end of the command gains nothing from the same answer again
   });
   const pods = new Map(listed.map((pod) => [podRefOf(pod).uid, pod]));
   const rows = new Map<string, Row>();

@@ -102,11 +102,11 @@ export const firstAttempt: Attempt = { round: 1, tried: [], acts: [], failures: 
 
 /**
  * Returns what is seen of a pod that an attempt is about: `gone` if there is no pod, or another one under its name
- * (kuma#13617); else its verdict. Unlike `verdictOf`, it takes no account of the pods in `known.handled`.
+ * (kuma#13617); else its verdict. Unlike `verdictOf`, it takes no account of `known.handled`.
  */
 export function observationOf(pod: unknown, uid: string, policy: ReapPolicy, known: ReaperMemory): Observation {
   if (viewOf(pod).uid !== uid) return { kind: "gone" };
-  return verdictOf(pod, policy, { ...known, handled: new Map() });
+  return verdictOf(pod, policy, { ...known, handled: undefined });
 }
 
 /** The rules that a pod meets once its sidecars have ended, whoever has ended them. */

@@ -33,7 +33,7 @@ export interface StepContext {
   readonly events: Pick<PodEvents, "write">;
   readonly metrics: Pick<ReaperMetrics, "acted" | "attempted">;
   readonly policy: () => ReapPolicy;
-  readonly known: () => ReaperMemory;
+  readonly known: (uid: string) => ReaperMemory;
   /** Returns a pod as the watch saw it last; undefined: nothing is watched, so that a pod is read every 2 s. */
   readonly watched?: ((uid: string) => KubeObject | undefined) | undefined;
   readonly pace?: Partial<Pace> | undefined;
@@ -72,7 +72,7 @@ export interface Audit {
 
 /** Returns what is seen of a pod that has this state. */
 export function observe(pod: unknown, { ref }: Stuck, { policy, known }: StepContext): Observation {
-  return observationOf(pod, ref.uid, policy(), known());
+  return observationOf(pod, ref.uid, policy(), known(ref.uid));
 }
 
 /**

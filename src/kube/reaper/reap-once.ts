@@ -69,7 +69,7 @@ async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around
   const api = throttleClient(direct, turn, (_verb, _code, error) => rights.refused(error));
   const events = createPodEvents(api, identity, log);
   const seen = new Map<string, number>();
-  const known = () => ({ now: Date.now(), handled: new Map<string, string>(), seen });
+  const known = (uid: string) => ({ now: Date.now(), seenAt: seen.get(uid) });
   const attempts = createAttempts({
     ...{ api, events, known, log, policy: () => policy },
     perform: createActs({ ...settings, api, turn, denied: rights.refused, log }),
@@ -83,9 +83,9 @@ async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around
     rows.set(uid, { namespace, pod: name, ...rest });
   };
   const judge = (pod: KubeObject): Verdict => {
-    const verdict = verdictOf(pod, policy, known());
+    const verdict = verdictOf(pod, policy, known(podRefOf(pod).uid));
     const isBegun = verdict.kind === "end" && !settings.dryRun;
-    put(pod, isBegun ? reportOf({ kind: "stopped" }) : reportNow(pod, verdict, policy, known()));
+    put(pod, isBegun ? reportOf({ kind: "stopped" }) : reportNow(pod, verdict, policy, known(podRefOf(pod).uid)));
     return verdict;
   };
   const controller = createController(async (uid) => {

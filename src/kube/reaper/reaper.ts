@@ -21,7 +21,7 @@ import { createPodEvents } from "./pod-events.ts";
 import { type PodSource, watchPods } from "./pods.ts";
 import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
-import { createReconciler, emptyMemory, knownNow, type Reconciler } from "./reconciler.ts";
+import { createReconciler, knownNow, type Memory, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
 import { createRateLimit, throttleClient } from "./throttle.ts";
 
@@ -86,8 +86,8 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
   const perform = createActs({ ...settings, api, turn, denied: rights.refused, log });
-  const memory = emptyMemory();
-  const known = () => knownNow(memory);
+  const memory: Memory = new Map();
+  const known = (uid: string) => knownNow(memory.get(uid));
   const attempts = createAttempts({
     ...{ api, perform, events, metrics, policy, known, watched: source.get, log },
   });

@@ -58,7 +58,7 @@ function attemptsAt(cluster: StandInApi, { methods = methodKinds, before, ...res
     api: cluster.api,
     perform: createActs({ api: cluster.api, turn: async () => undefined, image: "i", freshMs: 60_000, log }),
     policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
-    known: () => ({ now: Date.now(), handled: new Map([["uid-1", "it is being dealt with"]]), seen: new Map() }),
+    known: () => ({ now: Date.now(), handled: "it is being dealt with" }),
     events: {
       async write(_, { reason, note }) {
         told.push(`${reason}: ${note}`);

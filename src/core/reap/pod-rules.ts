@@ -17,14 +17,14 @@ export type Rule =
   | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-method" | "too-early")
   | ("no-right" | "stuck");
 
-/** What this reaper knows of pods besides what they say, by UID. */
+/** What this reaper knows of a pod besides what it says. */
 export interface ReaperMemory {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** What became of the pods that it is done with: a sentence. */
-  readonly handled: ReadonlyMap<string, string>;
+  /** What became of the pod, if the reaper is done with it: a sentence. */
+  readonly handled?: string | undefined;
   /** When it first saw that only the time was missing, in milliseconds since the epoch: a node's clock may be ahead. */
-  readonly seen: ReadonlyMap<string, number>;
+  readonly seenAt?: number | undefined;
 }
 
 /** What the rules look at. */
@@ -43,7 +43,7 @@ export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | und
   ["unreadable-choice", chosen("unreadable")],
   ["not-selected", chosen("not in")],
   ["unreadable", ({ pod }) => pod.problem],
-  ["handled", ({ pod, known }) => known.handled.get(pod.uid ?? "")],
+  ["handled", ({ known }) => known.handled],
   ["deleted", ({ pod }) => (pod.isDeleted ? "it is being deleted: the kubelet ends all its containers" : undefined)],
   ["static", ({ pod }) => (pod.isStatic ? "it is a static pod, the kubelet's own" : undefined)],
   ["node-lost", nodeLost],

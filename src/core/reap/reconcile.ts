@@ -18,8 +18,8 @@ export interface Act {
 export interface Tried extends Act {
   readonly round: number;
   readonly why: string;
-  /** A permission was missing: the sidecar was not asked. */
-  readonly isDenied?: true;
+  /** `denied`: a permission was missing, so the sidecar was not asked. Undefined: it may have heard the act. */
+  readonly refusal?: "denied" | "outright";
 }
 
 /** What is remembered of a stuck pod between two reconciles. Times are in milliseconds of a monotonic clock. */
@@ -83,6 +83,8 @@ export type Next =
 export interface AttemptPolicy {
   /** How often each method is tried. */
   readonly rounds: number;
+  /** How often, if all are refused outright. Undefined: as often. */
+  readonly refusedRounds?: number;
   /** The rests while nobody answers, and between rounds. */
   readonly rest: Backoff;
 }
@@ -100,11 +102,11 @@ export const firstAttempt: Attempt = { round: 1, tried: [], acts: [], failures: 
 
 /**
  * Returns what is seen of a pod that an attempt is about: `gone` if there is no pod, or another one under its name
- * (kuma#13617); else its verdict. Unlike `verdictOf`, it takes no account of the pods in `known.handled`.
+ * (kuma#13617); else its verdict. Unlike `verdictOf`, it takes no account of `known.handled`.
  */
 export function observationOf(pod: unknown, uid: string, policy: ReapPolicy, known: ReaperMemory): Observation {
   if (viewOf(pod).uid !== uid) return { kind: "gone" };
-  return verdictOf(pod, policy, { ...known, handled: new Map() });
+  return verdictOf(pod, policy, { ...known, handled: undefined });
 }
 
 /** The rules that a pod meets once its sidecars have ended, whoever has ended them. */
@@ -158,9 +160,10 @@ function nextAct(attempt: Attempt, endings: readonly Ending[], clock: AttemptClo
   const spent = new Set(tried.filter((each) => each.round === round && each.container === container).map(keyOf));
   const method = ending.methods.find((each) => !spent.has(JSON.stringify(each)));
   if (method !== undefined) return { kind: "act", act: { container, method, patienceMs }, attempt };
-  if (round < clock.rounds) return rest({ ...attempt, round: round + 1 }, clock);
-  const denied = tried.at(-1)?.why;
-  if (denied !== undefined && tried.every(({ isDenied }) => isDenied)) return over({ kind: "put-off", reason: denied });
+  const isAll = (kind: Tried["refusal"]) => tried.length > 0 && tried.every(({ refusal }) => refusal === kind);
+  const rounds = isAll("outright") ? (clock.refusedRounds ?? clock.rounds) : clock.rounds;
+  if (round < rounds) return rest({ ...attempt, round: round + 1 }, clock);
+  if (isAll("denied")) return over({ kind: "put-off", reason: tried.at(-1)?.why ?? "" });
   return over({ kind: "gave-up", reason: reasonToGiveUp(ending), tried });
 }
 
@@ -175,8 +178,8 @@ function keyOf({ method }: Act): string {
   return JSON.stringify(method);
 }
 
-function spend(attempt: Attempt, act: Act, why: string, isDenied?: true): Attempt {
-  const tried: Tried = { ...act, round: attempt.round, why, ...(isDenied && { isDenied }) };
+function spend(attempt: Attempt, act: Act, why: string, refusal?: Tried["refusal"]): Attempt {
+  const tried: Tried = { ...act, round: attempt.round, why, ...(refusal && { refusal }) };
   return { ...attempt, tried: [...attempt.tried, tried] };
 }
 
@@ -189,8 +192,10 @@ export function afterAct(attempt: Attempt, act: Act, answer: Answer, clock: Atte
       const { unanswered: _, ...rest } = attempt;
       return wait({ ...rest, failures: 0, misses: 0, acts, told }, told.untilMs);
     }
-    case "refused":
-      return wait({ ...spend(attempt, act, answer.why, answer.isDenied), failures: 0, misses: 0 }, clock.now);
+    case "refused": {
+      const spent = spend(attempt, act, answer.why, answer.isDenied ? "denied" : "outright");
+      return wait({ ...spent, failures: 0, misses: 0 }, clock.now);
+    }
     case "unanswered":
       return wait({ ...spend(attempt, act, answer.why), unanswered: act }, clock.now);
     case "overtaken":

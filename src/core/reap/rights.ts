@@ -67,6 +67,21 @@ function ofLease(lease: RightsNeeded["lease"]): readonly Right[] {
   return ["get", "update"].map((verb) => ({ verb, group: "coordination.k8s.io", resource: "leases", namespace, name }));
 }
 
+/** kubernetes staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage. */
+const REFUSAL = / cannot (\S+) resource "([^"]*)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?/;
+
+/** Returns the needed permission that the API server's 403 names; undefined if it names none of them. */
+export function refusedRight(message: string, needed: readonly Right[]): Right | undefined {
+  const [, verb, resource, group, where] = REFUSAL.exec(message) ?? [];
+  return needed.find(
+    (right) =>
+      right.verb === verb &&
+      right.resource === resource &&
+      right.group === group &&
+      (right.namespace === undefined || right.namespace === where),
+  );
+}
+
 /** Formats `create pods/exec in namespace shop`. */
 export function describeRight({ verb, resource, namespace }: Right): string {
   return `${verb} ${resource} ${namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`}`;

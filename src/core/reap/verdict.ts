@@ -18,7 +18,7 @@ export type Verdict =
 
 /**
  * Decides whether a pod is stuck: its sidecars are all that is left of it, for good. Accepts any JSON. Never throws.
- * `known`: what this reaper remembers of pods.
+ * `known`: what this reaper remembers of it.
  */
 export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): Verdict {
   const view = viewOf(pod);
@@ -78,11 +78,10 @@ function withRights(verdict: Verdict, { pod, policy }: RuleInput): Verdict {
  * Decides whether the app ended at least --after ago. Until then a sidecar may flush what the app left, or end by
  * itself.
  */
-function inTime({ pod, apps, policy, known }: RuleInput, containers: readonly Ending[]): Verdict {
-  const { now, seen } = known;
+function inTime({ apps, policy, known }: RuleInput, containers: readonly Ending[]): Verdict {
+  const { now, seenAt = now } = known;
   const ended = apps.flatMap(({ state }) => (state.kind === "terminated" ? [state.finishedAt] : []));
   const endedAt = Math.max(...ended);
-  const seenAt = seen.get(pod.uid ?? "") ?? now;
   // by the node's clock or by this one, whichever says longer ago: a node's clock may be ahead
   const at = Math.min(endedAt, seenAt) + policy.afterMs;
   const codes = apps.map(

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import {
   type Candidate,
   type LeasePolicy,
@@ -16,6 +18,11 @@ import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
 
 // Leadership by a Lease (coordination.k8s.io/v1), with client-go's periods.
+
+/** Returns a name for this replica that no other one has, also after a restart. */
+export function replicaName(): string {
+  return `${hostname()}_${randomUUID()}`;
+}
 
 /** The Lease to compete for, and as whom. */
 export interface LeaseSettings {

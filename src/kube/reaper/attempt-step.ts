@@ -33,11 +33,9 @@ export interface StepContext {
   readonly events: Pick<PodEvents, "write">;
   readonly metrics: Pick<ReaperMetrics, "acted" | "attempted">;
   readonly policy: () => ReapPolicy;
-  readonly known: () => ReaperMemory;
+  readonly known: (uid: string) => ReaperMemory;
   /** Returns a pod as the watch saw it last; undefined: nothing is watched, so that a pod is read every 2 s. */
   readonly watched?: ((uid: string) => KubeObject | undefined) | undefined;
-  /** Called after a 403, to review the account's permissions. */
-  readonly denied?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly pace?: Partial<Pace> | undefined;
   readonly log: Log;
 }
@@ -74,7 +72,7 @@ export interface Audit {
 
 /** Returns what is seen of a pod that has this state. */
 export function observe(pod: unknown, { ref }: Stuck, { policy, known }: StepContext): Observation {
-  return observationOf(pod, ref.uid, policy(), known());
+  return observationOf(pod, ref.uid, policy(), known(ref.uid));
 }
 
 /**
@@ -109,7 +107,6 @@ async function read(one: Stuck, signal: AbortSignal, context: StepContext): Prom
       const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
       return afterFailedRead(one.attempt, clockOf(context), afterMs);
     }
-    await context.denied?.(signal);
     return { kind: "over", outcome: { kind: "put-off", reason: error.message } };
   }
 }

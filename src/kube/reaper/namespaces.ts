@@ -4,17 +4,17 @@ import type { Log } from "../../system/output/log.ts";
 import { type ApiError, isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
-import { withQuery } from "../api/query.ts";
+import { pagesAt } from "../api/list.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
 import { pause } from "../controller/pause.ts";
 import { whenAborted } from "../controller/stops.ts";
-import { createReflector, listEach } from "./reflector.ts";
+import { createReflector } from "./reflector.ts";
 
 /** Which namespaces to read. */
 export interface WatchedNamespaces {
   /** Empty: all. */
   readonly namespaces: readonly string[];
-  /** How often named namespaces are read again, and how long to wait if they may not be read. */
+  /** How often all is listed, and named namespaces are read, anew, and how long to wait if namespaces may not be read. */
   readonly resyncMs: number;
 }
 
@@ -94,7 +94,8 @@ export async function readNamespaces(
   for (const name of namespaces) put(said, name, await readLabel(api, name, { refused, missing, signal }));
   if (namespaces.length > 0) return said;
   try {
-    await listEach(api, withQuery(COLLECTION, query), signal, (each) => put(said, each.metadata.name, labelOf(each)));
+    for await (const { items } of pagesAt<KubeObject>(api, COLLECTION, query, { signal }))
+      for (const each of items) put(said, each.metadata.name, labelOf(each));
   } catch (error) {
     if (!isForbidden(error)) throw error;
     refused(error);

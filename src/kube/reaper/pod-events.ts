@@ -4,8 +4,7 @@ import type { PodEvent } from "../../core/reap/report.ts";
 import type { Log } from "../../system/output/log.ts";
 import { isApiFailure, isConflict, isTransient } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { listAt } from "../api/list.ts";
-import { withQuery } from "../api/query.ts";
+import { pagesAt } from "../api/list.ts";
 import type { PodRef } from "./act/acting.ts";
 
 const CONTROLLER = "ebb.dev/reaper";
@@ -26,7 +25,6 @@ type Times = ReadonlyMap<string | undefined, number>;
  * selected.
  */
 const SAME_LIST_MS = 5000;
-const PAGE = 500;
 
 /** The subject of an Event: a pod, or a namespace, whose `namespace` is its own name. */
 export type Regarding =
@@ -88,16 +86,12 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
 /** Reads when a sidecar of each pod in a namespace was last asked to quit. */
 async function timesIn(api: ApiClient, namespace: string, signal: AbortSignal): Promise<Times> {
   const times = new Map<string | undefined, number>();
-  let rest: string | undefined;
-  do {
-    const query = { fieldSelector: "reason=SidecarAsked", limit: PAGE, continue: rest };
-    const list = await listAt<Event>(api, withQuery(collectionOf({ namespace }), query), { signal });
-    for (const { regarding, eventTime } of list.items) {
+  const query = { fieldSelector: "reason=SidecarAsked" };
+  for await (const { items } of pagesAt<Event>(api, collectionOf({ namespace }), query, { signal }))
+    for (const { regarding, eventTime } of items) {
       const time = timeOf(eventTime);
       if (time !== undefined) times.set(regarding?.uid, Math.max(time, times.get(regarding?.uid) ?? 0));
     }
-    rest = list.metadata.continue || undefined;
-  } while (rest !== undefined);
   return times;
 }
 

@@ -2,25 +2,19 @@ import type { JsonObject } from "../../core/base/json.ts";
 import { trimPod } from "../../core/reap/trimmed-pod.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { withQuery } from "../api/query.ts";
+import { pagesAt } from "../api/list.ts";
 import type { PodRef } from "./act/acting.ts";
-import { watchNamespaces } from "./namespaces.ts";
-import { createReflector, type Interruption, listEach, type Reflected } from "./reflector.ts";
-
-/** A pod as it was last seen. `pod` is undefined if it no longer exists, runs or has the selected labels. */
-export interface PodChange extends PodRef {
-  readonly pod: KubeObject | undefined;
-}
+import { type WatchedNamespaces, watchNamespaces } from "./namespaces.ts";
+import { createReflector, type Interruption, type Reflected } from "./reflector.ts";
 
 /** Which pods to watch. */
-export interface WatchedPods {
-  /** Empty: all. */
-  readonly namespaces: readonly string[];
+export interface WatchedPods extends WatchedNamespaces {
   /** A label selector; undefined: all pods. */
   readonly selector: string | undefined;
-  /** How often all pods are listed anew, whatever the watch has said. */
-  readonly resyncMs: number;
 }
+
+/** Takes a pod as it was last seen. `isGone`: it no longer exists, runs or has the selected labels. */
+export type PodSeen = (pod: KubeObject, isGone: boolean) => void;
 
 /** A cache of the running pods and of their namespaces' label ebb.dev/reap. */
 export interface PodSource {
@@ -28,11 +22,9 @@ export interface PodSource {
    * Keeps the cache up to date until the signal is aborted. Calls `seen` with each listed pod, with each change, and
    * with each pod of a namespace whose label changed. Logs API failures and tries again.
    */
-  run(seen: (change: PodChange) => void, signal: AbortSignal): Promise<void>;
+  run(seen: PodSeen, signal: AbortSignal): Promise<void>;
   get(uid: string): KubeObject | undefined;
   all(): Iterable<KubeObject>;
-  /** How many pods are cached. */
-  readonly size: number;
   /**
    * Returns when the last complete list was there, in milliseconds since the epoch: of several namespaces the oldest.
    * Undefined until all have been listed.
@@ -57,11 +49,11 @@ export function watchPods(
   const syncs = new Map<string, number>();
   const listed = Promise.withResolvers<void>();
   const labels = watchNamespaces(api, which, log);
-  let tell: (change: PodChange) => void = () => undefined;
+  let tell: PodSeen = () => undefined;
   const scopes = reflectedBy(which);
   const reflectors = scopes.map((reflected) =>
     createReflector(api, reflected, {
-      seen: (pod, isGone) => tell({ ...podRefOf(pod), pod: isGone ? undefined : pod }),
+      seen: (pod, isGone) => tell(pod, isGone),
       listed() {
         syncs.set(reflected.collection, Date.now());
         if (syncs.size === scopes.length) listed.resolve();
@@ -74,7 +66,7 @@ export function watchPods(
     async run(seen, signal) {
       tell = seen;
       const namespaces = labels.run((namespace) => {
-        for (const pod of all()) if (pod.metadata.namespace === namespace) seen({ ...podRefOf(pod), pod });
+        for (const pod of all()) if (pod.metadata.namespace === namespace) seen(pod, false);
       }, signal);
       await labels.known(signal); // a pod is judged by its namespace's label, too
       const message = "cannot watch pods: retrying";
@@ -82,9 +74,6 @@ export function watchPods(
     },
     get: (uid) => reflectors.map(({ objects }) => objects.get(uid)).find((pod) => pod !== undefined),
     all,
-    get size() {
-      return reflectors.reduce((sum, { objects }) => sum + objects.size, 0);
-    },
     syncedAt: () => (syncs.size < scopes.length ? undefined : Math.min(...syncs.values())),
     listed: listed.promise,
     namespaces: () => labels.said(),
@@ -99,7 +88,8 @@ export async function listPods(
 ): Promise<readonly KubeObject[]> {
   const found: KubeObject[] = [];
   for (const { collection, query, trim } of reflectedBy(which))
-    await listEach(api, withQuery(collection, query), signal, (pod) => found.push(trim(pod)));
+    for await (const { items } of pagesAt<KubeObject>(api, collection, query, { signal }))
+      found.push(...items.map(trim));
   return found;
 }
 

@@ -21,12 +21,12 @@ import { UNANSWERED_MS } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
 import { createRateLimit, throttleClient } from "./throttle.ts";
 
-/** What `ebb reaper --once` needs. */
-export interface Once {
+/** What `ebb reaper` works with, as a service and with --once. */
+export interface Reaping {
   readonly settings: ReaperSettings;
   /** Returns the policy, given the label ebb.dev/reap by namespace. */
   readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
-  /** This replica's name in Events. */
+  /** The name of this replica in the Lease and in Events, which no other one has. */
   readonly identity: string;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ export interface Once {
  * --dry-run), else 0. Rejects with Failure(69) if pods or namespaces cannot be read, Failure(64) if a named namespace
  * does not exist. `direct` is the client without a rate limit.
  */
-export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
+export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number> {
   const { settings, policyIn, log, signal } = once;
   const namespaces = settings.namespace.flat();
   const which = { namespaces, selector: settings.selector, resyncMs: settings.resync };
@@ -57,7 +57,7 @@ export async function reapOnce(direct: ApiClient, once: Once): Promise<number> {
 
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
-interface Around extends Once {
+interface Around extends Reaping {
   readonly policy: ReapPolicy;
   readonly rights: Rights;
 }
@@ -66,14 +66,15 @@ interface Around extends Once {
 async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around: Around): Promise<readonly Row[]> {
   const { settings, policy, rights, identity, log, signal } = around;
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
-  const api = throttleClient(direct, turn);
+  const api = throttleClient(direct, turn, (_verb, _code, error) => rights.refused(error));
   const events = createPodEvents(api, identity, log);
   const seen = new Map<string, number>();
-  const known = () => ({ now: Date.now(), handled: new Map<string, string>(), seen });
+  const known = (uid: string) => ({ now: Date.now(), seenAt: seen.get(uid) });
   const attempts = createAttempts({
-    ...{ api, events, known, denied: rights.review, log, policy: () => policy },
-    perform: createActs({ ...settings, api, turn, denied: rights.review, log }),
+    ...{ api, events, known, log, policy: () => policy },
+    perform: createActs({ ...settings, api, turn, denied: rights.refused, log }),
     metrics: { acted: () => undefined, attempted: () => undefined },
+    pace: { refusedRounds: 1 }, // who waits for the end of the command gains nothing from the same answer again
   });
   const pods = new Map(listed.map((pod) => [podRefOf(pod).uid, pod]));
   const rows = new Map<string, Row>();
@@ -82,9 +83,9 @@ async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around
     rows.set(uid, { namespace, pod: name, ...rest });
   };
   const judge = (pod: KubeObject): Verdict => {
-    const verdict = verdictOf(pod, policy, known());
+    const verdict = verdictOf(pod, policy, known(podRefOf(pod).uid));
     const isBegun = verdict.kind === "end" && !settings.dryRun;
-    put(pod, isBegun ? reportOf({ kind: "stopped" }) : reportNow(pod, verdict, policy, known()));
+    put(pod, isBegun ? reportOf({ kind: "stopped" }) : reportNow(pod, verdict, policy, known(podRefOf(pod).uid)));
     return verdict;
   };
   const controller = createController(async (uid) => {

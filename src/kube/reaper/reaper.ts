@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { hostname } from "node:os";
 import { version } from "../../../package.json";
 import type { Environment } from "../../core/base/environment.ts";
 import { redactUrl } from "../../core/base/redact.ts";
@@ -14,16 +12,16 @@ import type { Signals } from "../../system/process/signals.ts";
 import { type ApiClient, connect } from "../api/client.ts";
 import type { Context as ApiContext } from "../api/context.ts";
 import { openHealth } from "../controller/health.ts";
-import { type LeaseSettings, lead } from "../controller/lease.ts";
-import { type Stops, stopsOf } from "../controller/stops.ts";
+import { type LeaseSettings, lead, replicaName } from "../controller/lease.ts";
+import { stopsOf } from "../controller/stops.ts";
 import { createActs } from "./act/act.ts";
 import { createAttempts } from "./attempts.ts";
 import { createComplaints } from "./complaints.ts";
 import { createPodEvents } from "./pod-events.ts";
 import { type PodSource, watchPods } from "./pods.ts";
-import { reapOnce } from "./reap-once.ts";
+import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
-import { createReconciler, emptyMemory, knownNow, type Reconciler } from "./reconciler.ts";
+import { createReconciler, knownNow, type Memory, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
 import { createRateLimit, throttleClient } from "./throttle.ts";
 
@@ -41,7 +39,6 @@ export interface Context {
  * API server is configured, if the probes' address cannot be bound, and as `reapOnce` does.
  */
 export async function main(settings: ReaperSettings, { methods, env, log, signals }: Context): Promise<number> {
-  const stops = stopsOf(signals);
   const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
   log.info(
     { server: redactUrl(api.server), namespaces: settings.namespace.flat(), methods, dryRun: settings.dryRun },
@@ -56,31 +53,22 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
     lacksImage: settings.image === undefined && settings.methods.includes("ephemeral"),
     namespaces,
   });
-  const identity = `${hostname()}_${randomUUID()}`;
-  if (settings.once) return await reapOnce(api, { settings, policyIn, identity, log, signal: stops.first });
-  await serve(api, { settings, policyIn, identity, log, stops });
+  const identity = replicaName();
+  const reaping = { settings, policyIn, identity, log, signal: stopsOf(signals).first };
+  if (settings.once) return await reapOnce(api, reaping);
+  await serve(api, reaping);
   return EXIT.ok;
 }
 
-interface Serving {
-  readonly settings: ReaperSettings;
-  readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
-  /** The name of this replica in the Lease and in Events, which no other one has. */
-  readonly identity: string;
-  readonly log: Log;
-  readonly stops: Stops;
-}
-
 /** Watches and judges in every replica, so that the one that leads next acts at once. */
-async function serve(direct: ApiClient, { settings, policyIn, identity, log, stops }: Serving): Promise<void> {
-  const { first: signal } = stops;
+async function serve(direct: ApiClient, { settings, policyIn, identity, log, signal }: Reaping): Promise<void> {
   const { concurrency, dryRun: isDryRun, lease: name, leaseNamespace = direct.namespace } = settings;
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
   const lease = isDryRun ? undefined : { namespace: leaseNamespace, name, identity };
-  const leadership = electLeader(direct, lease, { log, signal });
   const { methods } = policyIn(new Map());
   const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun, lease });
   const rights = createRights({ api: direct, needed, changed: () => reconciler.reconsider(), log });
+  const leadership = electLeader(direct, lease, rights.refused, { log, signal });
   const gauges = {
     missingRights: () => rights.missing().length,
     leads: leadership.leads,
@@ -90,15 +78,18 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
-  const api = throttleClient(direct, turn, metrics.requested);
+  const api = throttleClient(direct, turn, (verb, code, error) => {
+    metrics.requested(verb, code);
+    rights.refused(error);
+  });
   const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
-  const perform = createActs({ ...settings, api, turn, denied: rights.review, log });
-  const memory = emptyMemory();
-  const known = () => knownNow(memory);
+  const perform = createActs({ ...settings, api, turn, denied: rights.refused, log });
+  const memory: Memory = new Map();
+  const known = (uid: string) => knownNow(memory.get(uid));
   const attempts = createAttempts({
-    ...{ api, perform, events, metrics, policy, known, watched: source.get, denied: rights.review, log },
+    ...{ api, perform, events, metrics, policy, known, watched: source.get, log },
   });
   const complaints = createComplaints(events, isDryRun, log);
   const reconciler: Reconciler = createReconciler({
@@ -123,9 +114,10 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sto
 /** Warns if no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
 function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
-  for (const pod of source.all()) if (selectionOf(viewOf(pod), policy).kind !== "not in") return;
+  const pods = [...source.all()];
+  if (pods.some((pod) => selectionOf(viewOf(pod), policy).kind !== "not in")) return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
-  log.warn({ pods: source.size, how }, "no pod is selected: no namespace or pod has opted in");
+  log.warn({ pods: pods.length, how }, "no pod is selected: no namespace or pod has opted in");
 }
 
 /** Twice as long as a Lease lives, of which a round of the election is a small part. */
@@ -144,15 +136,20 @@ type ElectionSettings = Omit<LeaseSettings, "api" | "periods">;
 
 /**
  * Creates the leader election; without a Lease this replica acts without one. Its requests are not rate-limited: waiting
- * could cost the Lease.
+ * could cost the Lease. `refused` takes their errors.
  */
-function electLeader(direct: ApiClient, lease: ElectionSettings | undefined, context: ApiContext): Leadership {
+function electLeader(
+  direct: ApiClient,
+  lease: ElectionSettings | undefined,
+  refused: (error: unknown) => void,
+  context: ApiContext,
+): Leadership {
   let isLeader = false;
   let movedAt = performance.now();
-  const get: ApiClient["get"] = (path, asking) => {
+  const atOnce = async (): Promise<void> => {
     movedAt = performance.now();
-    return direct.get(path, asking);
   };
+  const api = throttleClient(direct, atOnce, (_verb, _code, error) => refused(error));
   return {
     leads: () => isLeader,
     stuck() {
@@ -167,7 +164,7 @@ function electLeader(direct: ApiClient, lease: ElectionSettings | undefined, con
           isLeader = false;
         });
       };
-      await lead({ api: { ...direct, get }, ...lease }, act, context);
+      await lead({ api, ...lease }, act, context);
     },
   };
 }

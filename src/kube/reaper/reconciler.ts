@@ -11,31 +11,30 @@ import { type Attempts, auditOf } from "./attempts.ts";
 import type { Complaints } from "./complaints.ts";
 import { createController } from "./controller.ts";
 import type { PodEvents } from "./pod-events.ts";
-import { type PodChange, type PodSource, podRefOf } from "./pods.ts";
+import { type PodSeen, type PodSource, podRefOf } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 
-/** What is known of pods beyond what they say, by UID. A pod that is gone is forgotten. */
-export interface Memory {
-  /** What came of the attempt at a pod whose sidecars have ended, or were given up. */
-  readonly handled: Map<string, string>;
-  /** When a pod was first found to be stuck but for --after, in milliseconds since the epoch. */
-  readonly seen: Map<string, number>;
-  /** Since when a pod is stuck, in milliseconds of the monotonic clock. */
-  readonly stuck: Map<string, number>;
-  /** How often an attempt was put off or found no reason to act, and until when the pod rests. */
-  readonly rests: Map<string, { readonly times: number; readonly untilMs: number }>;
-  /** The pods of which --dry-run has told. */
-  readonly said: Set<string>;
+/** What is known of a pod beyond what it says. Times are in milliseconds of the monotonic clock, but for `seenAt`. */
+export interface PodMemory {
+  /** What came of the attempt, if its sidecars have ended or were given up. */
+  handled?: string | undefined;
+  /** When it was first found to be stuck but for --after, in milliseconds since the epoch. */
+  seenAt?: number | undefined;
+  stuckSince?: number | undefined;
+  /** How often an attempt was put off or found no reason to act. */
+  rests: number;
+  /** No attempt is begun before this time. */
+  restUntil: number;
+  /** --dry-run has told of it. */
+  isSaid?: boolean;
 }
 
-/** Returns the memory of a reaper that has just started. */
-export function emptyMemory(): Memory {
-  return { handled: new Map(), seen: new Map(), stuck: new Map(), rests: new Map(), said: new Set() };
-}
+/** What is known of pods, by UID. A pod that is gone is forgotten, and one that was always left alone is not there. */
+export type Memory = Map<string, PodMemory>;
 
-/** Returns the memory as the rules take it, with the current time. The maps are the same ones, not copies. */
-export function knownNow({ handled, seen }: Memory): ReaperMemory {
-  return { now: Date.now(), handled, seen };
+/** Returns what the rules take of a pod's memory, with the current time. */
+export function knownNow(one: PodMemory | undefined): ReaperMemory {
+  return { now: Date.now(), handled: one?.handled, seenAt: one?.seenAt };
 }
 
 /** What the reconciler works with. */
@@ -59,7 +58,7 @@ export interface Reconciler {
   /** How many pods wait for their time or turn. */
   depth(): number;
   /** Takes a change that the watch saw. */
-  changed(change: PodChange): void;
+  changed: PodSeen;
   /** Judges all pods anew, those that were given up too: a permission that was granted may end their sidecars. */
   reconsider(): void;
   /** Reconciles pods until the signal is aborted. */
@@ -87,7 +86,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
     return verdict;
   };
   const forget = (uid: string): void => {
-    for (const known of Object.values(memory)) known.delete(uid);
+    memory.delete(uid);
     controller.forget(uid);
     metrics.forgot(uid);
     context.complaints.forgot(uid);
@@ -106,7 +105,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
     const step = await attempts.step(uid, now.signal);
     if (typeof step === "number") return step;
     if (source.get(uid) === undefined) return void forget(uid);
-    remember(uid, step, memory);
+    remember(step, memoryOf(uid, memory));
     return 0; // it is judged again
   };
   const controller = createController(reconcile, context.concurrency);
@@ -115,17 +114,17 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
   };
   return {
     depth: () =>
-      [...new Set([...controller.waiting(), ...memory.stuck.keys()])].filter((uid) => !attempts.has(uid)).length,
-    changed({ uid, pod }) {
-      const isUnderWay = attempts.has(uid);
-      if (pod === undefined) forget(uid);
+      [...new Set([...controller.waiting(), ...stuckOnes(memory)])].filter((uid) => !attempts.has(uid)).length,
+    changed(pod, isGone) {
+      const { uid } = podRefOf(pod);
+      if (isGone) forget(uid);
       else metrics.saw(uid, pod);
-      if (isUnderWay) attempts.changed(uid, pod);
-      if (isUnderWay || (pod !== undefined && judgeNow(pod).kind !== "leave")) controller.add(uid);
+      attempts.changed(uid, isGone ? undefined : pod);
+      if (attempts.has(uid) || (!isGone && judgeNow(pod).kind !== "leave")) controller.add(uid);
       else controller.forget(uid);
     },
     reconsider() {
-      memory.handled.clear();
+      for (const one of memory.values()) one.handled = undefined;
       addAll();
     },
     run: (signal) => controller.run(signal),
@@ -143,14 +142,24 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
 /** Judges a pod, and remembers since when it is stuck, or only the time is missing. */
 function judge(pod: KubeObject, { metrics, policy, memory }: ReconcilerContext): Verdict {
   const { uid } = podRefOf(pod);
-  const { seen, stuck } = memory;
-  const verdict = verdictOf(pod, policy(), knownNow(memory));
+  const verdict = verdictOf(pod, policy(), knownNow(memory.get(uid)));
   metrics.judged(uid, verdict);
-  if (verdict.kind !== "end") stuck.delete(uid);
-  else if (!stuck.has(uid)) stuck.set(uid, performance.now());
-  if (verdict.kind === "leave") seen.delete(uid);
-  if (verdict.kind === "later" && !seen.has(uid)) seen.set(uid, Date.now());
+  if (verdict.kind === "leave" && !memory.has(uid)) return verdict;
+  const one = memoryOf(uid, memory);
+  one.stuckSince = verdict.kind === "end" ? (one.stuckSince ?? performance.now()) : undefined;
+  if (verdict.kind === "leave") one.seenAt = undefined;
+  if (verdict.kind === "later") one.seenAt ??= Date.now();
   return verdict;
+}
+
+function memoryOf(uid: string, memory: Memory): PodMemory {
+  const one = memory.get(uid) ?? { rests: 0, restUntil: 0 };
+  memory.set(uid, one);
+  return one;
+}
+
+function stuckOnes(memory: Memory): readonly string[] {
+  return [...memory].flatMap(([uid, { stuckSince }]) => (stuckSince === undefined ? [] : [uid]));
 }
 
 /** Begins an attempt at a stuck pod, or resolves with the milliseconds after which it may begin; undefined: never. */
@@ -161,17 +170,17 @@ async function begin(
   context: ReconcilerContext,
 ): Promise<number | undefined> {
   const { memory, attempts, isDryRun, log } = context;
-  const { uid } = podRefOf(pod);
-  const restMs = (memory.rests.get(uid)?.untilMs ?? 0) - performance.now();
+  const one = memoryOf(podRefOf(pod).uid, memory);
+  const restMs = one.restUntil - performance.now();
   if (restMs > 0) return restMs;
   if (isDryRun) {
     const { why } = reportOfVerdict(verdict);
-    if (!memory.said.has(uid)) log.info({ ...auditOf(pod, verdict), why, dryRun: true }, "pod is stuck");
-    memory.said.add(uid);
+    if (!one.isSaid) log.info({ ...auditOf(pod, verdict), why, dryRun: true }, "pod is stuck");
+    one.isSaid = true;
     return undefined;
   }
   const leftMs = await inheritedMs(pod, verdict, term, context);
-  if (leftMs > 0) return rest(uid, leftMs, memory);
+  if (leftMs > 0) return rest(leftMs, one);
   attempts.begin(pod, verdict);
   return undefined;
 }
@@ -191,7 +200,7 @@ async function inheritedMs(
   { events, memory }: ReconcilerContext,
 ): Promise<number> {
   const ref = podRefOf(pod);
-  if (asked.has(ref.uid) || (memory.stuck.get(ref.uid) ?? begunAt) >= begunAt + INHERITED_MS) return 0;
+  if (asked.has(ref.uid) || (memory.get(ref.uid)?.stuckSince ?? begunAt) >= begunAt + INHERITED_MS) return 0;
   const lastTold = await events.lastTold(ref, signal);
   if (lastTold === "unanswered") return UNANSWERED_MS;
   asked.add(ref.uid);
@@ -201,13 +210,13 @@ async function inheritedMs(
 /** The pause before another attempt at a pod after one that found no reason to act, or was not answered. */
 const disagreement: Backoff = { firstMs: 10_000, longestMs: 600_000 };
 
-function remember(uid: string, outcome: Outcome, memory: Memory): void {
+function remember(outcome: Outcome, one: PodMemory): void {
   if (outcome.kind === "stopped") return;
-  if (outcome.kind === "ended" || outcome.kind === "gave-up") memory.handled.set(uid, reportOf(outcome).why);
-  else rest(uid, backoffMs(memory.rests.get(uid)?.times ?? 0, disagreement, Math.random()), memory, 1);
+  if (outcome.kind === "ended" || outcome.kind === "gave-up") one.handled = reportOf(outcome).why;
+  else rest(backoffMs(one.rests++, disagreement, Math.random()), one);
 }
 
-function rest(uid: string, ms: number, { rests }: Memory, more = 0): number {
-  rests.set(uid, { times: (rests.get(uid)?.times ?? 0) + more, untilMs: performance.now() + ms });
+function rest(ms: number, one: PodMemory): number {
+  one.restUntil = performance.now() + ms;
   return ms;
 }

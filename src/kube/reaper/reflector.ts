@@ -1,7 +1,7 @@
 import { ApiError, isForbidden } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { listAt } from "../api/list.ts";
-import { type Query, withQuery } from "../api/query.ts";
+import { pagesAt } from "../api/list.ts";
+import type { Query } from "../api/query.ts";
 import { keepTrying, type Trying } from "../controller/keep-trying.ts";
 import { pause } from "../controller/pause.ts";
 
@@ -31,7 +31,6 @@ export interface Reflection {
  */
 export type Interruption = "ended" | "expired" | "failed";
 
-const PAGE = 500;
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** A cache of a collection's objects, by UID. */
@@ -56,10 +55,14 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
   const relist = async (signal: AbortSignal): Promise<void> => {
     version = undefined; // a list that breaks off is begun anew
     const gone = new Map(objects);
-    const listedVersion = await listEach(api, withQuery(collection, query), signal, (object) => {
-      gone.delete(uidOf(object));
-      take(trim(object), false);
-    });
+    let listedVersion: string | undefined;
+    for await (const { items, metadata } of pagesAt<KubeObject>(api, collection, query, { signal })) {
+      listedVersion = metadata.resourceVersion;
+      for (const object of items) {
+        gone.delete(uidOf(object));
+        take(trim(object), false);
+      }
+    }
     for (const object of gone.values()) take(object, true);
     version = listedVersion;
     resync = AbortSignal.timeout(Math.min(LONGEST_MS, Math.round(resyncMs * (0.8 + 0.4 * Math.random()))));
@@ -98,24 +101,4 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
 
 function uidOf({ metadata }: KubeObject): string {
   return String(metadata.uid ?? metadata.name);
-}
-
-/**
- * Lists a collection in pages, with one in memory at a time. Resolves with the version from which a watch can go on.
- * Rejects with ApiError.
- */
-export async function listEach(
-  api: ApiClient,
-  path: string,
-  signal: AbortSignal,
-  found: (object: KubeObject) => void,
-): Promise<string | undefined> {
-  const [collection = "", query] = path.split("?");
-  for (let rest: string | undefined; ; ) {
-    const page = { ...Object.fromEntries(new URLSearchParams(query)), limit: PAGE, continue: rest };
-    const { items, metadata } = await listAt<KubeObject>(api, withQuery(collection, page), { signal });
-    for (const item of items) found(item);
-    rest = metadata.continue || undefined;
-    if (rest === undefined) return metadata.resourceVersion;
-  }
 }

@@ -1,65 +1,53 @@
-import { describeMissing, describeRight, howToMend, type Right } from "../../core/reap/rights.ts";
+import { type Backoff, backoffMs } from "../../core/cluster/backoff.ts";
+import { describeMissing, describeRight, howToMend, type Right, refusedRight } from "../../core/reap/rights.ts";
 import type { Log } from "../../system/output/log.ts";
-import { isApiFailure } from "../api/api-error.ts";
+import { isApiFailure, lacksRight } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
 import { createNotifier } from "../controller/pause.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const LONGEST_REQUEST_MS = 4000;
-/** While none is missing. */
-const EVERY_MS = 30_000;
-/** While a permission is missing: somebody is probably about to grant it. */
-const SOON_MS = 5000;
+/** The pauses between reviews while a permission is missing: somebody is probably about to grant it. */
+const again: Backoff = { firstMs: 1000, longestMs: 30_000 };
 
 /** Which permissions to review, and with which client. */
 export interface RightsContext {
   readonly api: ApiClient;
   readonly needed: readonly Right[];
-  /** Called when a review differs from the last one. */
+  /** Called when other permissions are missing than before. */
   readonly changed?: () => void;
   readonly log: Log;
 }
 
-/** What the account may do, as the API server last said. */
+/** The permissions that the account lacks. Each counts as granted until the API server says otherwise. */
 export interface Rights {
-  /**
-   * Returns the permissions that are missing. Each counts as granted until the API server says otherwise; if it does
-   * not answer, its last answer stays.
-   */
   missing(): readonly Right[];
   /** Returns a sentence that names the missing permissions; undefined if there are none. */
   problem(): string | undefined;
-  /** Asks the API server now, or joins the review under way. If there is no answer, the log says so once. */
+  /** Takes the error of a request. A 403 that names a needed permission marks it as missing. */
+  refused(error: unknown): void;
+  /** Asks the API server for all of them. If there is no answer, the log says so once, and what was known stays. */
   review(signal: AbortSignal): Promise<void>;
-  /** Reviews every 30 s, every 5 s while a permission is missing, until the signal is aborted. */
+  /** Reviews after each new refusal and, while a permission is missing, with backoff; until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface Review {
-  readonly status?: { readonly allowed?: boolean };
-}
-
-/** Creates the review of the account's permissions (SelfSubjectAccessReview). Logs each change of the answer. */
+/** Creates the list of missing permissions. Logs each change of it. */
 export function createRights({ api, needed, changed = () => undefined, log }: RightsContext): Rights {
   let missing: readonly Right[] = [];
   let isSilent = false;
-  let underWay: Promise<void> | undefined;
-  const notifier = createNotifier(); // a change, as after a 403, is soon followed by another one
-  const isMissing = async (right: Right, signal: AbortSignal): Promise<boolean> => {
-    const asking = { signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 };
-    const { status } = await api.create<Review>(REVIEWS, reviewOf(right), asking);
-    return status?.allowed === undefined ? missing.includes(right) : !status.allowed;
+  const notifier = createNotifier();
+  const set = (now: readonly Right[]): void => {
+    if (now.length === missing.length && now.every((right) => missing.includes(right))) return;
+    missing = now;
+    tell(missing, log);
+    changed();
   };
-  const ask = async (signal: AbortSignal): Promise<void> => {
+  const review = async (signal: AbortSignal): Promise<void> => {
     try {
-      const answers = await Promise.all(needed.map((right) => isMissing(right, signal)));
-      const before = missing;
-      missing = needed.filter((_, at) => answers[at]);
+      const answers = await Promise.all(needed.map((right) => isAllowed(api, right, signal)));
       isSilent = false;
-      if (missing.map(describeRight).join() === before.map(describeRight).join()) return;
-      tell(missing, log);
-      notifier.notify();
-      changed();
+      set(needed.filter((_, at) => !answers[at]));
     } catch (error) {
       if (signal.aborted) return;
       if (!isApiFailure(error)) throw error;
@@ -67,19 +55,21 @@ export function createRights({ api, needed, changed = () => undefined, log }: Ri
       isSilent = true;
     }
   };
-  const review = (signal: AbortSignal): Promise<void> => {
-    underWay ??= ask(signal).finally(() => {
-      underWay = undefined;
-    });
-    return underWay;
-  };
   return {
     missing: () => missing,
     problem: () => (missing.length === 0 ? undefined : describeMissing(missing)),
+    refused(error) {
+      const right = lacksRight(error) ? refusedRight(error.message, needed) : undefined;
+      if (right === undefined || missing.includes(right)) return;
+      set([...missing, right]);
+      notifier.notify(); // others may be gone with it, or it is back already
+    },
     review,
     async run(signal) {
-      while (!signal.aborted) {
-        await notifier.wait(missing.length === 0 ? EVERY_MS : SOON_MS, signal);
+      for (let times = 0; !signal.aborted; times++) {
+        const isDone = missing.length === 0 && !isSilent;
+        if (isDone) times = 0;
+        await notifier.wait(isDone ? Number.POSITIVE_INFINITY : backoffMs(times, again, Math.random()), signal);
         if (!signal.aborted) await review(signal);
       }
     },
@@ -91,11 +81,16 @@ function tell(missing: readonly Right[], log: Log): void {
   log.error({ rights: missing.map(describeRight), how: howToMend(missing) }, "the reaper's account lacks permissions");
 }
 
-function reviewOf({ verb, group, resource: path, namespace, name }: Right): object {
-  const [resource, subresource] = path.split("/");
-  return {
+/** Asks by a SelfSubjectAccessReview. Rejects with ApiError if there is no answer. */
+async function isAllowed(api: ApiClient, right: Right, signal: AbortSignal): Promise<boolean> {
+  const { verb, group, namespace, name } = right;
+  const [resource, subresource] = right.resource.split("/");
+  const review = {
     apiVersion: "authorization.k8s.io/v1",
     kind: "SelfSubjectAccessReview",
     spec: { resourceAttributes: { verb, group, resource, subresource, namespace, name } },
   };
+  const asking = { signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 };
+  const { status } = await api.create<{ readonly status?: { readonly allowed?: boolean } }>(REVIEWS, review, asking);
+  return status?.allowed !== false;
 }

@@ -23,8 +23,8 @@ export function createRateLimit(rate: Rate): Turn {
   };
 }
 
-/** Takes the result of each request, for metrics: its status, or the reason if there was none. */
-export type Answered = (verb: string, code: string) => void;
+/** Takes the result of each request: its status, or the reason if there was none; and the error, if it failed. */
+export type Answered = (verb: string, code: string, error?: unknown) => void;
 
 /**
  * Wraps an API client so that each request waits for its turn, but streams, whose callers wait themselves. Its requests
@@ -42,7 +42,7 @@ export function throttleClient(api: ApiClient, turn: Turn, answered: Answered = 
       answered(verb, "200");
       return answer;
     } catch (error) {
-      answered(verb, codeOf(error));
+      answered(verb, codeOf(error), error);
       throw error;
     }
   };
@@ -59,7 +59,7 @@ export function throttleClient(api: ApiClient, turn: Turn, answered: Answered = 
         yield* api.watch<T>(path, query, signal);
         answered("watch", "200");
       } catch (error) {
-        answered("watch", codeOf(error));
+        answered("watch", codeOf(error), error);
         throw error;
       }
     },

@@ -1,5 +1,4 @@
-import { randomUUID, X509Certificate } from "node:crypto";
-import { hostname } from "node:os";
+import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { version } from "../../../package.json";
 import type { Environment } from "../../core/base/environment.ts";
@@ -15,6 +14,7 @@ import { connect } from "../api/client.ts";
 import { type CertificateSettings, watchCertificates } from "../certificates/certificates.ts";
 import { KEYS, type ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
+import { replicaName } from "../controller/lease.ts";
 import { pause } from "../controller/pause.ts";
 import { stopsOf, whenAborted } from "../controller/stops.ts";
 import { createEndpoint, type Endpoint } from "./endpoint.ts";
@@ -119,7 +119,7 @@ async function certificateSettings(
     webhooks: settings.webhookConfig,
     validityMs: settings.certificateValidity,
     authorityValidityMs: settings.caValidity,
-    identity: `${hostname()}_${randomUUID()}`,
+    identity: replicaName(),
   };
 }
 

@@ -57,15 +57,25 @@ test("a missing right is the reaper's own state, and no sidecar's; once granted,
 test("a right that goes while it runs blames no sidecar either", async () => {
   await using cluster = startCluster();
   const right = "patch pods/ephemeralcontainers";
+  const message =
+    'pods "stuck" is forbidden: User "x" cannot patch resource "pods/ephemeralcontainers" in API group "" in the namespace "shop"';
   const before = cluster.api.answer;
   cluster.api.answer = (request, url) =>
-    request.method === "PATCH" && cluster.api.denied.has(right) ? refuse(403, "no") : before?.(request, url);
+    request.method === "PATCH" && cluster.api.denied.has(right) ? refuse(403, message) : before?.(request, url);
   await using reaper = await startReaper(cluster);
   await until("it leads", () => nonEmpty(reaper.said("acquired the lease: this replica leads")), LONG_MS);
   cluster.api.denied.add(right);
   cluster.put(stuckPod("stuck"));
-  await until("it says so", () => nonEmpty(reaper.said("the reaper's account lacks permissions")), LONG_MS);
+  const [line] = await until(
+    "it says so",
+    () => nonEmpty(reaper.said("the reaper's account lacks permissions")),
+    LONG_MS,
+  );
+  expect(line?.rights).toEqual([`${right} in all namespaces`]);
+  expect((await fetch(`${reaper.health}/readyz`)).status).toBe(503);
+  expect(await metric(reaper, "ebb_reaper_missing_rights")).toBe(1);
   cluster.api.denied.delete(right);
   await ended(reaper, 1);
   expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarDidNotExit");
+  expect(reaper.said("all permissions are granted: continuing")).toHaveLength(1);
 });

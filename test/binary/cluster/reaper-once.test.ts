@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ebb, lineOf } from "../../harness.ts";
-import { refuse } from "../../kube/api-server/api-server.ts";
+import { onChannel, refuse } from "../../kube/api-server/api-server.ts";
 import { once, running, startCluster, stuckPod } from "./reaper.ts";
 
 test("it ends what is stuck, leaves the rest, and says in a table what became of each and why", async () => {
@@ -151,6 +151,22 @@ test("without --image the others are used", async () => {
   const { code, log, ...ended } = await ebb(["reaper", "--once", ...cluster.flags.slice(0, 2)]);
   expect(code).toBe(0);
   expect(lineOf({ code, log, ...ended }, "starting the reaper").methods).toEqual(["exec", "port-forward"]);
+});
+
+test("what all methods refuse outright is given up after one round, and an image is named as one more way", async () => {
+  await using cluster = startCluster();
+  cluster.put(stuckPod("stuck"));
+  cluster.api.portforward = {
+    open(far) {
+      for (const channel of [0, 1]) far.send(onChannel(channel, Uint8Array.of(0x9a, 0x27)));
+      far.send(onChannel(1, "an error occurred forwarding 9901 -> 9901: connect: connection refused"));
+    },
+  };
+  const { code, stdout } = await ebb(["reaper", "--once", ...cluster.flags.slice(0, 2)]);
+  expect(code).toBe(69);
+  expect(stdout).toContain("--image IMAGE allows one more, an ephemeral container");
+  expect(stdout).toContain("connection refused");
+  expect(cluster.events().map(({ reason }) => reason)).toEqual(["SidecarAsked", "SidecarDidNotExit"]);
 });
 
 test("what the account may not do is said, with --dry-run too", async () => {

@@ -82,7 +82,7 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
     events: { write: async () => undefined },
     metrics: { acted: () => undefined, attempted: () => undefined },
     policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
-    known: () => ({ now: Date.now(), handled: new Map(), seen: new Map() }),
+    known: () => ({ now: Date.now() }),
     log: collectLog(),
     ...more,
   });

@@ -53,7 +53,7 @@ async function isReady({ here, name }: Installation): Promise<boolean> {
   return status.readyReplicas === 1;
 }
 
-test("each right that is taken away is named, and the reaper is not ready; nothing needs to be started again", async () => {
+test("each right that is missing at the start is named; nothing needs to be started again once it is there", async () => {
   await using work = await namespace();
   await using reaper = await install(work);
   await reaper.here.until("it is ready", () => isReady(reaper));
@@ -63,18 +63,37 @@ test("each right that is taken away is named, and the reaper is not ready; nothi
   expect(all.length).toBeGreaterThan(10);
   for (const { where, of, verb, right } of all) {
     await takeAway(where, of, verb);
-    await reaper.here.until(`${right} is named alone`, async () => {
-      const last = (await missing(reaper)).at(-1) ?? [];
-      return last.length === 1 && last[0]?.startsWith(`${right} `);
-    });
-    if (of === lease) await where.kubectl("patch", "role", of.metadata.name, "--type=json", "-p", rulesOf(of));
-    else await work.kubectl("patch", "role", of.metadata.name, "--type=json", "-p", rulesOf(of));
+    await reaper.here.kubectl("delete", "pod", "-l", "app.kubernetes.io/component=reaper", "--wait");
+    await reaper.here.until(`${right} is named alone`, () => isNamedAlone(reaper, right));
+    await where.kubectl("patch", "role", of.metadata.name, "--type=json", "-p", rulesOf(of));
+    await reaper.here.until("all are granted again", async () => (await missing(reaper)).at(-1)?.length === 0);
   }
-  await reaper.here.until("all are granted again", async () => (await missing(reaper)).at(-1)?.length === 0);
   await reaper.here.until("it is ready again", () => isReady(reaper));
   const [replica] = await reaper.here.pods("app.kubernetes.io/component=reaper");
   expect(replica?.status.containerStatuses?.[0]?.restartCount).toBe(0);
 });
+
+test("a right that goes while it runs is named by the 403, and the reaper is not ready until it is back", async () => {
+  await using work = await namespace();
+  await using reaper = await install(work, "--resync=5s");
+  await reaper.here.until("it is ready", () => isReady(reaper));
+  const role = await work.object<Role>(`role/${reaper.name}`);
+  const lease = await reaper.here.object<Role>(`role/${reaper.name}-lease`);
+  const all = [...verbsOf(work, role), ...verbsOf(reaper.here, lease)];
+  const used = ["list pods", "watch pods", "get namespaces", "update leases"]; // also while no pod is stuck
+  for (const { where, of, verb, right } of all.filter((each) => used.includes(each.right))) {
+    await takeAway(where, of, verb);
+    await reaper.here.until(`${right} is named alone`, () => isNamedAlone(reaper, right));
+    await reaper.here.until("it is not ready", async () => !(await isReady(reaper)));
+    await where.kubectl("patch", "role", of.metadata.name, "--type=json", "-p", rulesOf(of));
+    await reaper.here.until("it is ready again", () => isReady(reaper));
+  }
+});
+
+async function isNamedAlone(reaper: Installation, right: string): Promise<boolean> {
+  const last = (await missing(reaper)).at(-1) ?? [];
+  return last.length === 1 && last[0]?.startsWith(`${right} `) === true;
+}
 
 function rulesOf({ rules }: Role): string {
   return JSON.stringify([{ op: "replace", path: "/rules", value: rules }]);
@@ -92,10 +111,10 @@ test("without the right to a port-forward nobody blames the sidecar; once it is 
   const role = await work.object<Role>(`role/${reaper.name}`);
   const at = role.rules.findIndex(({ resources }) => resources.includes("pods/portforward"));
   await takeAway(work, role, [at, "create"]);
+  await work.apply([standIns, standInPod("stuck", { labels: reapedBy(reaper) })]);
   await reaper.here.until("it is named", async () =>
     (await missing(reaper)).at(-1)?.[0]?.startsWith("create pods/port"),
   );
-  await work.apply([standIns, standInPod("stuck", { labels: reapedBy(reaper) })]);
   const told = await work.until("an Event on the pod", async () =>
     (await reaperEvents(work, "stuck")).find(({ reason }) => reason === "NotReaped"),
   );

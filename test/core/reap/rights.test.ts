@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { howToMend, rightsNeeded } from "../../../src/core/reap/rights.ts";
+import { describeRight, howToMend, refusedRight, rightsNeeded } from "../../../src/core/reap/rights.ts";
 
 describe("what a reaper that lacks rights tells its operator", () => {
   const needed = rightsNeeded({
@@ -19,5 +19,44 @@ describe("what a reaper that lacks rights tells its operator", () => {
   test.each([["pods"], ["events"], ["leases"]])("%s cannot be done without", (resource) => {
     expect(lacking(resource, "pods/exec")).not.toContain("--methods");
     expect(lacking(resource)).toStartWith("grant them");
+  });
+});
+
+describe("what the API server's 403 says of a right", () => {
+  const needed = rightsNeeded({
+    namespaces: [],
+    methods: ["exec"],
+    onlyLooks: false,
+    lease: { namespace: "ebb-reaper", name: "ebb-reaper" },
+  });
+  const inShop = rightsNeeded({ namespaces: ["shop"], methods: ["exec"], onlyLooks: false, lease: undefined });
+  const forbidden = (words: string): string => `POST /x: 403 pods "p" is forbidden: User "u" cannot ${words}`;
+
+  test.each([
+    ['create resource "pods/exec" in API group "" in the namespace "bank"', "create pods/exec in all namespaces"],
+    ['watch resource "pods" in API group "" at the cluster scope', "watch pods in all namespaces"],
+    ['list resource "events" in API group "events.k8s.io" in the namespace "bank"', "list events in all namespaces"],
+    [
+      'update resource "leases" in API group "coordination.k8s.io" in the namespace "ebb-reaper": no binding',
+      "update leases in namespace ebb-reaper",
+    ],
+  ])("%s", (words, right) => {
+    const found = refusedRight(forbidden(words), needed);
+    expect(found && describeRight(found)).toBe(right);
+  });
+
+  test("the right is the one of the namespace that it names", () => {
+    const inNamespace = (name: string) =>
+      refusedRight(forbidden(`get resource "pods" in API group "" in the namespace "${name}"`), inShop);
+    expect(inNamespace("shop")).toMatchObject({ verb: "get", resource: "pods", namespace: "shop" });
+    expect(inNamespace("bank")).toBeUndefined();
+  });
+
+  test.each([
+    ["a right that is not needed", forbidden('delete resource "pods" in API group "" in the namespace "shop"')],
+    ["a resource of another group", forbidden('create resource "events" in API group "" in the namespace "shop"')],
+    ["an admission plugin", 'POST /x: 403 pods "p" is forbidden: violates PodSecurity "restricted:latest"'],
+  ])("%s is none that is missing", (_, message) => {
+    expect(refusedRight(message, needed)).toBeUndefined();
   });
 });

@@ -91,7 +91,7 @@ export const policy: ReapPolicy = {
   ...{ afterMs: 5000, allJobs: false, methods: methodKinds, namespaces: new Map(), allowsReapExec: true },
 };
 
-export const known: ReaperMemory = { now, handled: new Map(), seen: new Map() };
+export const known: ReaperMemory = { now };
 
 export const ofJob: Json = {
   ownerReferences: [{ apiVersion: "batch/v1", kind: "Job", name: "migrate", uid: "j", controller: true }],

@@ -102,9 +102,9 @@ test("time alone only brings a pod nearer to its end, which comes when it was sa
       return;
     }
     expect(verdict.at).toBeGreaterThan(known.now);
-    const seen = new Map([["uid-1", known.seen.get("uid-1") ?? known.now]]);
-    expect(verdictOf(pod, policy, { ...known, seen, now: verdict.at - 1 }).kind).toBe("later");
-    expect(verdictOf(pod, policy, { ...known, seen, now: verdict.at }).kind).toBe("end");
+    const seenAt = known.seenAt ?? known.now;
+    expect(verdictOf(pod, policy, { ...known, seenAt, now: verdict.at - 1 }).kind).toBe("later");
+    expect(verdictOf(pod, policy, { ...known, seenAt, now: verdict.at }).kind).toBe("end");
   });
 });
 

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../src/kube/api/client.ts";
 import type { Attempts } from "../../../src/kube/reaper/attempts.ts";
 import { podRefOf } from "../../../src/kube/reaper/pods.ts";
 import { createReaperMetrics } from "../../../src/kube/reaper/reaper-metrics.ts";
-import { createReconciler, emptyMemory } from "../../../src/kube/reaper/reconciler.ts";
+import { createReconciler, type Memory } from "../../../src/kube/reaper/reconciler.ts";
 import { ended, podOf, policy, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
 import { takes } from "../../time.ts";
@@ -31,7 +31,7 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
   const begun: string[] = [];
   const underWay = new Map<string, (outcome: Outcome) => void>();
   const asked: string[] = [];
-  const memory = emptyMemory();
+  const memory: Memory = new Map();
   const stuck = new Set<string>();
   const attempts: Attempts = {
     get size() {
@@ -90,11 +90,12 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
     put(uid: string, app = ended(0, -0.001)) {
       const pod = podOf({ containers: { app, envoy: running }, metadata: { uid, name: uid } });
       pods.set(uid, pod as unknown as KubeObject);
-      reconciler.changed({ uid, name: uid, namespace: "shop", pod: pods.get(uid) });
+      reconciler.changed(pod as unknown as KubeObject, false);
     },
     remove(uid: string) {
+      const pod = pods.get(uid);
       pods.delete(uid);
-      reconciler.changed({ uid, name: uid, namespace: "shop", pod: undefined });
+      if (pod !== undefined) reconciler.changed(pod, true);
     },
     finish(uid: string, outcome: Outcome = { kind: "ended", acts: [] }) {
       underWay.get(uid)?.(outcome);

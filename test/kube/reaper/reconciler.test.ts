@@ -61,13 +61,13 @@ test.each([
   reconciler.put("a");
   await begins(reconciler, 1);
   reconciler.finish("a", outcome);
-  await until("it is done", () => reconciler.memory.handled.has("a") || undefined, LONG_MS);
+  await until("it is done", () => reconciler.memory.get("a")?.handled, LONG_MS);
   reconciler.put("a");
   reconciler.put("b");
   await begins(reconciler, 2);
   expect(reconciler.begun).toEqual(["a", "b"]);
   reconciler.remove("a");
-  expect(reconciler.memory.handled.size).toBe(0);
+  expect(reconciler.memory.get("a")).toBeUndefined();
   await reconciler.end();
 });
 
@@ -79,7 +79,7 @@ test("what is deleted while it is dealt with leaves nothing behind", async () =>
   reconciler.remove("a");
   reconciler.finish("a");
   await until("it is over", () => reconciler.underWay.size === 0 || undefined, LONG_MS);
-  const sizes = () => [...Object.values(reconciler.memory).map(({ size }) => size), reconciler.depth()];
+  const sizes = () => [reconciler.memory.size, reconciler.depth()];
   await until("nothing is left", () => sizes().every((size) => size === 0), LONG_MS);
   await reconciler.end();
 });

@@ -28,7 +28,7 @@ export function createActs(settings: ActSettings): Perform {
         if (!forbidden.has(kind))
           settings.log.warn({ method: kind, reason: error.message }, "a reaping method is forbidden");
         forbidden.add(kind);
-        await settings.denied?.(acting.signal);
+        settings.denied?.(error);
       }
       return resultOf(error);
     }

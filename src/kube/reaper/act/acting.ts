@@ -1,5 +1,6 @@
 import type { Result } from "../../../core/reap/reconcile.ts";
 import type { Log } from "../../../system/output/log.ts";
+import type { ApiError } from "../../api/api-error.ts";
 import type { ApiClient } from "../../api/client.ts";
 
 /** What all acts need. */
@@ -18,8 +19,8 @@ export interface ActSettings {
    * ms.
    */
   readonly freshMs?: number | undefined;
-  /** Called after a 403, to check the account's permissions. */
-  readonly denied?: ((signal: AbortSignal) => Promise<unknown>) | undefined;
+  /** Takes each 403: a permission may be missing. */
+  readonly denied?: ((error: ApiError) => void) | undefined;
   readonly log: Log;
 }
 

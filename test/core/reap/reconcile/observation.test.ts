@@ -9,10 +9,7 @@ test("a pod that is stuck as before is seen so", () => {
 });
 
 test("that it is being dealt with is no reason to leave it", () => {
-  const handled = new Map([
-    ["uid-1", "it is being dealt with"],
-    ["uid-2", "another"],
-  ]);
+  const handled = "it is being dealt with";
   expect(observationOf(podOf(stuck), "uid-1", policy, { ...known, handled }).kind).toBe("end");
 });
 

@@ -104,6 +104,25 @@ describe("a method that does not work:", () => {
     ],
   ]);
 
+  describe("where one round is enough for what is refused outright", () => {
+    const once = { ...usual, refusedRounds: 1 };
+    const goneOn = [...everyMethod, "wait 8000"];
+    const stays = [seen(proxy), answered(refused), seen(proxy), answered(taken), passed(7000), seen(proxy)];
+    const silent = [seen(proxy), answered(refused), seen(proxy), answered(unanswered), seen(proxy)];
+
+    test("it is given up after that", () => {
+      expect(live(thrice, once).told).toEqual([...everyMethod, givenUp]);
+    });
+
+    test.each([
+      ["a permission is missing", deniedTwice, goneOn],
+      ["a method was not answered", silent, goneOn],
+      ["a method was taken", stays, [...everyMethod.slice(0, 3), "wait 7000", "wait 8000"]],
+    ])("%s: there is another round", (_, steps, told) => {
+      expect(live(steps, once).told).toEqual(told);
+    });
+  });
+
   test("what was tried is told, in order, with the reasons", () => {
     const steps = [seen(proxy), answered(refused), seen(proxy), answered(taken), passed(7000), seen(proxy)];
     expect(live(steps, { ...usual, rounds: 1 }).next).toMatchObject({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { initFinding } from "../../../src/core/doctor/init.ts";
 import {
   type Registration,
   registrationFindings,
@@ -6,7 +7,7 @@ import {
   webhooksOf,
 } from "../../../src/core/doctor/installation.ts";
 import { namespaceFindings } from "../../../src/core/doctor/namespaces.ts";
-import { lacksPods, refusalFinding, workloadFindings } from "../../../src/core/doctor/owners.ts";
+import { lacksPods, refusalFinding, wantsEbb, workloadFindings } from "../../../src/core/doctor/owners.ts";
 import { annotationFindings, podFinding } from "../../../src/core/doctor/pods.ts";
 import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
@@ -201,10 +202,88 @@ test("an owner whose pods the webhook refuses", () => {
     'Error creating: admission webhook "ebb-webhook.inject.ebb.dev" denied the request: ebb cannot be put into this pod: a: b';
   expect(refusalFinding({ involvedObject, message: said })).toEqual({
     ...involvedObject,
+    by: "webhook",
     object: "Job shop/report",
     message: "the webhook refuses its pods: a: b",
   });
   expect(refusalFinding({ involvedObject, message: "exceeded quota" })).toBeUndefined();
+});
+
+test.each([
+  ["failed quota: q: must specify limits.cpu for: ebb-install; requests.cpu for: ebb-install", "ebb-install"],
+  ["minimum memory usage per Container is 64Mi, but request is 16Mi", "rule"],
+  ["exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2", "rule"],
+])("an owner whose pods a quota or a limit range refuses: %s", (why, by) => {
+  const involvedObject = { kind: "ReplicaSet", namespace: "shop", name: "web-7c9f", uid: "u" };
+  const message = `Error creating: pods "web-7c9f-x" is forbidden: ${why}`;
+  const told = `its pods, which have ebb or are to have it, are refused: ${why}`;
+  expect(refusalFinding({ involvedObject, message })).toMatchObject({ by, message: told });
+});
+
+test.each<[string, Loose, string | undefined, boolean, boolean]>([
+  ["with ebb in its template", injected(), undefined, false, true],
+  ["whose template asks", podOf(), undefined, false, true],
+  ["whose namespace asks", bare, "true", false, true],
+  ["whose namespace says no", podOf(), "false", true, false],
+  ["that the webhook takes with all others", bare, undefined, true, true],
+  ["that nothing selects", bare, undefined, false, false],
+])("whether an owner's pods are to have ebb: one %s", (_, template, label, all, wants) => {
+  expect(wantsEbb({ spec: { template } }, label, all)).toBe(wants);
+});
+
+describe("the init container that copies ebb", () => {
+  const withStatus = (state: object, lastState = {}, name = "ebb-install") => ({
+    ...stored(injected()),
+    status: { initContainerStatuses: [{ name, state, lastState }] },
+  });
+  const waiting = (reason: string, message?: string) => ({ waiting: { reason, message } });
+  const noUser = 'container has runAsNonRoot and image will run as root (pod: "a_shop(0f3c)", container: ebb-install)';
+  const user =
+    "; its image needs a USER that is a number other than 0, as Dockerfile.distroless gives it, or the pod a securityContext.runAsUser";
+  const image = "; correct --image of the webhook or of ebb inject, or give the pod its imagePullSecrets";
+
+  test.each<[string, object, object, string | undefined]>([
+    ["runs", { running: {} }, {}, undefined],
+    ["has ended", { terminated: { exitCode: 0, reason: "Completed" } }, {}, undefined],
+    ["waits for its turn", waiting("PodInitializing"), {}, undefined],
+    ["is being created", waiting("ContainerCreating"), {}, undefined],
+    [
+      "has no user",
+      waiting("CreateContainerConfigError", noUser),
+      {},
+      `cannot start: CreateContainerConfigError: container has runAsNonRoot and image will run as root${user}`,
+    ],
+    [
+      "has no image",
+      waiting("ImagePullBackOff", 'Back-off pulling image "ebb:9"'),
+      {},
+      `cannot start: ImagePullBackOff: Back-off pulling image "ebb:9"${image}`,
+    ],
+    ["has no name of an image", waiting("InvalidImageName"), {}, `cannot start: InvalidImageName${image}`],
+    [
+      "fails again and again",
+      waiting("CrashLoopBackOff", "back-off 10s restarting failed container=ebb-install pod=a_shop(0f3c)"),
+      { terminated: { exitCode: 71, reason: "Error", message: "no space left on device\n" } },
+      "fails: exit code 71, Error: no space left on device",
+    ],
+    ["has failed", { terminated: { exitCode: 137, reason: "OOMKilled" } }, {}, "fails: exit code 137, OOMKilled"],
+  ])("%s", (_, state, last, message) => {
+    const found = initFinding(withStatus(state, last));
+    if (message === undefined) expect(found).toBeUndefined();
+    else
+      expect(found).toEqual({
+        object: "Pod shop/a",
+        message: `its init container ebb-install, which copies ebb, ${message}`,
+      });
+  });
+
+  test("is known by its command: one of a manifest's own is named, another program's is not", () => {
+    const own = withStatus(waiting("ErrImagePull"), {}, "install-ebb");
+    own.spec.initContainers = [{ name: "install-ebb", command: ["/ebb", "install", "/shared/ebb"] }];
+    expect(initFinding(own)?.message).toStartWith("its init container install-ebb, which copies ebb, cannot start");
+    own.spec.initContainers[0].command = ["/migrate"];
+    expect(initFinding(own)).toBeUndefined();
+  });
 });
 
 test.each<[string, Loose, boolean]>([

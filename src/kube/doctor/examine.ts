@@ -10,7 +10,7 @@ import {
   wantsEbb,
   workloadFindings,
 } from "../../core/doctor/owners.ts";
-import { annotationFindings, podFinding } from "../../core/doctor/pods.ts";
+import { annotationFindings, podFinding, readinessFindings } from "../../core/doctor/pods.ts";
 import { presenceOf } from "../../core/doctor/presence.ts";
 import { ASK, isEbbKey } from "../../core/inject/annotation-names.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
@@ -63,7 +63,7 @@ interface Known {
 
 /**
  * Counts the pods that run, and those with ebb in them. Finds pods that asked for ebb and have none, or an older one, or
- * that ebb's init container keeps from starting; once for each owner. `scopes`: parts of paths, such as `/namespaces/NAME`; an empty one stands for the whole cluster.
+ * that ebb's init container keeps from starting, or that get traffic while ebb waits; once for each owner. `scopes`: parts of paths, such as `/namespaces/NAME`; an empty one stands for the whole cluster.
  */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];
@@ -82,7 +82,7 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
         if (presenceOf(pod).kind === "present") injected += 1;
         const label = labels.get(String(namespace));
         const finding = podFinding(pod, label, webhooks);
-        const others = annotationFindings(pod, label);
+        const others = [...annotationFindings(pod, label), ...readinessFindings(pod)];
         for (const each of finding === undefined ? others : [finding, ...others]) {
           if (isFirst(pod, each)) findings.push(each);
         }

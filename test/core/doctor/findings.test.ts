@@ -8,7 +8,7 @@ import {
 } from "../../../src/core/doctor/installation.ts";
 import { namespaceFindings } from "../../../src/core/doctor/namespaces.ts";
 import { lacksPods, refusalFinding, wantsEbb, workloadFindings } from "../../../src/core/doctor/owners.ts";
-import { annotationFindings, podFinding } from "../../../src/core/doctor/pods.ts";
+import { annotationFindings, podFinding, readinessFindings } from "../../../src/core/doctor/pods.ts";
 import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
@@ -27,6 +27,15 @@ const injected = (changes: Partial<typeof policy> = {}) => podIn(injectPod(podOf
 test.each<["emptyDir" | "image"]>([["emptyDir"], ["image"]])("the image of ebb is known: --volume %s", (volume) => {
   expect(presenceOf(injected({ volume }))).toEqual({ kind: "present", image: policy.image });
   expect(presenceOf(podOf())).toEqual({ kind: "absent" });
+});
+
+/** As the webhook leaves a pod that it cannot change. */
+const skipped = { ...bare, metadata: { annotations: { "ebb.dev/status": '{"skipped":"WHY"}' } } };
+
+test("a pod that the webhook left as it is has no ebb, unless its image starts one", () => {
+  expect(presenceOf(skipped)).toEqual({ kind: "absent", skipped: "WHY" });
+  const own = { ...skipped, spec: { containers: [{ name: "a", command: ["/ebb", "run"] }] } };
+  expect(presenceOf(own)).toEqual({ kind: "present", image: undefined });
 });
 
 const noCommand = { ...bare, spec: { containers: [{ name: "a" }] } };
@@ -59,6 +68,15 @@ describe("a pod", () => {
       /^it should have ebb .* none: spec\.containers\[0\]\.command: missing, .*: give its whole command line/,
     ],
     ["that cannot have it, and only --all takes", noCommand, undefined, { all: true }, undefined],
+    [
+      "that the webhook left as it is, and its namespace asks",
+      skipped,
+      "true",
+      {},
+      /^it should have ebb .* none: the webhook left it as it is: WHY; after that: delete the pod/,
+    ],
+    ["that the webhook left as it is, and --all takes", skipped, undefined, { all: true }, /left it as it is: WHY/],
+    ["that the webhook left as it is, and nothing selects now", skipped, undefined, {}, undefined],
     [
       "whose option cannot be read",
       podOf({ annotations: { "ebb.dev/drain": "5x" } }),
@@ -107,6 +125,31 @@ describe("a pod", () => {
     expect(podFinding(ofDeployment, undefined, webhooks)?.message).toEndWith(
       ": kubectl -n shop rollout restart deployment/web",
     );
+  });
+});
+
+describe("a container of an injected pod that gets traffic while ebb waits", () => {
+  const ports = [{ containerPort: 80 }];
+  const early =
+    'while ebb waits for the sidecars, "app" counts as ready and gets traffic: give it a readinessProbe; correct it in the pod template of its StatefulSet web';
+  const found = (container: object, spec: object = {}, annotations: Record<string, string> = {}) => {
+    const pod = podIn(injectPod(podOf({ containers: [app(container)], spec, annotations }), policy));
+    return readinessFindings(stored(pod, "StatefulSet")).map(({ message }) => message);
+  };
+
+  test.each<[string, object, object, Record<string, string>, string[]]>([
+    ["has ports and no probe", { ports }, {}, {}, [early]],
+    ["has a readinessProbe", { ports, readinessProbe: {} }, {}, {}, []],
+    ["has a startupProbe", { ports, startupProbe: {} }, {}, {}, []],
+    ["has no ports", {}, {}, {}, []],
+    ["is a Job's", { ports }, { restartPolicy: "OnFailure" }, {}, []],
+    ["waits for nothing", { ports }, {}, { "ebb.dev/sidecar": "none" }, []],
+  ])("%s", (_, container, spec, annotations, messages) => {
+    expect(found(container, spec, annotations)).toEqual(messages);
+  });
+
+  test("only where ebb starts it", () => {
+    expect(readinessFindings(stored(podOf({ containers: [app({ ports })] })))).toEqual([]);
   });
 });
 

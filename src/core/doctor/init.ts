@@ -8,18 +8,36 @@ const usual = ["PodInitializing", "ContainerCreating"];
 const LONGEST = 500;
 
 /**
- * Returns a finding for a pod whose init container that copies ebb (`ebb-install`, or another that runs `ebb install`)
- * does not start, or has failed: with the kubelet's reason. Returns undefined if nothing is wrong with it.
+ * Returns a finding for a pod that does not start because of how ebb gets into it, with the kubelet's reason: its init
+ * container that copies ebb (`ebb-install`, or another that runs `ebb install`) cannot start or has failed, or the image
+ * that is ebb's volume cannot be pulled. Returns undefined if nothing is wrong with either.
  */
-export function initFinding({ metadata, spec, status }: JsonObject): Finding | undefined {
-  const names = listOf(objectOf(spec).initContainers).map(objectOf).filter(copiesEbb);
-  const own = new Set(names.map(({ name }) => name));
+export function initFinding(pod: JsonObject): Finding | undefined {
+  const { namespace, name } = objectOf(pod.metadata);
+  const message = copyFailure(pod) ?? volumeFailure(pod);
+  return message === undefined ? undefined : { object: `Pod ${namespace}/${name}`, message };
+}
+
+function copyFailure({ spec, status }: JsonObject): string | undefined {
+  const copies = listOf(objectOf(spec).initContainers).map(objectOf).filter(copiesEbb);
+  const names = new Set(copies.map(({ name }) => name));
   for (const each of listOf(objectOf(status).initContainerStatuses).map(objectOf)) {
-    const why = own.has(each.name) ? failureOf(each) : undefined;
-    if (why === undefined) continue;
-    const { namespace, name } = objectOf(metadata);
-    const message = `its init container ${each.name}, which copies ebb, ${why}`;
-    return { object: `Pod ${namespace}/${name}`, message };
+    const why = names.has(each.name) ? failureOf(each) : undefined;
+    if (why !== undefined) return `its init container ${each.name}, which copies ebb, ${why}`;
+  }
+  return undefined;
+}
+
+/** The kubelet says of a container that it cannot pull the image of a volume that is mounted there. */
+function volumeFailure({ spec, status }: JsonObject): string | undefined {
+  const volumes = listOf(objectOf(spec).volumes).map(objectOf);
+  const own = volumes.find(({ name }) => /^ebb(-\d+)?$/.test(textOf(name) ?? ""));
+  const reference = textOf(objectOf(own?.image).reference);
+  if (reference === undefined) return undefined;
+  for (const { name, state } of listOf(objectOf(status).containerStatuses).map(objectOf)) {
+    const { reason, message } = objectOf(objectOf(state).waiting);
+    if (typeof reason === "string" && /Image/.test(reason) && textOf(message)?.includes(reference))
+      return `its container ${name} cannot start, because ebb's volume is an image: ${sentence(reason, message)}${correctImage}`;
   }
   return undefined;
 }
@@ -46,10 +64,11 @@ function sentence(reason: string, message: unknown): string {
   return shortened(text === "" ? reason : `${reason}: ${text}`, LONGEST);
 }
 
+const correctImage = "; correct --image of the webhook or of ebb inject, or give the pod its imagePullSecrets";
+
 function adviceOn(reason: string, message: string): string {
   if (message.includes("runAsNonRoot"))
     return "; its image needs a USER that is a number other than 0, as Dockerfile.distroless gives it, or the pod a securityContext.runAsUser";
-  if (/Image/.test(reason))
-    return "; correct --image of the webhook or of ebb inject, or give the pod its imagePullSecrets";
+  if (/Image/.test(reason)) return correctImage;
   return "";
 }

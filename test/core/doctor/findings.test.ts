@@ -320,6 +320,18 @@ describe("the init container that copies ebb", () => {
       });
   });
 
+  test("or the image that is ebb's volume cannot be pulled", () => {
+    const pod = { ...stored(injected({ volume: "image" })), status: {} as Loose };
+    const waits = (message: string) => {
+      pod.status = { containerStatuses: [{ name: "app", state: waiting("ErrImagePull", message) }] };
+      return initFinding(pod)?.message;
+    };
+    const said = `pull ${policy.image}: not found`;
+    const start = "its container app cannot start, because ebb's volume is an image";
+    expect(waits(said)).toBe(`${start}: ErrImagePull: ${said}${image}`);
+    expect(waits("pull registry.example.com/app:1: not found")).toBeUndefined();
+  });
+
   test("is known by its command: one of a manifest's own is named, another program's is not", () => {
     const own = withStatus(waiting("ErrImagePull"), {}, "install-ebb");
     own.spec.initContainers = [{ name: "install-ebb", command: ["/ebb", "install", "/shared/ebb"] }];

@@ -50,7 +50,7 @@ export const command: Command = {
   usage: "drain [flags]",
   examples: [
     {
-      call: "ebb drain --drain 50s --pod-grace 60s",
+      call: "ebb drain --drain 40s --pod-grace 60s",
       why: "As preStop hook of the app's container, or of the proxy's.",
     },
     {

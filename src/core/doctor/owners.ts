@@ -1,30 +1,49 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { REFUSED } from "../cluster/installed.ts";
+import { INSTALL } from "../inject/annotation-names.ts";
 import { podsIn } from "../inject/workload.ts";
 import type { Finding } from "./finding.ts";
 import { annotationFindings } from "./pods.ts";
+import { presenceOf, requestedBy } from "./presence.ts";
 
 /** The field selector of Events of owners that could not create a pod. */
 export const REFUSALS = "reason=FailedCreate";
 
-/** An owner, such as a ReplicaSet or Job, whose pods the webhook refused. */
+/** An owner, such as a ReplicaSet or Job, whose pods the API server refused. */
 export interface Refused extends Finding {
+  /**
+   * Who refused them: ebb's webhook, or other rules, such as a quota's: then it is a finding if the pods have ebb, or
+   * are to have it. `ebb-install`: such a rule, about the container that copies ebb.
+   */
+  readonly by: "webhook" | "rule" | "ebb-install";
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** Returns a finding for an Event that says that the webhook refused a pod. Returns undefined for any other Event. */
+const FORBIDDEN = " is forbidden: ";
+
+/**
+ * Returns a finding for an Event that says that the webhook, or a rule such as a ResourceQuota or a LimitRange, refused
+ * a pod. Returns undefined for any other Event.
+ */
 export function refusalFinding({ involvedObject, message }: JsonObject): Refused | undefined {
   const { kind, namespace, name, uid } = objectOf(involvedObject);
   const said = textOf(message) ?? "";
-  const at = said.indexOf(REFUSED);
-  if (at < 0) return undefined;
+  const [ours, others] = [REFUSED, FORBIDDEN].map((words) => said.split(words).slice(1).join(words));
+  if (!ours && !others) return undefined;
   const object = `${kind} ${namespace}/${name}`;
-  const told = `the webhook refuses its pods: ${said.slice(at + REFUSED.length)}`;
   const owner = { kind: String(kind), namespace: String(namespace), name: String(name), uid: String(uid) };
-  return { ...owner, object, message: told };
+  if (ours) return { ...owner, by: "webhook", object, message: `the webhook refuses its pods: ${ours}` };
+  const told = `its pods, which have ebb or are to have it, are refused: ${others}`;
+  return { ...owner, by: said.includes(INSTALL) ? "ebb-install" : "rule", object, message: told };
+}
+
+/** Reports whether an owner's pods have ebb by their template, or are to have it. `label` is its namespace's. */
+export function wantsEbb({ spec }: JsonObject, label: string | undefined, all: boolean): boolean {
+  const template = objectOf(objectOf(spec).template);
+  return presenceOf(template).kind === "present" || requestedBy(template, { label, all }) !== undefined;
 }
 
 /** Reports whether an owner still lacks pods. A Job that is over, or that has an active or succeeded pod, does not. */

@@ -1,5 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { isEbbKey } from "../inject/annotation-names.ts";
+import { EBB } from "../inject/container/command.ts";
+import { earlyTraffic } from "../inject/container/readiness.ts";
 import { injectPod } from "../inject/inject-pod.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
@@ -25,7 +27,9 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
     const how = by === undefined ? inManifest(images) : again;
     return { object, message: `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}: ${how}` };
   }
-  const why = by === undefined ? undefined : whyMissing(pod, by, webhooks);
+  const { skipped } = presence;
+  const left = skipped === undefined ? undefined : `the webhook left it as it is: ${skipped}; after that: `;
+  const why = by === undefined ? undefined : (left ?? whyMissing(pod, by, webhooks));
   if (by === undefined || why === undefined) return undefined;
   const asks = by === "annotation" ? "it asks for ebb" : "it should have ebb";
   return { object, message: `${asks} (${words[by]}) and has none: ${why}${again}` };
@@ -50,9 +54,31 @@ export function annotationFindings(pod: JsonObject, label: string | undefined): 
   const reap = selectionOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
   const messages = ofAnnotations.map(({ field, message }) => `${field}: ${message}`);
   if (reap.kind === "unreadable") messages.push(reap.reason);
-  // a pod template has no owner, and a pod without one is its author's
+  const after = whereToCorrect(pod);
+  return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message: `${message}${after}` }));
+}
+
+/** Returns where to correct a pod. A pod template has no owner, and a pod without one is its author's. */
+function whereToCorrect(pod: JsonObject): string {
   const owner = ownerOf(pod);
-  const after = owner === undefined ? "" : `; correct it in the pod template of its ${owner.kind} ${owner.name}`;
+  return owner === undefined ? "" : `; correct it in the pod template of its ${owner.kind} ${owner.name}`;
+}
+
+/** Returns a finding for each container of an injected pod that gets traffic while ebb waits. */
+export function readinessFindings(pod: JsonObject): readonly Finding[] {
+  const { metadata, spec } = pod;
+  const { name, namespace } = objectOf(metadata);
+  const { containers, restartPolicy } = objectOf(spec);
+  const waits = ({ command, env }: JsonObject) =>
+    listOf(command)[0] === EBB &&
+    !listOf(env)
+      .map(objectOf)
+      .some((one) => one.name === "EBB_SIDECAR" && one.value === "none");
+  const messages = listOf(containers)
+    .map(objectOf)
+    .filter(waits)
+    .flatMap((container) => earlyTraffic(container, restartPolicy) ?? []);
+  const after = whereToCorrect(pod);
   return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message: `${message}${after}` }));
 }
 

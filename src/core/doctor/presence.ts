@@ -1,11 +1,17 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { boolean } from "../cli/syntax.ts";
 import { ASK, INSTALL, STATUS } from "../inject/annotation-names.ts";
+import { skippedIn } from "../inject/skipped.ts";
 
 // The reaper's metric needs this file alone, without the code that changes pods.
 
-/** Whether a pod has ebb, and from which image (undefined if that is not known). */
-export type Presence = { readonly kind: "absent" } | { readonly kind: "present"; readonly image: string | undefined };
+/**
+ * Whether a pod has ebb, and from which image (undefined if that is not known). `skipped`: why the webhook left it as it
+ * is, although it was selected.
+ */
+export type Presence =
+  | { readonly kind: "absent"; readonly skipped?: string }
+  | { readonly kind: "present"; readonly image: string | undefined };
 
 /**
  * Returns whether a pod has ebb: put there, as its annotation ebb.dev/status says, and from which image; or its own, if
@@ -13,8 +19,12 @@ export type Presence = { readonly kind: "absent" } | { readonly kind: "present";
  */
 export function presenceOf({ metadata, spec }: JsonObject): Presence {
   const { initContainers, volumes, containers } = objectOf(spec);
-  if (objectOf(objectOf(metadata).annotations)[STATUS] === undefined)
-    return listOf(containers).some(startsEbb) ? { kind: "present", image: undefined } : { kind: "absent" };
+  const status = objectOf(objectOf(metadata).annotations)[STATUS];
+  const skipped = skippedIn(status);
+  if (status === undefined || skipped !== undefined) {
+    if (listOf(containers).some(startsEbb)) return { kind: "present", image: undefined };
+    return { kind: "absent", ...(skipped === undefined ? {} : { skipped }) };
+  }
   const isNamed = (prefix: string) => (one: JsonObject) => {
     const name = textOf(one.name) ?? "";
     return name === prefix || (name.startsWith(`${prefix}-`) && /^\d+$/.test(name.slice(prefix.length + 1)));

@@ -1,5 +1,6 @@
 import { type Chosen, chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
+import { earlyTraffic } from "./container/readiness.ts";
 import {
   graceOf,
   type HookPlan,
@@ -100,7 +101,7 @@ function planApp(chosen: Chosen, context: Context): App {
   return { ...chosen, options, said, shutdown, looks: options.get("sidecar") !== "none" };
 }
 
-function remarkOn(app: App, { surroundings }: Context, { problems, warnings }: Remarks): void {
+function remarkOn(app: App, { pod, surroundings }: Context, { problems, warnings }: Remarks): void {
   const { at, container, command, options, said, shutdown, looks } = app;
   for (const flag of options.keys()) {
     if (!said.has(flag) || !has(container, variableOf(flag))) continue;
@@ -110,6 +111,9 @@ function remarkOn(app: App, { surroundings }: Context, { problems, warnings }: R
   if (shutdown.warning !== undefined) warnings.push(shutdown.warning);
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
   warnings.push(...warnOfUncatchableSignal(container, at));
+  const early = looks && command !== undefined ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
+  if (early !== undefined && !warnings.some(({ field }) => field.endsWith(".readinessProbe")))
+    warnings.push({ field: `spec.containers[${at}].readinessProbe`, message: early });
   const mount = command === undefined ? undefined : mountInTheWay(container);
   if (mount === undefined) return;
   const field = `spec.containers[${at}].volumeMounts[${mount}].mountPath`;

@@ -5,6 +5,7 @@ import { starterOf } from "./container/command.ts";
 import { nativeSidecarsIn } from "./container/network.ts";
 import type { Container, Pod, Remark } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
+import { skippedIn } from "./skipped.ts";
 
 /** What was changed in one container. */
 const containerStatus = z.object({
@@ -36,11 +37,12 @@ export type Status = z.infer<typeof status>;
 export type ContainerStatus = z.infer<typeof containerStatus>;
 
 /**
- * Parses the text of ebb.dev/status. Returns undefined if `text` is undefined, and a Remark if it is malformed. Never
- * throws.
+ * Parses the text of ebb.dev/status. Returns undefined if `text` is undefined, and a Remark if it is malformed. Nothing
+ * was put into a pod that the webhook skipped. Never throws.
  */
 export function readStatus(text: string | undefined): Status | undefined | Remark {
   if (text === undefined) return undefined;
+  if (skippedIn(text) !== undefined) return { containers: {} };
   try {
     return status.parse(JSON.parse(text));
   } catch {

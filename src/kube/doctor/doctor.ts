@@ -85,7 +85,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
       ...(await leftBindings(reader)),
       ...namespaces.flatMap((each) => namespaceFindings(each, installed)),
       ...(await examineWorkloads(reader, scopes, labels)),
-      ...(webhooks.count === 0 ? [] : await refusedOwners(reader, scopes)),
+      ...(await refusedOwners(reader, scopes, { labels, webhooks })),
       ...inPods.findings,
     ],
   };

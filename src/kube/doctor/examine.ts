@@ -1,8 +1,16 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
+import { initFinding } from "../../core/doctor/init.ts";
 import type { Webhooks } from "../../core/doctor/installation.ts";
-import { lacksPods, REFUSALS, type Refused, refusalFinding, workloadFindings } from "../../core/doctor/owners.ts";
-import { annotationFindings, podFinding } from "../../core/doctor/pods.ts";
+import {
+  lacksPods,
+  REFUSALS,
+  type Refused,
+  refusalFinding,
+  wantsEbb,
+  workloadFindings,
+} from "../../core/doctor/owners.ts";
+import { annotationFindings, podFinding, readinessFindings } from "../../core/doctor/pods.ts";
 import { presenceOf } from "../../core/doctor/presence.ts";
 import { ASK, isEbbKey } from "../../core/inject/annotation-names.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
@@ -54,12 +62,13 @@ interface Known {
 }
 
 /**
- * Counts the pods that run, and those with ebb in them. Finds pods that asked for ebb and have none, or an older one;
- * once for each owner. `scopes`: parts of paths, such as `/namespaces/NAME`; an empty one stands for the whole cluster.
+ * Counts the pods that run, and those with ebb in them. Finds pods that asked for ebb and have none, or an older one, or
+ * that ebb's init container keeps from starting, or that get traffic while ebb waits; once for each owner. `scopes`: parts of paths, such as `/namespaces/NAME`; an empty one stands for the whole cluster.
  */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];
   const isFirst = oncePerOwner();
+  const isFirstToWait = oncePerOwner();
   let pods = 0;
   let injected = 0;
   for (const scope of scopes) {
@@ -73,10 +82,13 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
         if (presenceOf(pod).kind === "present") injected += 1;
         const label = labels.get(String(namespace));
         const finding = podFinding(pod, label, webhooks);
-        const others = annotationFindings(pod, label);
+        const others = [...annotationFindings(pod, label), ...readinessFindings(pod)];
         for (const each of finding === undefined ? others : [finding, ...others]) {
           if (isFirst(pod, each)) findings.push(each);
         }
+        const init = initFinding(pod);
+        // the kubelet's words change while it tries again
+        if (init !== undefined && isFirstToWait(pod, { ...init, message: "" })) findings.push(init);
       },
     );
   }
@@ -96,10 +108,14 @@ function oncePerOwner(): (pod: JsonObject, finding: Finding) => boolean {
 }
 
 /**
- * Finds Jobs, ReplicaSets and other owners whose pods the webhook refused, and that still lack pods. Reads Events,
- * which Kubernetes keeps for one hour.
+ * Finds Jobs, ReplicaSets and other owners whose pods were refused, by the webhook or with ebb in them, and that still
+ * lack pods. Reads Events, which Kubernetes keeps for one hour.
  */
-export async function refusedOwners(reader: Reader, scopes: readonly string[]): Promise<readonly Finding[]> {
+export async function refusedOwners(
+  reader: Reader,
+  scopes: readonly string[],
+  known: Known,
+): Promise<readonly Finding[]> {
   const refused = new Map<string, Refused>();
   const found = (event: JsonObject): void => {
     const finding = refusalFinding(event);
@@ -108,21 +124,26 @@ export async function refusedOwners(reader: Reader, scopes: readonly string[]): 
   for (const scope of scopes) await reader.each(`/api/v1${scope}/events`, { fieldSelector: REFUSALS }, found);
   const findings: Finding[] = [];
   for (const { object, message, ...owner } of refused.values()) {
-    if (await stillLacksPods(reader, owner)) findings.push({ object, message });
+    if (await stillLacksPods(reader, owner, known)) findings.push({ object, message });
   }
   return findings;
 }
 
 /**
- * Reports whether an owner still lacks pods: Events outlive what they are about. An owner that cannot be read, or is of
- * another kind, counts as lacking them.
+ * Reports whether an owner still lacks pods, with ebb: Events outlive what they are about. An owner that cannot be read,
+ * or is of another kind, counts as lacking them, unless nothing shows that its pods are to have ebb.
  */
-async function stillLacksPods(reader: Reader, owner: Omit<Refused, keyof Finding>): Promise<boolean> {
-  const { kind, namespace, name, uid } = owner;
+async function stillLacksPods(
+  reader: Reader,
+  owner: Omit<Refused, keyof Finding>,
+  { labels, webhooks }: Known,
+): Promise<boolean> {
+  const { kind, namespace, name, uid, by } = owner;
   const collection = collectionOf(kind, `/namespaces/${namespace}`);
   const found = collection === undefined ? undefined : await reader.get(`${collection}/${name}`);
-  if (found === undefined) return true;
-  return found !== "absent" && objectOf(found.metadata).uid === uid && lacksPods(found);
+  if (found === undefined) return by !== "rule";
+  if (found === "absent" || objectOf(found.metadata).uid !== uid || !lacksPods(found)) return false;
+  return by !== "rule" || wantsEbb(found, labels.get(namespace), webhooks.all);
 }
 
 const workloads = ["Job", "CronJob", "Deployment", "StatefulSet", "DaemonSet"];

@@ -106,6 +106,8 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
  * are not refused for it.
  */
 function outcomeOf({ object }: PodPlace, injection: Injection): string {
+  const isIdle = "containers" in injection && injection.containers.length === 0;
+  if (isIdle) return `${object}: took out its ebb.dev/status`;
   if (injection.kind === "changed") return `${object}: put ebb into ${injection.containers.join(", ")}`;
   if (injection.kind === "removed") return `${object}: took ebb out of ${injection.containers.join(", ")}`;
   if (injection.kind === "unchanged") return `${object}: unchanged: ${injection.reason}`;

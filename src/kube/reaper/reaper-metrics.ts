@@ -77,7 +77,7 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   });
   const injected = createStateGauge(registry, {
     name: "ebb_reaper_injection_pods",
-    help: "Running pods by injection state. injected: the pod has ebb; missing: its annotation asks for ebb, but it has none; other: its ebb is from another image than the reaper's --image.",
+    help: "Running pods by injection state. injected: the pod has ebb; missing: its annotation asks for ebb, but it has none; skipped: it was selected, and the webhook left it as it is; other: its ebb is from another image than the reaper's --image.",
     label: "state",
     states: injections,
   });
@@ -132,11 +132,14 @@ function createStateGauge<S extends string>(registry: Registry, { name, help, la
   };
 }
 
-const injections = ["missing", "other", "injected"] as const;
+const injections = ["missing", "skipped", "other", "injected"] as const;
 
 function injectionOf(pod: KubeObject, image: string | undefined): (typeof injections)[number] | undefined {
   const presence = presenceOf(pod);
-  if (presence.kind === "absent") return requestedBy(pod, { label: undefined, all: false }) && "missing";
+  if (presence.kind === "absent") {
+    if (requestedBy(pod, { label: undefined, all: false })) return "missing";
+    return presence.skipped === undefined ? undefined : "skipped";
+  }
   return image === undefined || presence.image === undefined || presence.image === image ? "injected" : "other";
 }
 

@@ -1,9 +1,11 @@
-import { describePath, objectOf, type Path, textOf } from "../../core/base/json.ts";
+import { describePath, isObject, objectOf, type Path, textOf } from "../../core/base/json.ts";
 import { oneLine, shortened } from "../../core/base/text.ts";
 import { REFUSED } from "../../core/cluster/installed.ts";
+import { STATUS } from "../../core/inject/annotation-names.ts";
 import { type Injection, injectPod } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
+import { formatSkipped, skippedIn } from "../../core/inject/skipped.ts";
 import {
   type AdmissionRequest,
   type AdmissionResponse,
@@ -33,7 +35,7 @@ export function review(
 /**
  * Decides about a pod by the same change as `ebb inject`; anything but a new pod is let in as it is. A pod that asks
  * for ebb and cannot have it is refused (422), so that its owner reads why (`kubectl describe job`); one that only
- * --all or its namespace selects is let in as it is, with a warning.
+ * --all or its namespace selects is let in as it is, with a warning, and with the reason in its ebb.dev/status.
  */
 function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): AdmissionResponse {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
@@ -41,7 +43,7 @@ function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Admis
   const { asked, warnings } = injection;
   if (injection.kind === "unchanged") return unchanged(injection.reason, warnings);
   if (injection.kind === "refused") {
-    return asked ? refused(injection.problems, warnings) : skipped(injection.problems, warnings);
+    return asked ? refused(injection.problems, warnings) : skipped(request.object, injection.problems, warnings);
   }
   const { pod, containers } = injection;
   const result = injection.kind === "removed" ? "removed" : "injected";
@@ -100,9 +102,23 @@ function unchanged(reason: string, warnings: readonly Remark[] = []): AdmissionR
   return { result: "unchanged", reason, ...allowed(warnings) };
 }
 
-function skipped(problems: readonly Remark[], warnings: readonly Remark[]): AdmissionResponse {
+function skipped(pod: unknown, problems: readonly Remark[], warnings: readonly Remark[]): AdmissionResponse {
   const notes = problems.map(({ field, message }) => ({ field, message: `the pod is left as it is: ${message}` }));
-  return { result: "skipped", reason: describe(problems), ...allowed([...notes, ...warnings]) };
+  const reason = describe(problems);
+  const patch = patchBetween(pod, withSkipped(pod, reason));
+  return {
+    ...{ result: "skipped", reason, ...allowed([...notes, ...warnings]) },
+    ...(patch.length === 0 ? {} : { patch: JSON.stringify(patch) }),
+  };
+}
+
+/** Returns a pod with ebb.dev/status that says why it is left; a status of what ebb has put there stays. */
+function withSkipped(pod: unknown, reason: string): unknown {
+  if (!isObject(pod)) return pod;
+  const metadata = objectOf(pod.metadata);
+  const annotations = objectOf(metadata.annotations);
+  if (annotations[STATUS] !== undefined && skippedIn(annotations[STATUS]) === undefined) return pod;
+  return { ...pod, metadata: { ...metadata, annotations: { ...annotations, [STATUS]: formatSkipped(reason) } } };
 }
 
 /** Refuses a pod, without `details`: kubectl would show them in place of the message and of who refused it. */

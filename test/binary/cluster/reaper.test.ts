@@ -39,15 +39,18 @@ test("a metric tells how many running pods asked for ebb and have none, and how 
   put("fine", changed, "registry.example.com/ebb:1");
   put("old", changed, "registry.example.com/ebb:0");
   put("not-asked", { "ebb.dev/inject": "false" });
+  put("skipped", { "ebb.dev/status": '{"skipped":"why"}' });
   await using reaper = await startReaper(cluster);
   const states = async () => {
-    const all = ["missing", "other", "injected"].map((state) => `ebb_reaper_injection_pods{state="${state}"}`);
+    const all = ["missing", "skipped", "other", "injected"].map(
+      (state) => `ebb_reaper_injection_pods{state="${state}"}`,
+    );
     return String(await Promise.all(all.map((line) => metric(reaper, line))));
   };
-  await until("all are counted", async () => (await states()) === "2,1,1" || undefined, LONG_MS);
+  await until("all are counted", async () => (await states()) === "2,1,1,1" || undefined, LONG_MS);
   cluster.api.remove(podPath("shop", "bare"));
   put("old", changed, "registry.example.com/ebb:1");
-  await until("and again", async () => (await states()) === "1,0,2" || undefined, LONG_MS);
+  await until("and again", async () => (await states()) === "1,1,0,2" || undefined, LONG_MS);
 });
 
 test("a stop signal ends it with 0, and the Lease is given back", async () => {

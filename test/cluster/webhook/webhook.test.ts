@@ -158,6 +158,8 @@ describe("a namespace that says yes", () => {
       code: 0,
       stderr: expect.stringMatching(/^Warning: .*command: the pod is left as it is/),
     });
+    const { metadata } = await here.pod("unknown");
+    expect(metadata.annotations?.["ebb.dev/status"]).toStartWith('{"skipped":"spec.containers[0].command: missing');
   });
 });
 

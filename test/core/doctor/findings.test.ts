@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { initFinding } from "../../../src/core/doctor/init.ts";
 import {
   type Registration,
   registrationFindings,
@@ -6,8 +7,8 @@ import {
   webhooksOf,
 } from "../../../src/core/doctor/installation.ts";
 import { namespaceFindings } from "../../../src/core/doctor/namespaces.ts";
-import { lacksPods, refusalFinding, workloadFindings } from "../../../src/core/doctor/owners.ts";
-import { annotationFindings, podFinding } from "../../../src/core/doctor/pods.ts";
+import { lacksPods, refusalFinding, wantsEbb, workloadFindings } from "../../../src/core/doctor/owners.ts";
+import { annotationFindings, podFinding, readinessFindings } from "../../../src/core/doctor/pods.ts";
 import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
@@ -26,6 +27,15 @@ const injected = (changes: Partial<typeof policy> = {}) => podIn(injectPod(podOf
 test.each<["emptyDir" | "image"]>([["emptyDir"], ["image"]])("the image of ebb is known: --volume %s", (volume) => {
   expect(presenceOf(injected({ volume }))).toEqual({ kind: "present", image: policy.image });
   expect(presenceOf(podOf())).toEqual({ kind: "absent" });
+});
+
+/** As the webhook leaves a pod that it cannot change. */
+const skipped = { ...bare, metadata: { annotations: { "ebb.dev/status": '{"skipped":"WHY"}' } } };
+
+test("a pod that the webhook left as it is has no ebb, unless its image starts one", () => {
+  expect(presenceOf(skipped)).toEqual({ kind: "absent", skipped: "WHY" });
+  const own = { ...skipped, spec: { containers: [{ name: "a", command: ["/ebb", "run"] }] } };
+  expect(presenceOf(own)).toEqual({ kind: "present", image: undefined });
 });
 
 const noCommand = { ...bare, spec: { containers: [{ name: "a" }] } };
@@ -58,6 +68,15 @@ describe("a pod", () => {
       /^it should have ebb .* none: spec\.containers\[0\]\.command: missing, .*: give its whole command line/,
     ],
     ["that cannot have it, and only --all takes", noCommand, undefined, { all: true }, undefined],
+    [
+      "that the webhook left as it is, and its namespace asks",
+      skipped,
+      "true",
+      {},
+      /^it should have ebb .* none: the webhook left it as it is: WHY; after that: delete the pod/,
+    ],
+    ["that the webhook left as it is, and --all takes", skipped, undefined, { all: true }, /left it as it is: WHY/],
+    ["that the webhook left as it is, and nothing selects now", skipped, undefined, {}, undefined],
     [
       "whose option cannot be read",
       podOf({ annotations: { "ebb.dev/drain": "5x" } }),
@@ -113,6 +132,31 @@ describe("a pod", () => {
     expect(podFinding(ofDeployment, undefined, webhooks)?.message).toEndWith(
       ": kubectl -n shop rollout restart deployment/web",
     );
+  });
+});
+
+describe("a container of an injected pod that gets traffic while ebb waits", () => {
+  const ports = [{ containerPort: 80 }];
+  const early =
+    'while ebb waits for the sidecars, "app" counts as ready and gets traffic: give it a readinessProbe; correct it in the pod template of its StatefulSet web';
+  const found = (container: object, spec: object = {}, annotations: Record<string, string> = {}) => {
+    const pod = podIn(injectPod(podOf({ containers: [app(container)], spec, annotations }), policy));
+    return readinessFindings(stored(pod, "StatefulSet")).map(({ message }) => message);
+  };
+
+  test.each<[string, object, object, Record<string, string>, string[]]>([
+    ["has ports and no probe", { ports }, {}, {}, [early]],
+    ["has a readinessProbe", { ports, readinessProbe: {} }, {}, {}, []],
+    ["has a startupProbe", { ports, startupProbe: {} }, {}, {}, []],
+    ["has no ports", {}, {}, {}, []],
+    ["is a Job's", { ports }, { restartPolicy: "OnFailure" }, {}, []],
+    ["waits for nothing", { ports }, {}, { "ebb.dev/sidecar": "none" }, []],
+  ])("%s", (_, container, spec, annotations, messages) => {
+    expect(found(container, spec, annotations)).toEqual(messages);
+  });
+
+  test("only where ebb starts it", () => {
+    expect(readinessFindings(stored(podOf({ containers: [app({ ports })] })))).toEqual([]);
   });
 });
 
@@ -208,10 +252,100 @@ test("an owner whose pods the webhook refuses", () => {
     'Error creating: admission webhook "ebb-webhook.inject.ebb.dev" denied the request: ebb cannot be put into this pod: a: b';
   expect(refusalFinding({ involvedObject, message: said })).toEqual({
     ...involvedObject,
+    by: "webhook",
     object: "Job shop/report",
     message: "the webhook refuses its pods: a: b",
   });
   expect(refusalFinding({ involvedObject, message: "exceeded quota" })).toBeUndefined();
+});
+
+test.each([
+  ["failed quota: q: must specify limits.cpu for: ebb-install; requests.cpu for: ebb-install", "ebb-install"],
+  ["minimum memory usage per Container is 64Mi, but request is 16Mi", "rule"],
+  ["exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2", "rule"],
+])("an owner whose pods a quota or a limit range refuses: %s", (why, by) => {
+  const involvedObject = { kind: "ReplicaSet", namespace: "shop", name: "web-7c9f", uid: "u" };
+  const message = `Error creating: pods "web-7c9f-x" is forbidden: ${why}`;
+  const told = `its pods, which have ebb or are to have it, are refused: ${why}`;
+  expect(refusalFinding({ involvedObject, message })).toMatchObject({ by, message: told });
+});
+
+test.each<[string, Loose, string | undefined, boolean, boolean]>([
+  ["with ebb in its template", injected(), undefined, false, true],
+  ["whose template asks", podOf(), undefined, false, true],
+  ["whose namespace asks", bare, "true", false, true],
+  ["whose namespace says no", podOf(), "false", true, false],
+  ["that the webhook takes with all others", bare, undefined, true, true],
+  ["that nothing selects", bare, undefined, false, false],
+])("whether an owner's pods are to have ebb: one %s", (_, template, label, all, wants) => {
+  expect(wantsEbb({ spec: { template } }, label, all)).toBe(wants);
+});
+
+describe("the init container that copies ebb", () => {
+  const withStatus = (state: object, lastState = {}, name = "ebb-install") => ({
+    ...stored(injected()),
+    status: { initContainerStatuses: [{ name, state, lastState }] },
+  });
+  const waiting = (reason: string, message?: string) => ({ waiting: { reason, message } });
+  const noUser = 'container has runAsNonRoot and image will run as root (pod: "a_shop(0f3c)", container: ebb-install)';
+  const user =
+    "; its image needs a USER that is a number other than 0, as Dockerfile.distroless gives it, or the pod a securityContext.runAsUser";
+  const image = "; correct --image of the webhook or of ebb inject, or give the pod its imagePullSecrets";
+
+  test.each<[string, object, object, string | undefined]>([
+    ["runs", { running: {} }, {}, undefined],
+    ["has ended", { terminated: { exitCode: 0, reason: "Completed" } }, {}, undefined],
+    ["waits for its turn", waiting("PodInitializing"), {}, undefined],
+    ["is being created", waiting("ContainerCreating"), {}, undefined],
+    [
+      "has no user",
+      waiting("CreateContainerConfigError", noUser),
+      {},
+      `cannot start: CreateContainerConfigError: container has runAsNonRoot and image will run as root${user}`,
+    ],
+    [
+      "has no image",
+      waiting("ImagePullBackOff", 'Back-off pulling image "ebb:9"'),
+      {},
+      `cannot start: ImagePullBackOff: Back-off pulling image "ebb:9"${image}`,
+    ],
+    ["has no name of an image", waiting("InvalidImageName"), {}, `cannot start: InvalidImageName${image}`],
+    [
+      "fails again and again",
+      waiting("CrashLoopBackOff", "back-off 10s restarting failed container=ebb-install pod=a_shop(0f3c)"),
+      { terminated: { exitCode: 71, reason: "Error", message: "no space left on device\n" } },
+      "fails: exit code 71, Error: no space left on device",
+    ],
+    ["has failed", { terminated: { exitCode: 137, reason: "OOMKilled" } }, {}, "fails: exit code 137, OOMKilled"],
+  ])("%s", (_, state, last, message) => {
+    const found = initFinding(withStatus(state, last));
+    if (message === undefined) expect(found).toBeUndefined();
+    else
+      expect(found).toEqual({
+        object: "Pod shop/a",
+        message: `its init container ebb-install, which copies ebb, ${message}`,
+      });
+  });
+
+  test("or the image that is ebb's volume cannot be pulled", () => {
+    const pod = { ...stored(injected({ volume: "image" })), status: {} as Loose };
+    const waits = (message: string) => {
+      pod.status = { containerStatuses: [{ name: "app", state: waiting("ErrImagePull", message) }] };
+      return initFinding(pod)?.message;
+    };
+    const said = `pull ${policy.image}: not found`;
+    const start = "its container app cannot start, because ebb's volume is an image";
+    expect(waits(said)).toBe(`${start}: ErrImagePull: ${said}${image}`);
+    expect(waits("pull registry.example.com/app:1: not found")).toBeUndefined();
+  });
+
+  test("is known by its command: one of a manifest's own is named, another program's is not", () => {
+    const own = withStatus(waiting("ErrImagePull"), {}, "install-ebb");
+    own.spec.initContainers = [{ name: "install-ebb", command: ["/ebb", "install", "/shared/ebb"] }];
+    expect(initFinding(own)?.message).toStartWith("its init container install-ebb, which copies ebb, cannot start");
+    own.spec.initContainers[0].command = ["/migrate"];
+    expect(initFinding(own)).toBeUndefined();
+  });
 });
 
 test.each<[string, Loose, boolean]>([

@@ -17,6 +17,25 @@ test("a second time nothing changes, and a newer image replaces the older one", 
   expect(newer).toEqual(changed({}, { image: "ebb:2" }));
 });
 
+test.each<[string, object, object, string | undefined]>([
+  ["with ports and no probe", {}, {}, "app"],
+  ["with a readinessProbe", { readinessProbe: { httpGet: { port: 80 } } }, {}, undefined],
+  ["with a startupProbe", { startupProbe: { httpGet: { port: 80 } } }, {}, undefined],
+  ["of a Job", {}, { restartPolicy: "Never" }, undefined],
+  ["with a port for UDP alone", { ports: [{ containerPort: 53, protocol: "UDP" }] }, {}, undefined],
+])("an app that gets traffic while ebb waits is told of once for each pod: one %s", (_, more, spec, name) => {
+  const ports = [{ containerPort: 80 }];
+  const containers = [app({ ports, ...more }), app({ name: "other", ports, ...more })];
+  const annotations = { "ebb.dev/quit-on.other": "never" };
+  const message = `while ebb waits for the sidecars, "${name}" counts as ready and gets traffic: give it a readinessProbe`;
+  const told = name === undefined ? [] : [["spec.containers[0].readinessProbe", message]];
+  expect(warnings({ containers, spec, annotations }).filter(([field]) => field.includes("Probe"))).toEqual(
+    told as never,
+  );
+  const none = { ...annotations, "ebb.dev/sidecar": "none" };
+  expect(warnings({ containers, spec, annotations: none }).filter(([field]) => field.includes("Probe"))).toEqual([]);
+});
+
 test("annotations of a pod that does not ask for ebb are said to mean nothing", () => {
   const annotations = { "ebb.dev/drain": "40s" };
   const { warnings: said } = injectPod({ metadata: { annotations }, spec: { containers: [app()] } }, policy);

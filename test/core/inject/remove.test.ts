@@ -20,6 +20,19 @@ const given: readonly (readonly [string, Given])[] = [
   ["its own volumes", { spec: { volumes: [{ name: "data", emptyDir: {} }] } }],
 ];
 
+test("a pod that the webhook left as it is: its status goes, by --remove, an opt-out, or an injection", () => {
+  const status = { "ebb.dev/status": '{"skipped":"WHY"}' };
+  const left = { metadata: { annotations: status }, spec: { containers: [app()] } };
+  const without = { spec: { containers: [app()] } };
+  expect(removeFromPod(left)).toMatchObject({ kind: "removed", pod: without, containers: [], warnings: [] });
+  expect(injectPod(podOf({ annotations: { ...status, ...no } }), policy)).toMatchObject({
+    kind: "removed",
+    pod: podOf({ annotations: no }),
+  });
+  expect(changed({ annotations: status })).toEqual(changed());
+  expect(injectPod(left, policy)).toMatchObject({ kind: "unchanged", warnings: [] });
+});
+
 describe('an injected pod that says ebb.dev/inject: "false"', () => {
   test.each(given)("is what it was before ebb came: %s", (_, pod) => {
     const before = podOf(pod);

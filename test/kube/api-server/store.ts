@@ -116,21 +116,24 @@ function tellOne(watcher: Watcher, { at, path, before, after }: Change): void {
   watcher.send({ type: is ? (was ? "MODIFIED" : "ADDED") : "DELETED", object });
 }
 
-/** Reports whether an object's path is in a collection; `/api/v1/pods` has the pods of all namespaces. */
+/** Reports whether an object's path is in a collection; `/api/v1/pods` has the pods of all namespaces, `/api/v1/events` their Events. */
 function isIn(path: string, collection: string): boolean {
   const kind = path.split("/").at(-2);
-  if (collection === "/api/v1/pods") return kind === "pods";
+  if (collection === "/api/v1/pods" || collection === "/api/v1/events") return collection === `/api/v1/${kind}`;
   return path.startsWith(`${collection}/`) && !path.slice(collection.length + 1).includes("/");
 }
 
-/** Reports whether an object matches the selectors in `url`: for fields equality, for labels presence or equality. */
+/** Reports whether an object matches the selectors in `url`: for fields (in)equality, for labels presence or equality. */
 function matches(object: Loose, url: URL): boolean {
   if (object === undefined) return false;
   const fields = (url.searchParams.get("fieldSelector") ?? "").split(",").filter((each) => each !== "");
   const labels = (url.searchParams.get("labelSelector") ?? "").split(",").filter((each) => each !== "");
   const fieldOf = (path: string) => path.split(".").reduce((value, name) => value?.[name], object);
   return (
-    fields.every((each) => String(fieldOf(each.split("=")[0] as string)) === each.split("=")[1]) &&
+    fields.every((each) => {
+      const [, path = "", not, wanted] = /^(.*?)(!?)=(.*)$/.exec(each) ?? [];
+      return (String(fieldOf(path)) === wanted) === (not === "");
+    }) &&
     labels.every((each) => {
       const [name = "", wanted] = each.split("=");
       const value = object.metadata.labels?.[name];

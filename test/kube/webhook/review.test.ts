@@ -62,8 +62,56 @@ describe("a new pod", () => {
   test("that was only taken with all others is let in as it is, with a warning", () => {
     const object = { ...unknownCommand, metadata: {} };
     const { answer, response } = reviewed({ object }, { all: true });
-    expect([answer.allowed, answer.patch, response.result]).toEqual([true, undefined, "skipped"]);
+    expect([answer.allowed, response.result]).toEqual([true, "skipped"]);
     expect(answer.warnings?.[0]).toStartWith("ebb: spec.containers[0].command: the pod is left as it is: ");
+  });
+
+  describe("that was only taken with all others, and is left as it is,", () => {
+    const object = { ...unknownCommand, metadata: { labels: { app: "a" } } };
+    const why = { skipped: expect.stringMatching(/^spec\.containers\[0\]\.command: missing, /) };
+    const after = (given: object) => {
+      const patched = structuredClone(given) as typeof object & { metadata: { annotations: Record<string, string> } };
+      applyPatch(patched, patchOf(reviewed({ object: given }, { all: true }).answer));
+      return patched;
+    };
+    const statusOf = (given: object) => JSON.parse(after(given).metadata.annotations["ebb.dev/status"] ?? "");
+
+    test("says so in its status, and in nothing else", () => {
+      expect(statusOf(object)).toEqual(why);
+      const { annotations, ...metadata } = after(object).metadata;
+      expect([Object.keys(annotations), { ...after(object), metadata }]).toEqual([["ebb.dev/status"], object]);
+    });
+
+    test("keeps its annotations, also if it is too large to be looked at", () => {
+      const many = Array.from({ length: 1001 }, (_, at) => ({ name: `v${at}` }));
+      const large = { metadata: { annotations: { a: "b" } }, spec: { ...pod.spec, volumes: many } };
+      expect(statusOf(large)).toEqual({ skipped: "spec.volumes: more than 1000 items" });
+      expect(after(large).metadata.annotations.a).toBe("b");
+    });
+
+    test("is not changed again, and gets ebb once it can", () => {
+      const skipped = after(object);
+      expect(reviewed({ object: skipped }, { all: true }).answer.patch).toBeUndefined();
+      const mended = after({ ...skipped, spec: pod.spec });
+      expect(JSON.parse(mended.metadata.annotations["ebb.dev/status"] ?? "").containers).toHaveProperty("app");
+      const out = after({
+        ...skipped,
+        metadata: { annotations: { ...skipped.metadata.annotations, "ebb.dev/inject": "false" } },
+      });
+      expect(out.metadata.annotations).toEqual({ "ebb.dev/inject": "false" });
+    });
+
+    test("gets no patch if it is no object", () => {
+      const { answer, response } = reviewed({ object: null }, { all: true });
+      expect([response.result, answer.patch]).toEqual(["skipped", undefined]);
+    });
+
+    test("keeps the status of what ebb inject has put there", () => {
+      const status = '{"containers":{"app":{"command":"wrapped"}}}';
+      const given = { ...unknownCommand, metadata: { annotations: { "ebb.dev/status": status } } };
+      const { answer, response } = reviewed({ object: given }, { all: true });
+      expect([response.result, answer.patch]).toEqual(["skipped", undefined]);
+    });
   });
 
   test("that does not ask for it is let in as it is", () => {

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
+import { podIn, podOf, policy } from "../../core/inject/injection.ts";
+import { ebb } from "../../harness.ts";
+import { type Cluster, type Json, startCluster } from "./reaper.ts";
+
+/** Starts a cluster that also lists what it does not have: `ebb doctor` reads many kinds. */
+function startWhole(): Cluster {
+  const cluster = startCluster();
+  cluster.api.answer = (request, url) => {
+    const isOther = /\/[a-z]+s$/.test(url.pathname) && !/\/(pods|namespaces|events)$/.test(url.pathname);
+    return request.method === "GET" && isOther ? Response.json({ metadata: {}, items: [] }) : undefined;
+  };
+  return cluster;
+}
+
+function put(cluster: Cluster, name: string, owner: string, more: object): void {
+  const pod: Json = podIn(injectPod(podOf(), policy));
+  const ownerReferences = [{ kind: "ReplicaSet", name: owner, uid: owner }];
+  cluster.put({ ...pod, metadata: { ...pod.metadata, name, namespace: "shop", ownerReferences }, ...more });
+}
+
+async function findings({ flags: [flag = "", path = ""] }: Cluster): Promise<{ code: unknown; lines: string[] }> {
+  const { code, stdout } = await ebb(["doctor", flag, path]);
+  return { code, lines: stdout.trimEnd().split("\n").slice(2) };
+}
+
+test("pods whose ebb-install cannot start are named once for each owner, with the kubelet's reason", async () => {
+  await using cluster = startWhole();
+  const waits = (reason: string, message: string) => ({
+    status: {
+      phase: "Pending",
+      initContainerStatuses: [{ name: "ebb-install", state: { waiting: { reason, message } } }],
+    },
+  });
+  put(cluster, "a-1", "a", waits("ErrImagePull", "not found"));
+  put(cluster, "a-2", "a", waits("ImagePullBackOff", "Back-off pulling image"));
+  put(
+    cluster,
+    "b-1",
+    "b",
+    waits("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"),
+  );
+  put(cluster, "c-1", "c", { status: { phase: "Running" } });
+  const start = "its init container ebb-install, which copies ebb, cannot start:";
+  expect(await findings(cluster)).toEqual({
+    code: 1,
+    lines: [
+      expect.stringContaining(`Pod shop/a-1: ${start} ErrImagePull: not found; correct --image`),
+      expect.stringContaining(`Pod shop/b-1: ${start} CreateContainerConfigError: container has runAsNonRoot`),
+      "4 pods, 4 with ebb: 2 findings",
+    ],
+  });
+});
+
+test("owners whose pods a quota refuses are named if the pods are to have ebb", async () => {
+  await using cluster = startWhole();
+  const refused = (name: string, template: object): void => {
+    const involvedObject = { kind: "Job", namespace: "shop", name, uid: name };
+    const message = `Error creating: pods "${name}-x" is forbidden: exceeded quota: q`;
+    const event = { metadata: { name }, reason: "FailedCreate", involvedObject, message };
+    cluster.api.put(`/api/v1/namespaces/shop/events/${name}`, event);
+    const job = { metadata: { name, uid: name }, spec: { template }, status: {} };
+    cluster.api.put(`/apis/batch/v1/namespaces/shop/jobs/${name}`, job);
+  };
+  refused("report", podOf());
+  refused("other", { spec: podOf().spec });
+  expect(await findings(cluster)).toEqual({
+    code: 1,
+    lines: [
+      "Job shop/report: its pods, which have ebb or are to have it, are refused: exceeded quota: q",
+      "0 pods, 0 with ebb: 1 finding",
+    ],
+  });
+});

@@ -3,9 +3,7 @@ import { nearest } from "../cli/suggestion.ts";
 import { splitBy } from "../cli/syntax.ts";
 import { isSidecar } from "../sidecars/containers.ts";
 import { isAtWork, ownEphemerals } from "./ephemeral.ts";
-import type { Parts } from "./pod-parts.ts";
-import { isNative } from "./pod-parts.ts";
-import { restartAfter } from "./pod-restart.ts";
+import { isNative, type Parts, restartAfter } from "./pod-containers.ts";
 import type { ContainerState, ContainerView, PodView } from "./pod-view.ts";
 import { type ReapPolicy, selectionOf } from "./policy.ts";
 

@@ -6,98 +6,91 @@ import { EPHEMERAL_PREFIX } from "./ephemeral.ts";
 // Pods with only those fields on which their reaping depends (pod-view.ts). A watch over a whole cluster keeps all pods
 // in memory.
 
+/** What is kept of a value: of an object these fields, and of a list the same of each item; or what a function returns. */
+type Kept = true | { readonly [field: string]: Kept } | ((value: unknown) => unknown);
+
+const kinds = sidecarNames.map(kindOf);
+const annotationPrefixes = ["ebb.dev/", ...kinds.flatMap((kind) => kind.annotationPrefixes)];
+const variablePrefixes = kinds.flatMap((kind) => kind.variablePrefixes ?? []);
+const MIRROR = "kubernetes.io/config.mirror";
+
+const container: Kept = {
+  ...fields("name", "image", "restartPolicy", "restartPolicyRules"),
+  securityContext: (value) => (objectOf(value).privileged === true ? { privileged: true } : undefined),
+  env: (value) => some(value, ({ name }) => startsWithOne(name, variablePrefixes)),
+  volumeMounts: (value) =>
+    keep(
+      some(value, ({ mountPath }) => mountPath === EBB_FOLDER),
+      fields("mountPath"),
+    ),
+};
+const withArguments: Kept = { ...container, args: true };
+const state: Kept = fields("name", "state");
+const kept: Kept = {
+  metadata: {
+    ...fields("name", "namespace", "uid", "deletionTimestamp"),
+    labels: (value) => named(value, (name) => name.startsWith("ebb.dev/")),
+    // the largest of the other annotations is kubectl's copy of the manifest
+    annotations: (value) => named(value, (name) => startsWithOne(name, annotationPrefixes) || name === MIRROR),
+    ownerReferences: fields("apiVersion", "kind", "name", "controller"),
+  },
+  spec: {
+    ...fields("restartPolicy", "hostNetwork"),
+    containers: container,
+    initContainers: container,
+    ephemeralContainers: (value) =>
+      Array.isArray(value) ? value.map((each) => keep(each, isReapers(each) ? withArguments : container)) : value,
+  },
+  status: {
+    ...fields("phase", "reason"),
+    conditions: (value) => some(value, ({ type }) => type === "AllContainersRestarting"),
+    containerStatuses: state,
+    initContainerStatuses: state,
+    ephemeralContainerStatuses: state,
+  },
+};
+
 /**
  * Returns a copy of a pod that has a tenth of its size and the same verdict. Variables by which ebb finds no sidecar
  * are left out, because their values may be secret.
  */
 export function trimPod(pod: JsonObject): JsonObject {
-  const { metadata, spec, status } = pod;
-  return {
-    metadata: leanMetadata(objectOf(metadata)),
-    ...(isObject(spec) && { spec: leanSpec(spec) }),
-    ...(isObject(status) && { status: leanStatus(status) }),
-  };
+  return { metadata: {}, ...objectOf(keep(pod, kept)) };
 }
 
-const kinds = sidecarNames.map(kindOf);
-const annotationPrefixes = kinds.flatMap((kind) => kind.annotationPrefixes);
-const variablePrefixes = kinds.flatMap((kind) => kind.variablePrefixes ?? []);
-const MIRROR = "kubernetes.io/config.mirror";
-const metadataFields = ["name", "namespace", "uid", "deletionTimestamp"];
-const specFields = ["restartPolicy", "hostNetwork"];
-const statusFields = ["phase", "reason"];
-const containerFields = ["name", "image", "restartPolicy", "restartPolicyRules"];
-const containerLists = ["containers", "initContainers", "ephemeralContainers"];
-const statusLists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];
-const ownerFields = ["apiVersion", "kind", "name", "controller"];
-
-function leanMetadata(metadata: JsonObject): JsonObject {
-  const { labels, annotations, ownerReferences } = metadata;
-  return {
-    ...pick(metadata, metadataFields),
-    ...(isObject(labels) && { labels: only(labels, (name) => name.startsWith("ebb.dev/")) }),
-    ...(isObject(annotations) && { annotations: only(annotations, isAsked) }),
-    ...(Array.isArray(ownerReferences) && {
-      ownerReferences: ownerReferences.map((owner) => pick(objectOf(owner), ownerFields)),
-    }),
-  };
+function keep(value: unknown, what: Kept): unknown {
+  if (what === true) return value;
+  if (typeof what === "function") return what(value);
+  if (Array.isArray(value)) return value.map((each) => keep(each, what));
+  if (!isObject(value)) return value;
+  const left: Record<string, unknown> = {};
+  for (const field in what) {
+    const each = keep(value[field], what[field] as Kept);
+    if (each !== undefined) left[field] = each;
+  }
+  return left;
 }
 
-/**
- * Reports whether the reaper reads this annotation: ebb's, or an injector's. The largest of the others is kubectl's
- * copy of the manifest.
- */
-function isAsked(name: string): boolean {
-  return name.startsWith("ebb.dev/") || annotationPrefixes.some((prefix) => name.startsWith(prefix)) || name === MIRROR;
+function fields(...names: readonly string[]): { readonly [field: string]: true } {
+  return Object.fromEntries(names.map((name) => [name, true]));
 }
 
-function leanSpec(spec: JsonObject): JsonObject {
-  return { ...pick(spec, specFields), ...each(spec, containerLists, leanContainer) };
+/** Returns the items of a list that are wanted; undefined if there are none. */
+function some(list: unknown, isWanted: (item: JsonObject) => boolean): readonly unknown[] | undefined {
+  const wanted = listOf(list).filter((item) => isWanted(objectOf(item)));
+  return wanted.length === 0 ? undefined : wanted;
 }
 
-function leanContainer(container: unknown): unknown {
-  if (!isObject(container)) return container;
-  const env = listOf(container.env).filter((variable) => isVariable(objectOf(variable).name));
-  const mounts = listOf(container.volumeMounts).filter((mount) => objectOf(mount).mountPath === EBB_FOLDER);
-  return {
-    ...pick(container, isReapers(container) ? [...containerFields, "args"] : containerFields),
-    ...(objectOf(container.securityContext).privileged === true && { securityContext: { privileged: true } }),
-    ...(env.length > 0 && { env }),
-    ...(mounts.length > 0 && { volumeMounts: mounts.map((mount) => pick(objectOf(mount), ["mountPath"])) }),
-  };
-}
-
-/** Reports whether this ephemeral container is the reaper's, so that its arguments are kept. */
-function isReapers({ name }: JsonObject): boolean {
-  return typeof name === "string" && name.startsWith(EPHEMERAL_PREFIX);
-}
-
-/** Reports whether a sidecar may be found by this variable. */
-function isVariable(name: unknown): boolean {
-  return typeof name === "string" && variablePrefixes.some((prefix) => name.startsWith(prefix));
-}
-
-function leanStatus(status: JsonObject): JsonObject {
-  const { conditions } = status;
-  const restarting = listOf(conditions).filter((one) => objectOf(one).type === "AllContainersRestarting");
-  return {
-    ...pick(status, statusFields),
-    ...(restarting.length > 0 && { conditions: restarting }),
-    ...each(status, statusLists, (one) => (isObject(one) ? pick(one, ["name", "state"]) : one)),
-  };
-}
-
-function pick(object: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(names.flatMap((name) => (object[name] === undefined ? [] : [[name, object[name]]])));
-}
-
-function only(object: JsonObject, isWanted: (name: string) => boolean): JsonObject {
+function named(object: unknown, isWanted: (name: string) => boolean): JsonObject | undefined {
+  if (!isObject(object)) return undefined;
   return Object.fromEntries(Object.entries(object).filter(([name]) => isWanted(name)));
 }
 
-function each(object: JsonObject, names: readonly string[], trim: (value: unknown) => unknown): JsonObject {
-  const lists = names.filter((name) => object[name] !== undefined);
-  return Object.fromEntries(
-    lists.map((name) => [name, Array.isArray(object[name]) ? object[name].map(trim) : object[name]]),
-  );
+function startsWithOne(name: unknown, prefixes: readonly string[]): boolean {
+  return typeof name === "string" && prefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** Reports whether this ephemeral container is the reaper's, so that its arguments are kept. */
+function isReapers(value: unknown): boolean {
+  return startsWithOne(objectOf(value).name, [EPHEMERAL_PREFIX]);
 }

@@ -2,7 +2,7 @@ import { formatDuration } from "../base/duration.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
-import { partsOf } from "./pod-parts.ts";
+import { partsOf } from "./pod-containers.ts";
 import { type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";

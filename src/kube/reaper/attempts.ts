@@ -1,4 +1,4 @@
-import { partsOf } from "../../core/reap/pod-parts.ts";
+import { partsOf } from "../../core/reap/pod-containers.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import { firstAttempt, type Next, type Outcome } from "../../core/reap/reconcile.ts";
 import { eventOfOutcome, reportOf } from "../../core/reap/report.ts";

@@ -42,40 +42,41 @@ const message = "cannot watch namespaces: retrying";
  * exist.
  */
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
-  const said = new Map<string, string>();
   const known = Promise.withResolvers<void>();
-  const refused = onceFor(() => "", complaintTo(log));
-  const missing = onceFor(String, (namespace) => log.warn({ namespace }, "no such namespace: waiting for it"));
+  const absent = new Set<string>();
+  const labels = createLabels(api, log, (namespace) => {
+    if (!absent.has(namespace)) log.warn({ namespace }, "no such namespace: waiting for it");
+    absent.add(namespace);
+  });
   const watchAll = (changed: (name: string) => void, signal: AbortSignal): Promise<void> => {
     const trim = ({ metadata: { uid, name, labels } }: KubeObject) => ({ metadata: { uid, name, labels } });
-    const seen = (each: KubeObject, isGone: boolean): void => {
-      if (put(said, each.metadata.name, isGone ? undefined : labelOf(each))) changed(each.metadata.name);
-    };
-    const mayNot = (error: ApiError): void => {
-      refused(error);
-      known.resolve();
-    };
-    const reflected = { collection: COLLECTION, query, resyncMs, trim };
-    const reflector = createReflector(api, reflected, { seen, listed: known.resolve, refused: mayNot });
+    const reflector = createReflector(
+      api,
+      { collection: COLLECTION, query, resyncMs, trim },
+      {
+        seen: (each, isGone) => labels.put(each.metadata.name, isGone ? undefined : labelOf(each), changed),
+        listed: known.resolve,
+        refused(error) {
+          labels.refused(error);
+          known.resolve();
+        },
+      },
+    );
     return reflector.run({ message, log, signal });
-  };
-  const readNamed = async (changed: (name: string) => void, signal: AbortSignal): Promise<void> => {
-    for (const name of namespaces)
-      if (put(said, name, await readLabel(api, name, { refused, missing, signal }))) changed(name);
-    known.resolve();
   };
   return {
     async run(changed, signal) {
       if (namespaces.length === 0) return await watchAll(changed, signal);
       const once = async (isFine: () => void): Promise<void> => {
-        await readNamed(changed, signal);
+        for (const name of namespaces) await labels.read(name, signal, changed);
+        known.resolve();
         isFine();
         await pause(resyncMs, signal);
       };
       await keepTrying(once, { message, log, signal });
     },
     known: (signal) => Promise.race([known.promise, whenAborted(signal)]),
-    said: () => said,
+    said: () => labels.said,
   };
 }
 
@@ -89,63 +90,51 @@ export async function readNamespaces(
   namespaces: readonly string[],
   { log, signal }: Context,
 ): Promise<ReadonlyMap<string, string>> {
-  const said = new Map<string, string>();
-  const refused = onceFor(() => "", complaintTo(log));
-  for (const name of namespaces) put(said, name, await readLabel(api, name, { refused, missing, signal }));
-  if (namespaces.length > 0) return said;
+  const labels = createLabels(api, log, (name) => {
+    throw new Failure(EXIT.usage, `--namespace: there is no namespace "${name}"; kubectl get namespaces lists them`);
+  });
+  for (const name of namespaces) await labels.read(name, signal);
+  if (namespaces.length > 0) return labels.said;
   try {
     for await (const { items } of pagesAt<KubeObject>(api, COLLECTION, query, { signal }))
-      for (const each of items) put(said, each.metadata.name, labelOf(each));
+      for (const each of items) labels.put(each.metadata.name, labelOf(each));
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    refused(error);
+    labels.refused(error);
   }
-  return said;
+  return labels.said;
 }
 
-function missing(name: string): never {
-  throw new Failure(EXIT.usage, `--namespace: there is no namespace "${name}"; kubectl get namespaces lists them`);
-}
-
-/** Returns a function that calls `tell` once for each key. */
-function onceFor<T>(keyOf: (about: T) => string, tell: (about: T) => void): (about: T) => void {
-  const told = new Set<string>();
-  return (about) => {
-    if (!told.has(keyOf(about))) tell(about);
-    told.add(keyOf(about));
+/** Creates the labels that are known. `missing` is called with a namespace that is to be read, and does not exist. */
+function createLabels(api: ApiClient, log: Log, missing: (name: string) => void) {
+  const said = new Map<string, string>();
+  let isRefused = false;
+  const put = (name: string, label: string | undefined, changed?: (name: string) => void): void => {
+    if (said.get(name) === label) return;
+    if (label === undefined) said.delete(name);
+    else said.set(name, label);
+    changed?.(name);
   };
-}
-
-function complaintTo(log: Log): (error: ApiError) => void {
-  return ({ message: reason }) => log.warn({ reason }, "cannot read namespaces: ignoring their label ebb.dev/reap");
-}
-
-interface Reading {
-  /** Called if the account may not read the namespace. */
-  readonly refused: (error: ApiError) => void;
-  /** Called if it does not exist; it may still come. */
-  readonly missing: (name: string) => void;
-  readonly signal: AbortSignal;
-}
-
-/** Reads the label of one namespace. Resolves with undefined if it has none, does not exist or may not be read. */
-async function readLabel(api: ApiClient, name: string, { refused, missing, signal }: Reading) {
-  try {
-    return labelOf(await api.get(`${COLLECTION}/${name}`, { signal }));
-  } catch (error) {
-    if (isNotFound(error)) missing(name);
-    else if (isForbidden(error)) refused(error);
-    else throw error;
-    return undefined;
-  }
-}
-
-/** Sets or removes a namespace's label, and returns whether that is a change. */
-function put(said: Map<string, string>, name: string, label: string | undefined): boolean {
-  if (said.get(name) === label) return false;
-  if (label === undefined) said.delete(name);
-  else said.set(name, label);
-  return true;
+  const refused = ({ message: reason }: ApiError): void => {
+    if (!isRefused) log.warn({ reason }, "cannot read namespaces: ignoring their label ebb.dev/reap");
+    isRefused = true;
+  };
+  return {
+    said,
+    put,
+    refused,
+    /** Reads the label of one namespace. It has none if the namespace does not exist or may not be read. */
+    async read(name: string, signal: AbortSignal, changed?: (name: string) => void): Promise<void> {
+      try {
+        put(name, labelOf(await api.get(`${COLLECTION}/${name}`, { signal })), changed);
+      } catch (error) {
+        if (isNotFound(error)) missing(name);
+        else if (isForbidden(error)) refused(error);
+        else throw error;
+        put(name, undefined, changed);
+      }
+    },
+  };
 }
 
 function labelOf({ metadata }: KubeObject): string | undefined {

@@ -1,11 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Rule } from "../../core/reap/pod-rules.ts";
 import { timeOf } from "../../core/reap/pod-view.ts";
-import type { PodEvent } from "../../core/reap/report.ts";
+import { isFromNamespace } from "../../core/reap/policy.ts";
+import { eventOfComplaint, type PodEvent } from "../../core/reap/report.ts";
+import type { Verdict } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
 import { isApiFailure, isConflict, isTransient } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import type { PodRef } from "./act/acting.ts";
+import { podRefOf } from "./pods.ts";
 
 const CONTROLLER = "ebb.dev/reaper";
 const LONGEST_REQUEST_MS = 4000;
@@ -93,6 +97,41 @@ async function timesIn(api: ApiClient, namespace: string, signal: AbortSignal): 
       if (time !== undefined) times.set(regarding?.uid, Math.max(time, times.get(regarding?.uid) ?? 0));
     }
   return times;
+}
+
+/** The rules by which a pod is left until a user mends a label, an annotation or a permission. */
+const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-method", "no-right"]);
+
+/** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
+export interface Complaints {
+  /** Takes a pod's newest verdict. */
+  judged(pod: KubeObject, verdict: Verdict, signal: AbortSignal): void;
+  /** Forgets a pod that is gone. */
+  forgot(uid: string): void;
+}
+
+/** Creates the reporter of what users must mend. With `isDryRun` it writes no Events. */
+export function createComplaints(events: PodEvents, isDryRun: boolean, log: Log): Complaints {
+  /** What was told, by the pod's UID, or by the namespace's name. */
+  const told = new Map<string, string>();
+  return {
+    judged(pod, { rule, reason }, signal) {
+      const named = podRefOf(pod);
+      if (!causes.has(rule)) return void told.delete(named.uid);
+      const { namespace } = named;
+      const ofNamespace = rule === "unreadable-choice" && isFromNamespace(reason);
+      const about: Regarding = ofNamespace ? { kind: "Namespace", namespace, name: namespace } : named;
+      const key = ofNamespace ? namespace : named.uid;
+      if (told.get(key) === reason) return;
+      told.set(key, reason);
+      log.warn(
+        { namespace, ...(ofNamespace ? {} : { pod: named.name }), reason: rule, why: reason },
+        "cannot reap: the pod or namespace needs a change",
+      );
+      if (!isDryRun) void events.write(about, eventOfComplaint(reason), signal);
+    },
+    forgot: (uid) => void told.delete(uid),
+  };
 }
 
 function collectionOf({ namespace }: Pick<PodRef, "namespace">): string {

@@ -8,9 +8,8 @@ import type { Log } from "../../system/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
 import { whenAborted } from "../controller/stops.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
-import type { Complaints } from "./complaints.ts";
 import { createController } from "./controller.ts";
-import type { PodEvents } from "./pod-events.ts";
+import type { Complaints, PodEvents } from "./pod-events.ts";
 import { type PodSeen, type PodSource, podRefOf } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { restartAfter } from "../../../src/core/reap/pod-restart.ts";
+import { restartAfter } from "../../../src/core/reap/pod-containers.ts";
 import { viewOf } from "../../../src/core/reap/pod-view.ts";
 import { podOf, running } from "./stuck-pods.ts";
 

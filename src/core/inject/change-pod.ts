@@ -7,10 +7,12 @@ import {
   isAlwaysRestarted,
   planHook,
   proxyHook,
+  quits,
   rivalQuitters,
   stopSignalOf,
   warnOfUncatchableSignal,
 } from "./container/shutdown.ts";
+import { quitProblems, sidecarOptions } from "./container/sidecars.ts";
 import {
   type AnnotationsFile,
   annotationsVolume,
@@ -39,6 +41,8 @@ interface App extends Chosen {
   readonly options: ReadonlyMap<string, string>;
   /** Those of them that the pod's annotations say. */
   readonly said: ReadonlyMap<string, string>;
+  /** Whether the user says which sidecars are quit, or how. */
+  readonly saysQuit: boolean;
   readonly shutdown: HookPlan;
   /** Whether ebb looks for sidecars there. */
   readonly looks: boolean;
@@ -54,7 +58,7 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
   const context = {
     pod,
     request,
-    surroundings: surroundingsOf(pod, request.annotations.sidecars),
+    surroundings: surroundingsOf(pod, request.annotations),
     volumes: {
       ebb: freeName("ebb", taken),
       annotations: freeName("ebb-annotations", taken),
@@ -66,6 +70,8 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
   const isNamed = request.annotations.containers !== undefined;
   const rivals = isAlwaysRestarted(pod) ? undefined : rivalQuitters(started, isNamed);
   if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
+  if (!isAlwaysRestarted(pod) && apps.some(({ container, saysQuit }) => quits(container) && !saysQuit))
+    remarks.warnings.push(...quitProblems(context.surroundings));
   if (started.length > 0) hookProxies(apps, context);
   addVolumes(context);
 }
@@ -95,9 +101,12 @@ function planApp(chosen: Chosen, context: Context): App {
   const stopSignal = stopSignalOf(container);
   if (stopSignal !== undefined) fields.set("stop-signal", stopSignal);
   const said = new Map([...annotations.options, ...(annotations.own.get(container.name) ?? [])]);
-  const options = new Map([...fields, ...policy.options, ...said]);
+  const given = new Map([...policy.options, ...said]);
+  const options = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
   const shutdown = planHook(chosen, context, options);
-  return { ...chosen, options, said, shutdown, looks: options.get("sidecar") !== "none" };
+  const isGiven = (flag: string) => given.has(flag) || variablesOf(flag).some((name) => has(container, name));
+  const saysQuit = ["quit", "signal-process", "sidecar"].some(isGiven);
+  return { ...chosen, options, said, saysQuit, shutdown, looks: options.get("sidecar") !== "none" };
 }
 
 function remarkOn(app: App, { surroundings }: Context, { problems, warnings }: Remarks): void {

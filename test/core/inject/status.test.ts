@@ -52,7 +52,7 @@ test("the status names what was changed in each container, those that ebb starts
   const tool = app({ command: ["/bin/scuttle", "--", "/app"] });
   const containers = [{ name: "envoy" }, tool, app({ name: "own", command: ["/ebb", "run", "--", "x"] })];
   const pod = changed({ containers }, { options: new Map([["grace", "9s"]]) });
-  const env = ["EBB_RESTART_POLICY", "EBB_DETECT_TIMEOUT", "EBB_POD_GRACE", "EBB_GRACE"];
+  const env = ["EBB_RESTART_POLICY", "EBB_POD_GRACE", "EBB_SIDECAR", "EBB_GRACE"];
   expect(pod.metadata.annotations["ebb.dev/status"]).toBe(
     JSON.stringify({
       containers: {

@@ -3,9 +3,10 @@ import { duration, stopSignals } from "../../cli/syntax.ts";
 import { resolve } from "../../cli/values.ts";
 import { Failure } from "../../run/exit.ts";
 import { planShutdown } from "../../run/shutdown-budget.ts";
-import { sidecarIn } from "../../sidecars/containers.ts";
+import { formatChoice } from "../../sidecars/choice.ts";
 import { PLAIN } from "../../sidecars/port-finding.ts";
 import { kindOf } from "../../sidecars/registry.ts";
+import { shownIn } from "../../sidecars/shown.ts";
 import { mountInTheWay } from "../install.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { variablesOf } from "../pod-annotations.ts";
@@ -112,16 +113,17 @@ export function proxyHook(
   drain: string,
   options: ReadonlyMap<string, string>,
 ): string[] | undefined {
-  const { name, image, lifecycle } = container;
-  const kind = sidecarIn(name, image ?? undefined);
-  if (kind === undefined || kindOf(kind).needsDrainHook !== true || lifecycle?.preStop != null) return undefined;
+  const { name, port } = shownIn(container) ?? {};
+  if (name === undefined || kindOf(name).needsDrainHook !== true || container.lifecycle?.preStop != null)
+    return undefined;
   if (mountInTheWay(container) !== undefined) return undefined;
-  const passed = kind === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
+  const choice = formatChoice({ isAuto: false, named: [{ name, ...(port === undefined ? {} : { port }) }] });
+  const passed = name === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
   const flags = passed.flatMap((flag) => {
     const text = options.get(flag);
     return text === undefined ? [] : [`--${flag}=${text}`];
   });
-  return [EBB, "drain", `--sidecar=${kind}`, ...flags, `--drain=${drain}`];
+  return [EBB, "drain", `--sidecar=${choice}`, ...flags, `--drain=${drain}`];
 }
 
 /**
@@ -170,7 +172,7 @@ export function rivalQuitters(started: readonly Container[], isNamed: boolean): 
 /**
  * Reports whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes.
  */
-function quits({ env }: Container): boolean {
+export function quits({ env }: Container): boolean {
   const variables = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value ?? undefined]));
   try {
     return resolve(pickOptions("quitOn"), { flags: new Map(), env: variables }).values.quitOn !== "never";

@@ -1,16 +1,17 @@
 import { type Chosen, chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
+import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-stop.ts";
 import {
+  fit,
   graceOf,
   type HookPlan,
-  hookOf,
   isAlwaysRestarted,
   planHook,
-  proxyHook,
   quits,
   rivalQuitters,
   stopSignalOf,
   warnOfUncatchableSignal,
+  wholeSeconds,
 } from "./container/shutdown.ts";
 import { quitProblems, sidecarOptions } from "./container/sidecars.ts";
 import {
@@ -72,7 +73,7 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
   if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
   if (!isAlwaysRestarted(pod) && apps.some(({ container, saysQuit }) => quits(container) && !saysQuit))
     remarks.warnings.push(...quitProblems(context.surroundings));
-  if (started.length > 0) hookProxies(apps, context);
+  if (started.length > 0) hookProxies(apps, context, remarks);
   addVolumes(context);
 }
 
@@ -86,7 +87,7 @@ function changeApp(chosen: Chosen, context: Context, remarks: Remarks): App {
   addVariables(app, file?.path);
   if (command !== undefined) addMount(container, ebbMount(context.volumes.ebb), context);
   if (file?.mount !== undefined) addMount(container, file.mount, context);
-  if (shutdown.kind === "hook") addHook(container, hookOf(shutdown.drain));
+  if (shutdown.kind === "hook") addHook(container, shutdown.hook);
   return app;
 }
 
@@ -116,7 +117,7 @@ function remarkOn(app: App, { surroundings }: Context, { problems, warnings }: R
     const message = `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`;
     warnings.push({ field: `spec.containers[${at}].env`, message });
   }
-  if (shutdown.warning !== undefined) warnings.push(shutdown.warning);
+  warnings.push(...shutdown.warnings);
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
   warnings.push(...warnOfUncatchableSignal(container, at));
   const mount = command === undefined ? undefined : mountInTheWay(container);
@@ -162,15 +163,23 @@ function addHook(container: Container, command: string[]): void {
 }
 
 /** Adds drain hooks to ordinary proxies, so that they are there until the app has drained. */
-function hookProxies(apps: readonly App[], context: Context): void {
+function hookProxies(apps: readonly App[], context: Context, { warnings }: Remarks): void {
   const { pod, request, surroundings, volumes } = context;
   const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   if (longest === undefined || longest.drainMs === 0 || !isAlwaysRestarted(pod)) return;
+  const slept = Math.max(...apps.map(({ shutdown }) => shutdown.sleptMs));
   const options = new Map([...surroundings.options, ...request.policy.options, ...request.annotations.options]);
   const started = new Set(apps.map(({ container }) => container));
-  for (const container of pod.spec.containers) {
-    const hook = started.has(container) ? undefined : proxyHook(container, longest.drain, options);
+  for (const [at, container] of pod.spec.containers.entries()) {
+    const own = container.lifecycle?.preStop;
+    const isLonger = msSlept(own) > longest.drainMs;
+    const drainMs = isLonger ? fit(msSlept(own), pod, options) : longest.drainMs;
+    const drain = isLonger ? wholeSeconds(drainMs) : longest.drain;
+    const sleptMs = Math.min(Math.max(slept, msSlept(own)), drainMs);
+    const hook = started.has(container) ? undefined : proxyHook(container, { drain, sleptMs }, options);
     if (hook === undefined) continue;
+    warnings.push(...remarkOnHook(own, { at, drain, drainMs, command: hook, isDrained: false }));
+    if (!canReplace(own, drainMs)) continue;
     addMount(container, ebbMount(volumes.ebb), context);
     addHook(container, hook);
   }

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { ebb } from "../../harness.ts";
 import { canHaveNetwork, ebbBeside, found } from "../sidecars/own-network.ts";
 import { inject } from "./inject-calls.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: a manifest, as it was printed
+type Loose = any;
 
 /** A Job with one app and these sidecars, which asks for ebb. */
 function jobWith(...sidecars: readonly object[]): string {
@@ -48,4 +52,62 @@ test("a quit that the manifest shows to be off is a warning, at its line", async
   expect(stderr).toMatch(
     /^ebb: stdin:\d+: warning: Job migrate: spec\.template\.spec\.containers\[1\]\.args: "cloud-sql-proxy" will outlive the app: .*--quitquitquit/m,
   );
+});
+
+/** A Deployment in YAML whose app has this hook, with an Envoy beside it. */
+const server = (preStop: string) => `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  template:
+    metadata:
+      annotations: {ebb.dev/inject: "true"} # asks for ebb
+    spec:
+      containers:
+        - name: web
+          image: registry.example.com/web
+          command: ["/web"]
+          lifecycle: ${preStop}
+        - name: envoy # ordinary
+          image: envoyproxy/envoy:v1.38.0
+          args: ["-c", "/etc/envoy.yaml"]
+`;
+
+function linesBut(text: string, word: string): readonly string[] {
+  return text.split("\n").filter((line) => !line.includes(word));
+}
+
+/** Takes ebb out of a manifest. */
+async function remove(text: string): Promise<string> {
+  const { stdout } = await ebb(["inject", "--remove"], { through: ["sh", "-c", 'printf %s "$0" | "$@"', text] });
+  return stdout;
+}
+
+/** Hooks in the style in which ebb writes new text come back to the byte. */
+const block = [
+  `\n            preStop:\n              exec:\n                command:\n                  - sleep\n                  - "15"`,
+  "\n            preStop:\n              sleep:\n                seconds: 15",
+];
+
+test.each([
+  ...block,
+  '{preStop: {exec: {command: ["sleep", "15"]}}}',
+  "{preStop: {exec: {command: [sh, -c, 'sleep 15']}}}",
+  "{preStop: {sleep: {seconds: 15}}}",
+  '{"preStop": {"exec": {"command": ["sleep", "15"]}}, "postStart": {"sleep": {"seconds": 1}}}',
+])("a hook that sleeps becomes a drain, in the proxy too, and comes back with --remove: %s", async (hook) => {
+  const { code, stdout, stderr } = await inject(server(hook));
+  expect(code).toBe(0);
+  const { containers } = (Bun.YAML.parse(stdout) as Loose).spec.template.spec;
+  expect(containers.map(({ lifecycle }: Loose) => lifecycle.preStop)).toEqual([
+    { exec: { command: ["/ebb.dev/ebb", "drain", "--min-drain=15s", "--drain=24s"] } },
+    { exec: { command: ["/ebb.dev/ebb", "drain", "--sidecar=envoy", "--min-drain=15s", "--drain=24s"] } },
+  ]);
+  expect(stderr).toMatch(
+    /^ebb: stdin:\d+: warning: Deployment web: spec\.template\.spec\.containers\[0\]\.lifecycle\.preStop: replaced "sleep 15" by ebb drain --min-drain=15s --drain=24s$/m,
+  );
+  const removed = await remove(stdout);
+  expect(Bun.YAML.parse(removed)).toEqual(Bun.YAML.parse(server(hook)));
+  if (block.includes(hook)) expect(removed).toBe(server(hook));
+  else expect(linesBut(removed, "lifecycle")).toEqual(linesBut(server(hook), "lifecycle"));
 });

@@ -1,5 +1,6 @@
 import { type Chosen, chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
+import { type Delay, delayOf, delayOptions, remarkOnDelay } from "./container/post-start.ts";
 import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-stop.ts";
 import {
   fit,
@@ -42,8 +43,9 @@ interface App extends Chosen {
   readonly options: ReadonlyMap<string, string>;
   /** Those of them that the pod's annotations say. */
   readonly said: ReadonlyMap<string, string>;
-  /** Whether the user says which sidecars are quit, or how. */
-  readonly saysQuit: boolean;
+  /** Whether annotations, the policy or variables of the manifest say an option. */
+  readonly isGiven: (flag: string) => boolean;
+  readonly delay: Delay | undefined;
   readonly shutdown: HookPlan;
   /** Whether ebb looks for sidecars there. */
   readonly looks: boolean;
@@ -71,10 +73,14 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
   const isNamed = request.annotations.containers !== undefined;
   const rivals = isAlwaysRestarted(pod) ? undefined : rivalQuitters(started, isNamed);
   if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
-  if (!isAlwaysRestarted(pod) && apps.some(({ container, saysQuit }) => quits(container) && !saysQuit))
-    remarks.warnings.push(...quitProblems(context.surroundings));
+  if (!isAlwaysRestarted(pod) && apps.some(quitsByItself)) remarks.warnings.push(...quitProblems(context.surroundings));
   if (started.length > 0) hookProxies(apps, context, remarks);
   addVolumes(context);
+}
+
+/** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
+function quitsByItself({ container, isGiven }: App): boolean {
+  return quits(container) && !["quit", "signal-process", "sidecar"].some(isGiven);
 }
 
 /** Changes a container that ebb starts: command, variables, mounts, preStop hook. */
@@ -103,11 +109,13 @@ function planApp(chosen: Chosen, context: Context): App {
   if (stopSignal !== undefined) fields.set("stop-signal", stopSignal);
   const said = new Map([...annotations.options, ...(annotations.own.get(container.name) ?? [])]);
   const given = new Map([...policy.options, ...said]);
-  const options = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
+  const named = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
+  const delay = delayOf(chosen, surroundings, named);
+  const options = new Map([...delayOptions(delay), ...named]);
   const shutdown = planHook(chosen, context, options);
-  const isGiven = (flag: string) => given.has(flag) || variablesOf(flag).some((name) => has(container, name));
-  const saysQuit = ["quit", "signal-process", "sidecar"].some(isGiven);
-  return { ...chosen, options, said, saysQuit, shutdown, looks: options.get("sidecar") !== "none" };
+  const variables = new Set((container.env ?? []).map(({ name }) => name));
+  const isGiven = (flag: string) => given.has(flag) || variablesOf(flag).some((name) => variables.has(name));
+  return { ...chosen, options, said, isGiven, delay, shutdown, looks: options.get("sidecar") !== "none" };
 }
 
 function remarkOn(app: App, { surroundings }: Context, { problems, warnings }: Remarks): void {
@@ -117,7 +125,7 @@ function remarkOn(app: App, { surroundings }: Context, { problems, warnings }: R
     const message = `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`;
     warnings.push({ field: `spec.containers[${at}].env`, message });
   }
-  warnings.push(...shutdown.warnings);
+  warnings.push(...shutdown.warnings, ...remarkOnDelay(app, app.delay, app.isGiven));
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
   warnings.push(...warnOfUncatchableSignal(container, at));
   const mount = command === undefined ? undefined : mountInTheWay(container);

@@ -111,3 +111,24 @@ test.each([
   if (block.includes(hook)) expect(removed).toBe(server(hook));
   else expect(linesBut(removed, "lifecycle")).toEqual(linesBut(server(hook), "lifecycle"));
 });
+
+test("a postStart hook that may wait for the app gets an app that starts after 10 s at most", async () => {
+  const { code, stdout, stderr } = await inject(
+    server('{postStart: {exec: {command: ["/wait-for-web"]}}}').replace(/ {8}- name: envoy.*/s, ""),
+  );
+  expect(code).toBe(0);
+  const [{ env }] = (Bun.YAML.parse(stdout) as Loose).spec.template.spec.containers;
+  expect(env).toContainEqual({ name: "EBB_WAIT_TIMEOUT", value: "10s" });
+  expect(env).toContainEqual({ name: "EBB_ON_WAIT_TIMEOUT", value: "start" });
+  expect(stderr).toMatch(/warning: Deployment web: spec\.template\.spec\.containers\[0\]\.lifecycle\.postStart: /);
+});
+
+test("a container that only waits and quits the sidecar stays as it is, with a warning", async () => {
+  const script = "while pgrep app; do sleep 1; done; curl -X POST localhost:15020/quitquitquit";
+  const { code, stdout, stderr } = await inject(
+    jobWith({ name: "quitter", image: "curl", args: ["sh", "-c", script] }),
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout).spec.template.spec.containers[1].command).toBeUndefined();
+  expect(stderr).toMatch(/warning: Job migrate: spec\.template\.spec\.containers\[1\]: "quitter" only waits /);
+});

@@ -1,12 +1,11 @@
 import { isPort } from "../../base/host-port.ts";
 import { listOf, objectOf } from "../../base/json.ts";
-import { parseChoice } from "../../sidecars/choice.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
 import { detect } from "../../sidecars/detect.ts";
 import { NATIVE } from "../annotation-names.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { type PodAnnotations, variablesOf } from "../pod-annotations.ts";
-import { isProxy, type PodSidecars, sidecarsOf, variablesIn } from "./sidecars.ts";
+import { choiceIn, isProxy, type PodSidecars, sidecarsOf, variablesIn } from "./sidecars.ts";
 
 /** What a pod tells of its network and its sidecars, which is the same for each of its containers. */
 export interface Surroundings extends PodSidecars {
@@ -68,7 +67,7 @@ export function hasOwnProxy(
   const env = variablesIn(container);
   const isSaid = (flag: string) => options.has(flag) || variablesOf(flag).some((name) => name in env);
   if (sidecars.some(({ name }) => isProxy(name)) || isSaid("admin")) return true;
-  const choice = parseChoice(options.get("sidecar") ?? env[variablesOf("sidecar")[0] as string] ?? "auto");
+  const choice = choiceIn(container, options);
   if (choice === undefined || choice.named.some(({ name }) => isProxy(name))) return true;
   if (!choice.isAuto) return choice.named.length > 0;
   return detect({ env, annotations, atAdmin: undefined, byPort: [] }).hasProxy;

@@ -1,7 +1,7 @@
 import { pickOptions } from "../../cli/options.ts";
 import { resolve } from "../../cli/values.ts";
 import { Failure } from "../../run/exit.ts";
-import { formatChoice } from "../../sidecars/choice.ts";
+import { formatChoice, parseChoice, type SidecarChoice } from "../../sidecars/choice.ts";
 import { detect, isDescribed } from "../../sidecars/detect.ts";
 import type { Annotations } from "../../sidecars/kinds/kind.ts";
 import { foundIn } from "../../sidecars/plan.ts";
@@ -50,6 +50,14 @@ export function isProxy(name: SidecarName): boolean {
 /** Returns a container's variables. One whose value is elsewhere (valueFrom) is empty. */
 export function variablesIn({ env }: Container): Readonly<Record<string, string>> {
   return Object.fromEntries((env ?? []).map(({ name, value }) => [name, value ?? ""]));
+}
+
+/**
+ * Returns which sidecars `ebb run` deals with in a container, by its variable or the options. Returns undefined if the
+ * variable's value is bad, or elsewhere.
+ */
+export function choiceIn(container: Container, options: ReadonlyMap<string, string>): SidecarChoice | undefined {
+  return parseChoice(variablesIn(container)[variableOf("sidecar")] ?? options.get("sidecar") ?? "auto");
 }
 
 /**

@@ -33,8 +33,9 @@ function textsIn(list: unknown): readonly string[] {
   return listOf(list).filter((word) => typeof word === "string");
 }
 
-function isEbb([program = ""]: readonly string[]): boolean {
-  return /(^|\/)ebb$/.test(program);
+/** Reports whether a hook runs ebb, or drains with it in a shell's script. */
+function isEbb(words: readonly string[]): boolean {
+  return /(^|\/)ebb$/.test(words[0] ?? "") || /(^|[\s/;&|(])ebb\s+drain\b/.test(scriptIn(words) ?? "");
 }
 
 const shell = /(^|\/)(ba|da|a|z|k)?sh$/;

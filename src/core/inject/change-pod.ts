@@ -1,17 +1,21 @@
 import { type Chosen, chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
+import { type Delay, delayOf, delayOptions, remarkOnDelay } from "./container/post-start.ts";
+import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-stop.ts";
 import { earlyTraffic } from "./container/readiness.ts";
 import {
+  fit,
   graceOf,
   type HookPlan,
-  hookOf,
   isAlwaysRestarted,
   planHook,
-  proxyHook,
+  quits,
   rivalQuitters,
   stopSignalOf,
   warnOfUncatchableSignal,
+  wholeSeconds,
 } from "./container/shutdown.ts";
+import { quitProblems, sidecarOptions } from "./container/sidecars.ts";
 import {
   type AnnotationsFile,
   annotationsVolume,
@@ -40,6 +44,9 @@ interface App extends Chosen {
   readonly options: ReadonlyMap<string, string>;
   /** Those of them that the pod's annotations say. */
   readonly said: ReadonlyMap<string, string>;
+  /** Whether annotations, the policy or variables of the manifest say an option. */
+  readonly isGiven: (flag: string) => boolean;
+  readonly delay: Delay | undefined;
   readonly shutdown: HookPlan;
   /** Whether ebb looks for sidecars there. */
   readonly looks: boolean;
@@ -55,7 +62,7 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
   const context = {
     pod,
     request,
-    surroundings: surroundingsOf(pod, request.annotations.sidecars),
+    surroundings: surroundingsOf(pod, request.annotations),
     volumes: {
       ebb: freeName("ebb", taken),
       annotations: freeName("ebb-annotations", taken),
@@ -67,8 +74,14 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
   const isNamed = request.annotations.containers !== undefined;
   const rivals = isAlwaysRestarted(pod) ? undefined : rivalQuitters(started, isNamed);
   if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
-  if (started.length > 0) hookProxies(apps, context);
+  if (!isAlwaysRestarted(pod) && apps.some(quitsByItself)) remarks.warnings.push(...quitProblems(context.surroundings));
+  if (started.length > 0) hookProxies(apps, context, remarks);
   addVolumes(context);
+}
+
+/** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
+function quitsByItself({ container, isGiven }: App): boolean {
+  return quits(container) && !["quit", "signal-process", "sidecar"].some(isGiven);
 }
 
 /** Changes a container that ebb starts: command, variables, mounts, preStop hook. */
@@ -81,7 +94,7 @@ function changeApp(chosen: Chosen, context: Context, remarks: Remarks): App {
   addVariables(app, file?.path);
   if (command !== undefined) addMount(container, ebbMount(context.volumes.ebb), context);
   if (file?.mount !== undefined) addMount(container, file.mount, context);
-  if (shutdown.kind === "hook") addHook(container, hookOf(shutdown.drain));
+  if (shutdown.kind === "hook") addHook(container, shutdown.hook);
   return app;
 }
 
@@ -96,9 +109,14 @@ function planApp(chosen: Chosen, context: Context): App {
   const stopSignal = stopSignalOf(container);
   if (stopSignal !== undefined) fields.set("stop-signal", stopSignal);
   const said = new Map([...annotations.options, ...(annotations.own.get(container.name) ?? [])]);
-  const options = new Map([...fields, ...policy.options, ...said]);
+  const given = new Map([...policy.options, ...said]);
+  const named = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
+  const delay = delayOf(chosen, surroundings, named);
+  const options = new Map([...delayOptions(delay), ...named]);
   const shutdown = planHook(chosen, context, options);
-  return { ...chosen, options, said, shutdown, looks: options.get("sidecar") !== "none" };
+  const variables = new Set((container.env ?? []).map(({ name }) => name));
+  const isGiven = (flag: string) => given.has(flag) || variablesOf(flag).some((name) => variables.has(name));
+  return { ...chosen, options, said, isGiven, delay, shutdown, looks: options.get("sidecar") !== "none" };
 }
 
 function remarkOn(app: App, { pod, surroundings }: Context, { problems, warnings }: Remarks): void {
@@ -108,7 +126,7 @@ function remarkOn(app: App, { pod, surroundings }: Context, { problems, warnings
     const message = `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`;
     warnings.push({ field: `spec.containers[${at}].env`, message });
   }
-  if (shutdown.warning !== undefined) warnings.push(shutdown.warning);
+  warnings.push(...shutdown.warnings, ...remarkOnDelay(app, app.delay, app.isGiven));
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
   warnings.push(...warnOfUncatchableSignal(container, at));
   const early = looks && command !== undefined ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
@@ -157,15 +175,23 @@ function addHook(container: Container, command: string[]): void {
 }
 
 /** Adds drain hooks to ordinary proxies, so that they are there until the app has drained. */
-function hookProxies(apps: readonly App[], context: Context): void {
+function hookProxies(apps: readonly App[], context: Context, { warnings }: Remarks): void {
   const { pod, request, surroundings, volumes } = context;
   const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   if (longest === undefined || longest.drainMs === 0 || !isAlwaysRestarted(pod)) return;
+  const slept = Math.max(...apps.map(({ shutdown }) => shutdown.sleptMs));
   const options = new Map([...surroundings.options, ...request.policy.options, ...request.annotations.options]);
   const started = new Set(apps.map(({ container }) => container));
-  for (const container of pod.spec.containers) {
-    const hook = started.has(container) ? undefined : proxyHook(container, longest.drain, options);
+  for (const [at, container] of pod.spec.containers.entries()) {
+    const own = container.lifecycle?.preStop;
+    const isLonger = msSlept(own) > longest.drainMs;
+    const drainMs = isLonger ? fit(msSlept(own), pod, options) : longest.drainMs;
+    const drain = isLonger ? wholeSeconds(drainMs) : longest.drain;
+    const sleptMs = Math.min(Math.max(slept, msSlept(own)), drainMs);
+    const hook = started.has(container) ? undefined : proxyHook(container, { drain, sleptMs }, options);
     if (hook === undefined) continue;
+    warnings.push(...remarkOnHook(own, { at, drain, drainMs, command: hook, isDrained: false }));
+    if (!canReplace(own, drainMs)) continue;
     addMount(container, ebbMount(volumes.ebb), context);
     addHook(container, hook);
   }

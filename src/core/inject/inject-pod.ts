@@ -1,9 +1,9 @@
 import { copyOf, type JsonObject, objectOf } from "../base/json.ts";
 import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
-import { isSidecar } from "../sidecars/containers.ts";
 import { ASK, annotationField, STATUS } from "./annotation-names.ts";
 import { changePod } from "./change-pod.ts";
+import { isApp } from "./container/choose.ts";
 import { otherSystem } from "./other-system.ts";
 import { checkPod, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
@@ -123,7 +123,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const other = otherSystem(pod);
   if (other !== undefined)
     return asked ? { kind: "refused", asked, problems: [other], warnings: [] } : unchanged(other.message);
-  const hasApp = pod.spec.containers.some(({ name, image }) => !isSidecar(name, image ?? undefined));
+  const hasApp = pod.spec.containers.some(isApp);
   if (!asked && !hasApp) return unchanged("it has only sidecars");
   const annotations = pod.metadata?.annotations ?? {};
   const status = readStatus(annotations[STATUS]);

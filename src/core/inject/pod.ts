@@ -27,6 +27,9 @@ const listOf = <T extends z.ZodMiniType>(item: T) => z.nullish(z.array(item));
 
 const resources = z.nullish(z.looseObject({ requests: amounts, limits: amounts }));
 
+/** A preStop hook. */
+export const hook = z.looseObject({ exec: z.nullish(z.looseObject({ command: listOf(text) })) });
+
 const container = z.looseObject({
   name: label,
   image: z.nullish(text),
@@ -37,7 +40,7 @@ const container = z.looseObject({
   lifecycle: z.nullish(
     z.looseObject({
       stopSignal: z.nullish(text),
-      preStop: z.nullish(z.looseObject({ exec: z.nullish(z.looseObject({ command: listOf(text) })) })),
+      preStop: z.nullish(hook),
     }),
   ),
   resources,
@@ -88,6 +91,7 @@ const lists = [
 
 export type Pod = z.infer<typeof pod>;
 export type Container = z.infer<typeof container>;
+export type Hook = z.infer<typeof hook>;
 export type Volume = z.infer<typeof volume>;
 export type Mount = NonNullable<Container["volumeMounts"]>[number];
 /** Quantities by resource (`cpu`, `memory`). */

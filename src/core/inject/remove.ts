@@ -1,5 +1,6 @@
 import { copyOf, objectOf } from "../base/json.ts";
 import { INSTALL, NATIVE, STATUS } from "./annotation-names.ts";
+import { kindOfHook } from "./by-hand.ts";
 import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
 import { annotationFolders, installCommand } from "./install.ts";
 import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
@@ -40,7 +41,8 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   const rest = new Set((spec.volumes ?? []).map(({ name }) => name));
   const gone = new Set((given.spec.volumes ?? []).map(({ name }) => name).filter((name) => !rest.has(name)));
   return spec.containers.flatMap(({ name, command, volumeMounts, lifecycle }, at): readonly Remark[] => {
-    const isStarted = command?.[0] === EBB || lifecycle?.preStop?.exec?.command?.[0] === EBB;
+    const hook = lifecycle?.preStop?.exec?.command ?? [];
+    const isStarted = command?.[0] === EBB || hook.some((word) => word.includes(EBB));
     const isMounted = (volumeMounts ?? []).some((mount) => gone.has(mount.name));
     if (!isStarted && !isMounted) return [];
     const message = `ebb.dev/status does not say how container "${name}" got ebb, so it stays in this pod: remove ebb from this container by hand, or give the container its former name`;
@@ -65,7 +67,7 @@ export function removeInjection(pod: Pod, status: Status): Pick<InjectPolicy, "o
     const added = new Set(own.env);
     drop(container, "env", ({ name }) => name.startsWith("EBB_") && added.has(name));
     drop(container, "volumeMounts", (mount) => gone.has(mount.name) && isOurMount(mount, own));
-    if (own.hook === true) removeHook(container);
+    if (own.hook === true) restoreHook(container, own);
   }
   drop(pod.spec, "initContainers", isInstall);
   drop(pod.spec, "volumes", ({ name }) => gone.has(name));
@@ -91,9 +93,15 @@ function isOurMount({ mountPath, readOnly }: Mount, { command, hook }: Container
   return mountPath === EBB_FOLDER ? command !== undefined || hook === true : annotationFolders.includes(mountPath);
 }
 
-function removeHook(container: Container): void {
+/** Takes ebb's hook out, or puts back the one that was there before. ebb replaces only those that sleep. */
+function restoreHook(container: Container, { preStop }: ContainerStatus): void {
   const { lifecycle } = container;
   if (lifecycle?.preStop?.exec?.command?.[0] !== EBB) return;
+  const actions = Object.values(preStop ?? {}).filter((action) => action != null);
+  if (preStop !== undefined && actions.length === 1 && kindOfHook(preStop).kind === "sleep") {
+    lifecycle.preStop = preStop;
+    return;
+  }
   delete lifecycle.preStop;
   if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
 }

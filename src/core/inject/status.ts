@@ -3,7 +3,7 @@ import { isSame } from "../base/same.ts";
 import { annotationField, NATIVE, STATUS } from "./annotation-names.ts";
 import { starterOf } from "./container/command.ts";
 import { nativeSidecarsIn } from "./container/network.ts";
-import type { Container, Pod, Remark } from "./pod.ts";
+import { type Container, hook, type Pod, type Remark } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { skippedIn } from "./skipped.ts";
 
@@ -20,6 +20,8 @@ const containerStatus = z.object({
   env: z.optional(z.array(z.string())),
   /** Whether a preStop hook was added. */
   hook: z.optional(z.boolean()),
+  /** The hook that was there before, which only slept. */
+  preStop: z.optional(hook),
 });
 
 const status = z.object({
@@ -83,11 +85,13 @@ export function recordStatus(pod: Pod, before: Pod, { options }: InjectPolicy): 
 function changesOf(before: Container, after: Container): ContainerStatus | undefined {
   if (isSame(before, after)) return undefined;
   const env = (after.env ?? []).slice(before.env?.length ?? 0).map(({ name }) => name);
-  const isHooked = before.lifecycle?.preStop == null && after.lifecycle?.preStop != null;
+  const [former, preStop] = [before.lifecycle?.preStop, after.lifecycle?.preStop];
+  const isHooked = preStop != null && !isSame(former, preStop);
   return {
     ...(isSame(before.command, after.command) ? {} : commandStatus(before.command ?? [])),
     ...(env.length === 0 ? {} : { env }),
     ...(isHooked ? { hook: true } : {}),
+    ...(isHooked && former != null ? { preStop: former } : {}),
   };
 }
 

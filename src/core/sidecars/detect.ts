@@ -2,6 +2,7 @@ import type { HttpTarget } from "../base/address.ts";
 import type { Environment } from "../base/environment.ts";
 import { isServiceLink } from "../base/service-links.ts";
 import type { Annotations, PodFacts } from "./kinds/kind.ts";
+import type { SidecarUrls } from "./own-probes.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { PLAIN, type PortFinding } from "./port-finding.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
@@ -110,8 +111,14 @@ function namedByUser(env: Environment): Named | undefined {
   return plain;
 }
 
+/** Reports whether the user says both what to wait for and what to quit, so that nothing is left to be found. */
+export function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarUrls, env: Environment): boolean {
+  if (admin !== undefined || hasUserVariable(env) || ready.length === 0) return false;
+  return signalProcess.length > 0 || quit.some((one) => one === "none" || one.isAdditional !== true);
+}
+
 /** Reports whether a variable by which users name a proxy to other tools (`userVariables`) is set, even if empty. */
-export function hasUserVariable(env: Environment): boolean {
+function hasUserVariable(env: Environment): boolean {
   for (const name of sidecarNames) {
     for (const variable of kindOf(name).userVariables ?? []) if (env[variable] !== undefined) return true;
   }

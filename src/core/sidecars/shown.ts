@@ -1,16 +1,18 @@
 import { baseOf, sidecarIn } from "./containers.ts";
 import type { Annotations, Shown } from "./kinds/kind.ts";
+import { foundIn } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** A container of a pod's manifest. Its fields are whatever a user wrote. */
 export interface ManifestContainer {
   readonly name: string;
-  readonly image?: string | null;
-  readonly command?: readonly string[] | null;
-  readonly args?: readonly string[] | null;
+  readonly image?: string | null | undefined;
+  readonly command?: readonly string[] | null | undefined;
+  readonly args?: readonly string[] | null | undefined;
   readonly env?:
-    | readonly { readonly name: string; readonly value?: string | null; readonly valueFrom?: unknown }[]
-    | null;
+    | readonly { readonly name: string; readonly value?: string | null | undefined; readonly valueFrom?: unknown }[]
+    | null
+    | undefined;
 }
 
 /** A sidecar that a container of a manifest is, by its name or image, and what its arguments show. */
@@ -34,7 +36,8 @@ function textOf({ value, valueFrom }: NonNullable<ManifestContainer["env"]>[numb
   return valueFrom === undefined ? (value ?? "") : undefined;
 }
 
-/** Returns why annotations keep sidecars from being told to quit, and what to set. */
+/** Returns why annotations keep sidecars from being told to quit, and what to set. A native one needs no quit. */
 export function quitsThatAreOff(annotations: Annotations): readonly string[] {
-  return sidecarNames.flatMap((name) => kindOf(name).quitIsOff?.(annotations) ?? []);
+  const ordinary = foundIn({ env: {}, annotations }, sidecarNames).filter(({ isNative }) => !isNative);
+  return ordinary.flatMap(({ name }) => kindOf(name).quitIsOff?.(annotations) ?? []);
 }

@@ -1,7 +1,7 @@
 import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import { foundByName } from "../../core/sidecars/choice.ts";
-import { type Detection, detect, hasUserVariable, parseAnnotations, withNamed } from "../../core/sidecars/detect.ts";
+import { type Detection, detect, isDescribed, parseAnnotations, withNamed } from "../../core/sidecars/detect.ts";
 import type { Annotations, PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { whyNoPort } from "../../core/sidecars/network.ts";
 import { type FoundSidecar, planSidecars } from "../../core/sidecars/plan.ts";
@@ -93,16 +93,6 @@ export function readAnnotations(path: string, log?: Log): Annotations {
   const text = readSmall(path, MOST_ANNOTATIONS_MIB);
   if (typeof text === "object") log?.warn({ path, reason: text.reason }, "cannot read the pod's annotations");
   return typeof text === "string" ? parseAnnotations(text) : new Map();
-}
-
-/** Reports whether the user says both what to wait for and what to quit, so that nothing is left to be found. */
-function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarSettings, env: Environment): boolean {
-  const isNamed = admin !== undefined || hasUserVariable(env);
-  return (
-    !isNamed &&
-    ready.length > 0 &&
-    (signalProcess.length > 0 || quit.some((one) => one === "none" || one.isAdditional !== true))
-  );
 }
 
 type Looked = Detection & Pick<FoundSidecars, "doubts">;

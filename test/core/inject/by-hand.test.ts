@@ -33,6 +33,8 @@ describe("a preStop hook", () => {
     [{ httpGet: { path: "/wait-for-drain", port: 8022 } }, { kind: "known" }],
     [exec("/ebb", "drain", "--drain=10s"), { kind: "known" }],
     [exec("/ebb.dev/ebb", "drain"), { kind: "known" }],
+    [sh("/flush; /ebb.dev/ebb drain --drain=9s"), { kind: "known" }],
+    [sh("/ebb.dev/ebb status"), { kind: "other" }],
     [{ httpGet: { path: "/stop", port: 8080 } }, { kind: "other" }],
     [exec("nginx", "-s", "quit"), { kind: "other" }],
     [{}, { kind: "other" }],

@@ -114,6 +114,8 @@ function containerOf(mounted: fc.Arbitrary<string>): fc.Arbitrary<Loose> {
           { postStart: { sleep: { seconds: 1 } } },
           { preStop: null },
           { preStop: { exec: { command: ["sleep", "5"] } } },
+          { preStop: { exec: { command: ["/flush"] } } },
+          { preStop: { sleep: { seconds: 15 } } },
         ),
       ),
       resources: orNull(resources),

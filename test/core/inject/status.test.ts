@@ -52,7 +52,7 @@ test("the status names what was changed in each container, those that ebb starts
   const tool = app({ command: ["/bin/scuttle", "--", "/app"] });
   const containers = [{ name: "envoy" }, tool, app({ name: "own", command: ["/ebb", "run", "--", "x"] })];
   const pod = changed({ containers }, { options: new Map([["grace", "9s"]]) });
-  const env = ["EBB_RESTART_POLICY", "EBB_DETECT_TIMEOUT", "EBB_POD_GRACE", "EBB_GRACE"];
+  const env = ["EBB_RESTART_POLICY", "EBB_POD_GRACE", "EBB_SIDECAR", "EBB_GRACE"];
   expect(pod.metadata.annotations["ebb.dev/status"]).toBe(
     JSON.stringify({
       containers: {
@@ -104,11 +104,11 @@ test("where others have only added, nothing changes, whatever the order", () => 
 test("what somebody has changed since is put right, and what they took over is left to them", () => {
   const { spec } = again({}, (pod) => {
     pod.spec.containers[0].command = ["/other", "run", "--", "x"];
-    pod.spec.containers[0].lifecycle.preStop = { exec: { command: ["sleep", "9"] } };
+    pod.spec.containers[0].lifecycle.preStop = { exec: { command: ["/flush"] } };
     pod.spec.initContainers = [];
   });
   expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/other", "run", "--", "x"]);
-  expect(spec.containers[0].lifecycle.preStop.exec.command).toEqual(["sleep", "9"]);
+  expect(spec.containers[0].lifecycle.preStop.exec.command).toEqual(["/flush"]);
   expect(spec.initContainers[0].name).toBe("ebb-install");
 });
 
@@ -122,7 +122,7 @@ test.each(["", "{", "[]", "null", '{"containers":[]}', '{"containers":{"app":{"e
 );
 
 test("a status that claims what is not ebb's takes nothing away", () => {
-  const preStop = { exec: { command: ["sleep", "9"] } };
+  const preStop = { exec: { command: ["/flush"] } };
   const env = [{ name: "PATH", value: "/bin" }];
   const volumeMounts = [{ name: "data", mountPath: "/data" }];
   const containers = [app({ env, volumeMounts, lifecycle: { preStop } })];

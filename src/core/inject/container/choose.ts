@@ -2,6 +2,7 @@ import { joinNames } from "../../base/wording.ts";
 import { nearest } from "../../cli/suggestion.ts";
 import { isSidecar, withoutTag } from "../../sidecars/containers.ts";
 import { annotationField } from "../annotation-names.ts";
+import { quitterPath } from "../by-hand.ts";
 import type { Container, Pod, Remark, Remarks } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectRequest } from "../policy.ts";
@@ -21,16 +22,34 @@ export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Rema
   const { annotations } = request;
   const { containers } = pod.spec;
   const named = annotations.containers === undefined ? undefined : new Set(annotations.containers);
-  const isWanted = ({ name, image }: Container) =>
+  const isWanted = (container: Container) =>
     named === undefined
-      ? !isSidecar(name, image ?? undefined) && !annotations.sidecars.includes(name)
-      : named.has(name);
+      ? isApp(container) && !annotations.sidecars.includes(container.name)
+      : named.has(container.name);
   const wanted = containers.map((container, at) => ({ container, at })).filter(({ container }) => isWanted(container));
   const absent = named === undefined ? [] : missingContainers(named, pod);
   const nothing = wanted.length === 0 && absent.length === 0 ? [nothingToStart(containers)] : [];
   remarks.problems.push(...absent, ...nothing, ...strayNames(wanted, annotations), ...unclear(wanted, annotations));
   remarks.warnings.push(...unknownSidecars(pod, annotations), ...idleEntrypoints(wanted, annotations));
+  remarks.warnings.push(...containers.flatMap((one, at) => (isWanted(one) ? [] : needless(one, at))));
   return wanted.flatMap((one) => start(one, request, remarks) ?? []);
+}
+
+/** Reports whether a container is an app: no sidecar that ebb knows, and none that only quits one. */
+export function isApp(container: Container): boolean {
+  return !isSidecar(container.name, container.image ?? undefined) && pathAsked(container) === undefined;
+}
+
+/** Returns the path at which a container that does nothing else asks a sidecar to quit; undefined for any other. */
+function pathAsked({ command, args }: Container): string | undefined {
+  return quitterPath(command ?? [], args ?? []);
+}
+
+/** Returns a warning for a container that does only what ebb does. */
+function needless(container: Container, at: number): readonly Remark[] {
+  const path = pathAsked(container);
+  const message = `"${container.name}" only waits and then asks a sidecar to quit (${path}): remove it, because ebb quits the sidecar, and this container fails when it asks later`;
+  return path === undefined ? [] : [{ field: `spec.containers[${at}]`, message }];
 }
 
 type Wanted = Omit<Chosen, "command">;

@@ -3,15 +3,11 @@ import { duration, stopSignals } from "../../cli/syntax.ts";
 import { resolve } from "../../cli/values.ts";
 import { Failure } from "../../run/exit.ts";
 import { planShutdown } from "../../run/shutdown-budget.ts";
-import { sidecarIn } from "../../sidecars/containers.ts";
-import { PLAIN } from "../../sidecars/port-finding.ts";
-import { kindOf } from "../../sidecars/registry.ts";
-import { mountInTheWay } from "../install.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { variablesOf } from "../pod-annotations.ts";
 import type { Chosen } from "./choose.ts";
-import { EBB } from "./command.ts";
 import { hasOwnProxy, type Surroundings } from "./network.ts";
+import { canReplace, hookOf, msSlept, remarkOnHook } from "./pre-stop.ts";
 
 /** How a container that ebb starts drains when its pod is deleted. */
 export interface HookPlan {
@@ -21,8 +17,12 @@ export interface HookPlan {
   readonly drain: string;
   /** The same in milliseconds. */
   readonly drainMs: number;
-  /** Set if the drain that an option asks for was cut to the pod's grace period. */
-  readonly warning?: Remark;
+  /** How long the container's own hook sleeps, if it does nothing else, in milliseconds; else 0. */
+  readonly sleptMs: number;
+  /** The command of the hook, if there is one. */
+  readonly hook: string[];
+  /** What became of the container's own hook, and whether the drain that an option asks for was cut. */
+  readonly warnings: readonly Remark[];
 }
 
 /** How long a hook's drain may take if no option says it. */
@@ -37,36 +37,43 @@ export function graceOf({ spec }: Pod): number {
 
 /**
  * Plans how a container drains: in a preStop hook, or by `ebb run`. It gets a hook if ebb starts its command, the pod's
- * restartPolicy is Always, it has neither a hook nor a variable for the drain of its own, and the pod is not on its
- * node's network without a proxy of its own. The drain is cut to what the pod's grace period leaves.
+ * restartPolicy is Always, it has no variable for the drain of its own, its own hook does not do more than sleep, and
+ * the pod is not on its node's network without a proxy of its own. The drain is at least as long as that sleep, and cut
+ * to what the pod's grace period leaves.
  *
  * Kubernetes sends its stop signal to all containers at once, each after its own hook: a hook holds up its own
  * container alone.
  */
 export function planHook(
-  { container, command }: Chosen,
+  { at, container, command }: Chosen,
   { pod, surroundings }: { readonly pod: Pod; readonly surroundings: Surroundings },
   options: ReadonlyMap<string, string>,
 ): HookPlan {
   const said = options.get("drain");
   const names = variablesOf("drain");
   const own = (container.env ?? []).find(({ name }) => names.includes(name));
-  const isFree = container.lifecycle?.preStop == null && own === undefined;
   const hasNone = surroundings.isOnNode && !hasOwnProxy(container, surroundings, options);
-  const mayHook = isAlwaysRestarted(pod) && command !== undefined && isFree && !hasNone;
+  const mayHook = isAlwaysRestarted(pod) && command !== undefined && own === undefined && !hasNone;
   const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
   const wishMs = options.get("sidecar") === "none" ? 0 : msOf(wish);
-  const fitMs = fit(wishMs, pod, options);
-  const drain = fitMs === wishMs ? wish : wholeSeconds(fitMs);
-  const plan = { kind: mayHook && fitMs > 0 ? "hook" : "run", drain, drainMs: fitMs } as const;
-  return said === undefined || fitMs === wishMs ? plan : { ...plan, warning: tooLong(wish, drain, pod) };
+  const former = container.lifecycle?.preStop;
+  const sleptMs = msSlept(former);
+  const drainMs = wishMs === 0 ? 0 : fit(mayHook ? Math.max(wishMs, sleptMs) : wishMs, pod, options);
+  const drain = drainMs === wishMs ? wish : wholeSeconds(drainMs);
+  const hook = hookOf({ drain, sleptMs }, options);
+  const hasHook = mayHook && drainMs > 0;
+  const warnings = said === undefined || drainMs >= wishMs ? [] : [tooLong(wish, drain, pod)];
+  if (hasHook)
+    warnings.push(...remarkOnHook(former, { at, drain, drainMs, command: hook, isDrained: said !== undefined }));
+  const kind = hasHook && canReplace(former, drainMs) ? "hook" : "run";
+  return { kind, drain, drainMs, sleptMs, hook, warnings };
 }
 
 /**
  * Returns the milliseconds that the pod's grace period leaves for draining. `--pod-grace` may make that period shorter,
  * not longer.
  */
-function fit(drainMs: number, pod: Pod, options: ReadonlyMap<string, string>): number {
+export function fit(drainMs: number, pod: Pod, options: ReadonlyMap<string, string>): number {
   const [said, grace] = [options.get("pod-grace"), options.get("grace")];
   const ownMs = graceOf(pod) * 1000;
   const podGraceMs = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
@@ -83,7 +90,7 @@ function msOf(text = ""): number {
 }
 
 /** Formats milliseconds as an option's value, rounded down to whole seconds from one second on. */
-function wholeSeconds(ms: number): string {
+export function wholeSeconds(ms: number): string {
   return ms < 1000 ? `${Math.floor(ms)}ms` : `${Math.floor(ms / 1000)}s`;
 }
 
@@ -92,36 +99,6 @@ function tooLong(said: string, fitting: string, pod: Pod): Remark {
     field: "spec.terminationGracePeriodSeconds",
     message: `grace period ${graceOf(pod)}s: the drain is cut from ${said} to ${fitting}, so that the app has time to end`,
   };
-}
-
-/** Returns the command of the app container's preStop hook, which drains for at most `drain` (`60s`). */
-export function hookOf(drain: string): string[] {
-  return [EBB, "drain", `--drain=${drain}`];
-}
-
-/** Flags of `ebb drain` that the hook in the proxy's container takes from the pod's options. */
-const passedOn = ["admin", "min-drain", "max-in-flight", "log-level", "log-format", "quiet"];
-
-/**
- * Returns the command of the preStop hook of an ordinary proxy, which would otherwise stop long before the app's hook
- * is over. Returns undefined if the container is no proxy that needs one, has a hook already, or has a mount at
- * /ebb.dev.
- */
-export function proxyHook(
-  container: Container,
-  drain: string,
-  options: ReadonlyMap<string, string>,
-): string[] | undefined {
-  const { name, image, lifecycle } = container;
-  const kind = sidecarIn(name, image ?? undefined);
-  if (kind === undefined || kindOf(kind).needsDrainHook !== true || lifecycle?.preStop != null) return undefined;
-  if (mountInTheWay(container) !== undefined) return undefined;
-  const passed = kind === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
-  const flags = passed.flatMap((flag) => {
-    const text = options.get(flag);
-    return text === undefined ? [] : [`--${flag}=${text}`];
-  });
-  return [EBB, "drain", `--sidecar=${kind}`, ...flags, `--drain=${drain}`];
 }
 
 /**
@@ -170,7 +147,7 @@ export function rivalQuitters(started: readonly Container[], isNamed: boolean): 
 /**
  * Reports whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes.
  */
-function quits({ env }: Container): boolean {
+export function quits({ env }: Container): boolean {
   const variables = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value ?? undefined]));
   try {
     return resolve(pickOptions("quitOn"), { flags: new Map(), env: variables }).values.quitOn !== "never";

@@ -1,6 +1,7 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { injectPod } from "../../../../src/core/inject/inject-pod.ts";
 import { sidecarIn } from "../../../../src/core/sidecars/containers.ts";
-import { app, changed, type Given, type Loose, refusal, warnings } from "../injection.ts";
+import { app, changed, type Given, type Loose, policy, refusal, warnings } from "../injection.ts";
 import { named } from "./chosen.ts";
 
 /** The commands of a changed pod, by container. */
@@ -169,4 +170,35 @@ test("a tool's variables stay", () => {
   ];
   const [container] = changed({ containers: [app({ command: ["scuttle", "/app"], env })] }).spec.containers;
   expect(container.env.slice(0, 2)).toEqual(env);
+});
+
+describe("a container that only waits and then quits a sidecar", () => {
+  const script = "while pgrep app; do sleep 1; done; curl -X POST localhost:15020/quitquitquit";
+  const quitter = named("quitter", { command: ["/bin/sh", "-c", script] });
+  const job = { restartPolicy: "Never", shareProcessNamespace: true };
+
+  test.each<[string, object]>([
+    ["as command", quitter],
+    ["as arguments, without a command", { name: "quitter", args: ["sh", "-c", script] }],
+  ])("is no app, and a warning names it: %s", (_, container) => {
+    const given = { containers: [app(), container], spec: job };
+    expect(changed(given).spec.containers[1]).toEqual(container);
+    expect(warnings(given)).toEqual([
+      ["spec.containers[1]", expect.stringMatching(/^"quitter" only waits .*\(\/quitquitquit\): remove it/)],
+    ]);
+  });
+
+  test("is one where ebb.dev/containers names it", () => {
+    const given = { containers: [app(), quitter], spec: job, annotations: { "ebb.dev/containers": "quitter" } };
+    expect(commandsOf(changed(given))).toEqual({
+      app: ["/app", "serve"],
+      quitter: ["/ebb.dev/ebb", "run", "--", "/bin/sh", "-c", script],
+    });
+    expect(warnings(given)).toEqual([]);
+  });
+
+  test("makes no pod with --all", () => {
+    const pod = { spec: { ...job, containers: [quitter] } };
+    expect(injectPod(pod, { ...policy, all: true })).toMatchObject({ reason: "it has only sidecars" });
+  });
 });

@@ -63,7 +63,7 @@ describe("a pod on its node's network", () => {
     const pod = changed({ containers: [app(), envoy, { name: "vault-agent", image: "vault" }], spec: onNode });
     expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true", EBB_SIDECAR: "envoy,vault-agent" });
     const others = changed({ containers: [app(), { name: "vault-agent", image: "vault" }], spec: onNode });
-    expect(variables(others)).not.toHaveProperty("EBB_SIDECAR");
+    expect(variables(others)).toMatchObject({ EBB_SIDECAR: "auto,vault-agent" });
   });
 
   test("says nothing where no sidecar is wanted", () => {
@@ -81,8 +81,12 @@ describe("a pod on its node's network", () => {
 describe("how long ebb looks for a proxy that is in the pod", () => {
   const istio = { name: "istio-proxy", image: "istio/proxyv2" };
   test.each<[string, Given, string | undefined]>([
-    ["a minute, where its port alone tells", { containers: [app(), envoy] }, "1m"],
-    ["a minute, where it is native", { spec: { initContainers: [{ ...envoy, restartPolicy: "Always" }] } }, "1m"],
+    ["as usual, where it is named", { containers: [app(), envoy] }, undefined],
+    [
+      "a minute, where --admin alone tells",
+      { containers: [app(), envoy], annotations: { "ebb.dev/admin": "http://localhost:9000" } },
+      "1m",
+    ],
     ["as long as is said", { containers: [app(), envoy], annotations: { "ebb.dev/detect-timeout": "5s" } }, "5s"],
     [
       "as usual, where an annotation tells",

@@ -13,6 +13,7 @@ function leavingOf(given: Given, set: readonly (readonly [string, string])[] = [
 const hook = (drain: string) => ({ hook: `/ebb.dev/ebb drain --drain=${drain}`, run: undefined });
 const run = (drain?: string) => ({ hook: undefined, run: drain });
 const sleep = { preStop: { exec: { command: ["sleep", "5"] } } };
+const other = { preStop: { exec: { command: ["/flush", "5"] } } };
 const grace = (seconds: number) => ({ terminationGracePeriodSeconds: seconds });
 
 test.each<[string, Given, object]>([
@@ -36,13 +37,13 @@ test.each<[string, Given, object]>([
   ["nor without a sidecar", { annotations: { "ebb.dev/sidecar": "none" } }, run()],
   [
     "a container with a hook of its own keeps it",
-    { containers: [app({ lifecycle: sleep })] },
-    { ...run(), hook: "sleep 5" },
+    { containers: [app({ lifecycle: other })] },
+    { ...run(), hook: "/flush 5" },
   ],
   [
     "and drains in ebb run where it is told to",
-    { containers: [app({ lifecycle: sleep })], annotations: { "ebb.dev/drain": "9s" } },
-    { hook: "sleep 5", run: "9s" },
+    { containers: [app({ lifecycle: other })], annotations: { "ebb.dev/drain": "9s" } },
+    { hook: "/flush 5", run: "9s" },
   ],
   [
     "one that sets EBB_DRAIN drains in ebb run",
@@ -69,7 +70,7 @@ test("other hooks of the container stay", () => {
 
 test.each<[string, Given]>([
   ["a hook", { annotations: { "ebb.dev/drain": "40s" } }],
-  ["ebb run", { annotations: { "ebb.dev/drain": "40s" }, containers: [app({ lifecycle: sleep })] }],
+  ["ebb run", { annotations: { "ebb.dev/drain": "40s" }, containers: [app({ lifecycle: other })] }],
 ])("a drain by %s that does not fit the grace period is said", (_, given) => {
   expect(warnings(given)).toEqual([
     [
@@ -126,11 +127,41 @@ test("where several containers drain, it stays for the longest", () => {
 });
 
 test("where ebb run drains, after a hook of the app's own, it stays too", () => {
-  const containers = [app({ lifecycle: sleep }), proxy("envoy")];
+  const containers = [app({ lifecycle: other }), proxy("envoy")];
   expect(leavingOf({ containers, annotations: { "ebb.dev/drain": "9s" } })).toEqual([
-    { hook: "sleep 5", run: "9s" },
+    { hook: "/flush 5", run: "9s" },
     { hook: "/ebb.dev/ebb drain --sidecar=envoy --drain=9s", run: undefined },
   ]);
+});
+
+test("beside an app with a hook of its own that does not drain, it drains", () => {
+  const containers = [app({ lifecycle: other }), proxy("envoy")];
+  expect((leavingOf({ containers }) as Loose)[1].hook).toBe("/ebb.dev/ebb drain --sidecar=envoy --drain=24s");
+});
+
+test.each<[string, object, object, string]>([
+  ["the app's", { lifecycle: sleep }, {}, "--min-drain=5s --drain=24s"],
+  ["its own", {}, { lifecycle: sleep }, "--min-drain=5s --drain=24s"],
+  [
+    "the longer of both",
+    { lifecycle: sleep },
+    { lifecycle: { preStop: { sleep: { seconds: 8 } } } },
+    "--min-drain=8s --drain=24s",
+  ],
+  [
+    "the app's, which stays because it is too long",
+    { lifecycle: { preStop: { sleep: { seconds: 26 } } } },
+    {},
+    "--min-drain=24s --drain=24s",
+  ],
+])("in the place of a sleep it accepts for as long: %s", (_, own, more, flags) => {
+  const containers = [app(own), proxy("envoy", more)];
+  expect((leavingOf({ containers }) as Loose)[1].hook).toBe(`/ebb.dev/ebb drain --sidecar=envoy ${flags}`);
+});
+
+test("its own sleep that is longer than the drain makes that longer", () => {
+  const given = { ...beside("envoy", { lifecycle: sleep }), annotations: { "ebb.dev/drain": "3s" } };
+  expect((leavingOf(given) as Loose)[1].hook).toBe("/ebb.dev/ebb drain --sidecar=envoy --min-drain=5s --drain=5s");
 });
 
 test("where the app's container says itself how long it drains, the proxy stays as long", () => {
@@ -141,11 +172,8 @@ test("where the app's container says itself how long it drains, the proxy stays 
 test.each<[string, Given]>([
   ["in a Job", { ...beside("envoy"), spec: { restartPolicy: "Never" }, annotations: { "ebb.dev/drain": "9s" } }],
   ["where nothing drains", { ...beside("envoy"), annotations: { "ebb.dev/drain": "0" } }],
-  [
-    "where the app has a hook of its own, and does not drain",
-    { containers: [app({ lifecycle: sleep }), proxy("envoy")] },
-  ],
-  ["where it has a hook of its own", beside("envoy", { lifecycle: sleep })],
+  ["where it has a hook of its own, which does more than sleep", beside("envoy", { lifecycle: other })],
+  ["where its own sleep does not fit", beside("envoy", { lifecycle: { preStop: { sleep: { seconds: 25 } } } })],
   [
     "where something is mounted in ebb's place",
     beside("envoy", { volumeMounts: [{ name: "x", mountPath: "/ebb.dev/" }] }),

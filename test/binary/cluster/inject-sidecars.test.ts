@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ebb } from "../../harness.ts";
+import { join } from "node:path";
+import { ebb, temporaryFolder } from "../../harness.ts";
 import { canHaveNetwork, ebbBeside, found } from "../sidecars/own-network.ts";
 import { inject } from "./inject-calls.ts";
 
@@ -44,6 +45,22 @@ describe.skipIf(!canHaveNetwork)("an injected Job, run in a network of its own (
     expect(found(ended)).toEqual([name]);
     expect(ended).toMatchObject({ code: 5, requests: [`${port} POST /quitquitquit`] });
   });
+});
+
+test.skipIf(!canHaveNetwork)("a native sidecar is named, waited for, and not quit", async () => {
+  const manifest = JSON.parse(jobWith());
+  const native = { ...google("cloud-sql-proxy", "--quitquitquit"), restartPolicy: "Always" };
+  manifest.spec.template.spec.initContainers = [native];
+  const { metadata, spec } = JSON.parse((await inject(JSON.stringify(manifest))).stdout).spec.template;
+  using folder = temporaryFolder();
+  const path = join(folder.path, "annotations");
+  await Bun.write(path, `ebb.dev/native="${metadata.annotations["ebb.dev/native"]}"\n`);
+  const [container] = spec.containers;
+  const env = Object.fromEntries(container.env.map((one: { name: string; value: string }) => [one.name, one.value]));
+  const args = container.command.slice(1);
+  const ended = await ebbBeside([{ port: 9091 }], args, { env: { ...env, EBB_POD_ANNOTATIONS: path } });
+  expect(found(ended)).toEqual(["cloud-sql-proxy"]);
+  expect(ended).toMatchObject({ code: 5, requests: [] });
 });
 
 test("a quit that the manifest shows to be off is a warning, at its line", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ebb } from "../../harness.ts";
+import { join } from "node:path";
+import { ebb, temporaryFolder } from "../../harness.ts";
 import { canHaveNetwork, ebbBeside, found } from "../sidecars/own-network.ts";
 import { inject } from "./inject-calls.ts";
 
@@ -46,6 +47,22 @@ describe.skipIf(!canHaveNetwork)("an injected Job, run in a network of its own (
   });
 });
 
+test.skipIf(!canHaveNetwork)("a native sidecar is named, waited for, and not quit", async () => {
+  const manifest = JSON.parse(jobWith());
+  const native = { ...google("cloud-sql-proxy", "--quitquitquit"), restartPolicy: "Always" };
+  manifest.spec.template.spec.initContainers = [native];
+  const { metadata, spec } = JSON.parse((await inject(JSON.stringify(manifest))).stdout).spec.template;
+  using folder = temporaryFolder();
+  const path = join(folder.path, "annotations");
+  await Bun.write(path, `ebb.dev/native="${metadata.annotations["ebb.dev/native"]}"\n`);
+  const [container] = spec.containers;
+  const env = Object.fromEntries(container.env.map((one: { name: string; value: string }) => [one.name, one.value]));
+  const args = container.command.slice(1);
+  const ended = await ebbBeside([{ port: 9091 }], args, { env: { ...env, EBB_POD_ANNOTATIONS: path } });
+  expect(found(ended)).toEqual(["cloud-sql-proxy"]);
+  expect(ended).toMatchObject({ code: 5, requests: [] });
+});
+
 test("a quit that the manifest shows to be off is a warning, at its line", async () => {
   const { code, stderr } = await inject(jobWith(google("cloud-sql-proxy")));
   expect(code).toBe(0);
@@ -83,18 +100,19 @@ async function remove(text: string): Promise<string> {
   return stdout;
 }
 
-/** Hooks in the style in which ebb writes new text come back to the byte. */
-const block = [
+/** Hooks that come back to the byte. */
+const exact = [
+  '{preStop: {exec: {command: ["sleep", "15"]}}}',
+  "{preStop: {exec: {command: [sh, -c, sleep 15]}}}",
+  '{"preStop": {"exec": {"command": ["sleep","15"]}}, "postStart": {"sleep": {"seconds": 1}}}',
   `\n            preStop:\n              exec:\n                command:\n                  - sleep\n                  - "15"`,
   "\n            preStop:\n              sleep:\n                seconds: 15",
 ];
 
 test.each([
-  ...block,
-  '{preStop: {exec: {command: ["sleep", "15"]}}}',
-  "{preStop: {exec: {command: [sh, -c, 'sleep 15']}}}",
+  ...exact,
   "{preStop: {sleep: {seconds: 15}}}",
-  '{"preStop": {"exec": {"command": ["sleep", "15"]}}, "postStart": {"sleep": {"seconds": 1}}}',
+  "\n            preStop:\n              exec:\n                command: ['sh', -c, 'sleep 15']",
 ])("a hook that sleeps becomes a drain, in the proxy too, and comes back with --remove: %s", async (hook) => {
   const { code, stdout, stderr } = await inject(server(hook));
   expect(code).toBe(0);
@@ -108,8 +126,8 @@ test.each([
   );
   const removed = await remove(stdout);
   expect(Bun.YAML.parse(removed)).toEqual(Bun.YAML.parse(server(hook)));
-  if (block.includes(hook)) expect(removed).toBe(server(hook));
-  else expect(linesBut(removed, "lifecycle")).toEqual(linesBut(server(hook), "lifecycle"));
+  if (exact.includes(hook)) expect(removed).toBe(server(hook));
+  else expect(linesBut(removed, "sleep")).toEqual(linesBut(server(hook), "sleep"));
 });
 
 test("a postStart hook that may wait for the app gets an app that starts after 10 s at most", async () => {

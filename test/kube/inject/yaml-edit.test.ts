@@ -55,6 +55,14 @@ const table: readonly (readonly [what: string, before: string, after: unknown, t
     { a: ["x", "b"] },
     "a:\n  - x\n  # one\n  - b\n",
   ],
+  [
+    "a list in brackets of which nothing stays keeps its quotes",
+    `a: ["b", "c"]\n`,
+    { a: ["x", "y", "z"] },
+    `a: ["x", "y", "z"]\n`,
+  ],
+  ["and its blanks", "a: [ 'b','c']\n", { a: ["x", "1", "z"] }, "a: [ 'x','1','z']\n"],
+  ["one without quotes gets those that it needs", "a: [b, c]\n", { a: ["x", "1"] }, 'a: [x, "1"]\n'],
   ["a list on its dash", "- - a\n", [["x", "a"]], "- - x\n  - a\n"],
   [
     "items have their neighbours' quotes",

@@ -1,20 +1,21 @@
 import { diffArrays } from "diff";
 import type { Node, YAMLSeq } from "yaml";
 import { isObject } from "../../../core/base/json.ts";
-import { baseOf, type Edit, insertItems, removeItems } from "./items.ts";
-import { columnOf, isBlock } from "./places.ts";
+import { addSplice, baseOf, type Edit, insertItems, removeItems } from "./items.ts";
+import { columnOf, endOf, endOfItem, isBlock, startOf, startsOf } from "./places.ts";
 import { blockLines, inlineText, quotedLike } from "./style.ts";
 
 /**
- * Edits a YAML list so that it reads as `after`: changes, inserts and removes items, each in its place in the text.
- * Returns false, with the edit untouched, if nothing of it stays, so that it must be rewritten.
+ * Edits a YAML list so that it reads as `after`: changes, inserts and removes items, each in its place in the text. If
+ * nothing of it stays, a list in brackets keeps its blanks and quotes; any other must be rewritten: returns false, with
+ * the edit untouched.
  */
 export function changeList(edit: Edit, list: YAMLSeq<Node>, after: readonly unknown[]): boolean {
   const rows = alignItems(edit.document.values.get(list) as readonly unknown[], after);
   const staying = new Set(rows);
   const stays = list.items.map((_, at) => staying.has(at));
   const first = stays.indexOf(true);
-  if (first < 0) return false;
+  if (first < 0) return fillBrackets(edit, list, after);
   const place = { isFlow: !isBlock(list), column: columnOf(list), colon: undefined };
   rows.forEach((row, at) => {
     if (row !== undefined) edit.change(list.items[row] as Node, after[at], place);
@@ -30,6 +31,21 @@ export function changeList(edit: Edit, list: YAMLSeq<Node>, after: readonly unkn
     });
     insertItems(edit, list, { behind, first }, pieces);
   }
+  return true;
+}
+
+/**
+ * Replaces the items of a list in brackets on one line. Returns false, with the edit untouched, if it is none, or empty.
+ */
+function fillBrackets(edit: Edit, list: YAMLSeq<Node>, after: readonly unknown[]): boolean {
+  const { text } = edit.document;
+  const [from, to] = [startOf(list), endOf(list)];
+  const blanks = /^\[( *)[^\r\n]*?( *)\]$/.exec(text.slice(from, to));
+  const [neighbour] = list.items;
+  if (list.flow !== true || blanks === null || neighbour === undefined || after.length === 0) return false;
+  const isDense = list.items.length > 1 && text.slice(endOfItem(list, 0), startsOf(list)[1]) === ",";
+  const items = after.map((value) => quotedLike(neighbour, value) ?? inlineText(value, edit.style, undefined));
+  addSplice(edit, from, to, `[${blanks[1]}${items.join(isDense ? "," : ", ")}${blanks[2]}]`);
   return true;
 }
 

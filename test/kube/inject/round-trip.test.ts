@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { injectPod, removeFromPod } from "../../../src/core/inject/inject-pod.ts";
+import { injectText } from "../../../src/kube/inject/inject-text.ts";
+import { applySplices } from "../../../src/kube/inject/yaml/splice.ts";
+
+const policy = {
+  image: "registry.example.com/ebb:0.1.0",
+  all: true,
+  volume: "emptyDir",
+  options: new Map([["drain", "20s"]]),
+  entrypoints: new Map(),
+} as const;
+
+const root = join(import.meta.dirname, "../../..");
+const pages = ["README.md", ...readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`)];
+/** The manifests of README and manual. */
+const documented = pages.flatMap((page) =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/```yaml\n([\s\S]*?)```/g)].map(
+    ([, text = ""], at): [string, string] => [`${page}, the manifest ${at + 1}`, text],
+  ),
+);
+
+const container = (more: string) => `        - name: app # the app
+          image: registry.example.com/app
+          command: ["/app"]
+${more}`;
+const deployment = (more: string) => `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  template:
+    spec:
+      containers:
+${container(more)}        - { name: envoy, image: "envoyproxy/envoy:v1.31", lifecycle: { preStop: { exec: { command: [sleep, "5"] } } } }
+`;
+
+const written: readonly (readonly [string, string])[] = [
+  [
+    "a hook that sleeps, in a block",
+    deployment(
+      '          lifecycle:\n            preStop:\n              exec:\n                command:\n                  - sleep\n                  - "15"\n',
+    ),
+  ],
+  [
+    "a hook that sleeps, in brackets",
+    deployment('          lifecycle: { preStop: { exec: { command: ["sh", "-c", "sleep 15"] } } }\n'),
+  ],
+  ["a hook that flushes", deployment('          lifecycle: { preStop: { exec: { command: ["/flush"] } } }\n')],
+  ["a postStart hook", deployment('          lifecycle: { postStart: { exec: { command: ["/warm"] } } }\n')],
+  [
+    "a JobSet",
+    `apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: { name: train }
+spec:
+  replicatedJobs:
+    - name: workers
+      template:
+        spec:
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - { name: worker, image: registry.example.com/train, command: [/train] }
+                - name: cloud-sql-proxy
+                  image: gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.14.1
+                  args: [--quitquitquit, --admin-port=9092]
+`,
+  ],
+  [
+    "a PyTorchJob in a List",
+    `apiVersion: v1
+kind: List
+items:
+  - apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: { name: train }
+    spec:
+      pytorchReplicaSpecs:
+        Master:
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - { name: pytorch, image: registry.example.com/train, command: [/train] }
+`,
+  ],
+];
+
+function changed(text: string, changePod: Parameters<typeof injectText>[2]): string {
+  const { splices, problems } = injectText("it.yaml", text, changePod);
+  expect(problems).toEqual([]);
+  return applySplices(text, splices);
+}
+
+test.each([...documented, ...written])("ebb put in, put in again and taken out: %s", (_, text) => {
+  const inject = (from: string) => changed(from, (pod) => injectPod(pod, policy));
+  const injected = inject(text);
+  expect(inject(injected)).toBe(injected);
+  expect(changed(injected, removeFromPod)).toBe(text);
+});
+
+test.each(written)("ebb is put into %s", (_, text) => {
+  expect(changed(text, (pod) => injectPod(pod, policy))).toContain("/ebb.dev/ebb");
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import { stringify } from "yaml";
+import { ebbPath, isDrainLine, logOf } from "../../harness.ts";
+import { images, type Namespace, namespace } from "../cluster.ts";
+import { envoySidecar } from "../envoy.ts";
+import { exitCodeOf, hasCondition, jobOf, type KubeObject, podOf, statusOf } from "../objects.ts";
+import { programs } from "../programs.ts";
+
+// What a cluster or a container itself limits or holds up: amounts of resources, and hooks.
+
+const PORT = 8081;
+const sleep = { preStop: { exec: { command: ["sleep", "2"] } } };
+const SLEPT_MS = 2000;
+
+/** `ebb inject | kubectl apply -f -`. */
+async function applyInjected(here: Namespace, ...objects: readonly KubeObject[]): Promise<void> {
+  const stdin = Buffer.from(objects.map((object) => stringify(object)).join("---\n"));
+  const words = [ebbPath, "inject", "--quiet", "--image", images.ebb, "--all"];
+  const ended = Bun.spawn(words, { stdin, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([ended.stdout.text(), ended.stderr.text()]);
+  expect([await ended.exited, stderr]).toEqual([0, ""]);
+  await here.apply(stdout);
+}
+
+describe("a Job that ebb was put into is admitted, and completes,", () => {
+  const amounts = (cpu: string, memory: string) => ({ cpu, memory });
+  const app = { requests: amounts("50m", "32Mi"), limits: amounts("500m", "64Mi") };
+  const sidecar = { requests: amounts("50m", "64Mi"), limits: amounts("1", "256Mi") };
+  const limitRange = limitingBy("LimitRange", {
+    limits: [
+      {
+        type: "Container",
+        default: amounts("1", "256Mi"),
+        defaultRequest: amounts("50m", "32Mi"),
+        min: amounts("10m", "16Mi"),
+      },
+    ],
+  });
+  /** What the Job's containers use, and no more. */
+  const quota = limitingBy("ResourceQuota", {
+    hard: { "requests.cpu": "100m", "requests.memory": "96Mi", "limits.cpu": "1500m", "limits.memory": "320Mi" },
+  });
+  const tooLittle = { requests: amounts("1m", "1Mi") };
+
+  test.concurrent.each<[string, KubeObject, object, object, object, string]>([
+    ["under a LimitRange", limitRange, app, sidecar, tooLittle, "minimum memory usage per Container is 16Mi"],
+    ["with a LimitRange's defaults", limitRange, {}, {}, tooLittle, "minimum cpu usage per Container is 10m"],
+    ["under a ResourceQuota that it fills", quota, app, sidecar, {}, "must specify limits.cpu"],
+  ])("%s", async (_, limit, ofApp, ofSidecar, refused, reason) => {
+    await using here = await namespace();
+    await here.apply([limit]);
+    if (limit === quota) await here.until("the quota counts", () => isCounting(here));
+    const child = { name: "app", image: images.app, command: ["/child", "exit", "0"] };
+    const other = podOf("other", { containers: [{ ...child, resources: refused }] });
+    expect((await here.tryApply([other])).stderr).toContain(reason);
+
+    const { configMap, volume, container } = envoySidecar({ upstreamPort: PORT, more: { resources: ofSidecar } });
+    const containers = [container, { ...child, resources: ofApp }];
+    await applyInjected(here, configMap, jobOf("work", { containers, volumes: [volume] }));
+    const { name } = (await here.podOf("work")).metadata;
+    await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
+    const pod = await here.pod(name);
+    expect([exitCodeOf(pod, "ebb-install"), exitCodeOf(pod, "app"), exitCodeOf(pod, "envoy")]).toEqual([0, 0, 0]);
+  });
+
+  function limitingBy(kind: string, spec: object): KubeObject {
+    return { apiVersion: "v1", kind, metadata: { name: "limit" }, spec };
+  }
+
+  async function isCounting(here: Namespace): Promise<boolean> {
+    const { status } = await here.object<{ status?: { used?: object } }>("resourcequota/limit");
+    return status?.used !== undefined;
+  }
+});
+
+test.concurrent("a preStop hook that sleeps drains for as long, also where the image has no sleep", async () => {
+  await using here = await namespace();
+  const app = { name: "app", image: images.app, command: ["/child", "record"], lifecycle: sleep };
+  const { configMap, volume, container: envoy } = envoySidecar({ upstreamPort: PORT });
+  await here.apply([podOf("before", { containers: [app] })]);
+  await applyInjected(
+    here,
+    configMap,
+    podOf("after", { containers: [app, envoy], volumes: [volume], restartPolicy: "Always" }),
+  );
+  for (const name of ["before", "after"]) {
+    await here.until(`${name} is ready`, async () => hasCondition(await here.pod(name), "Ready"));
+    await here.until("the app runs", async () => (await here.logs(name, "app")).includes("ready\n"));
+  }
+
+  const logs = Promise.all(["app", "envoy"].map((name) => here.kubectl("logs", "--follow", "after", "-c", name)));
+  const start = performance.now();
+  await here.kubectl("delete", "pod", "after");
+  expect(performance.now() - start).toBeGreaterThanOrEqual(SLEPT_MS);
+  const [ofApp = "", ofEnvoy = ""] = await logs;
+  for (const log of [ofApp, ofEnvoy]) {
+    const drains = logOf(log).filter(isDrainLine);
+    expect(drains).toMatchObject([{ outcome: "drained" }]);
+    expect(drains[0]?.tookMs).toBeGreaterThanOrEqual(SLEPT_MS);
+  }
+  expect(ofApp).toContain("\n15\n"); // it ends by itself at SIGTERM, after the hook
+
+  await here.kubectl("delete", "pod", "before");
+  const failed = async () => {
+    const words = ["get", "events", "--field-selector", "reason=FailedPreStopHook"];
+    return (await here.kubectl(...words, "-o", "jsonpath={.items[*].involvedObject.name}")).split(" ").filter(Boolean);
+  };
+  await here.until("an Event tells of the hook that failed", async () => (await failed()).length > 0);
+  expect(await failed()).toEqual(["before"]);
+});
+
+test.concurrent("a postStart hook that waits for the app, before a sidecar that comes later, holds up nothing", async () => {
+  await using here = await namespace();
+  const isUp = `fetch("http://127.0.0.1:${PORT}/").then(() => true, () => Bun.sleep(100))`;
+  const waits = { postStart: { exec: { command: ["/bun", "-e", `while (!(await ${isUp}));`] } } };
+  const { configMap, volume, container: envoy } = envoySidecar({ upstreamPort: PORT });
+  const app = { ...programs.container("app", "server.ts"), lifecycle: waits };
+  const pod = podOf("web", {
+    containers: [app, envoy],
+    volumes: [volume, programs.volume],
+    restartPolicy: "Always",
+  });
+  await applyInjected(here, configMap, programs.configMap("server.ts"), pod);
+  const ready = await here.until("it is ready", async () => {
+    const pod = await here.pod("web");
+    return hasCondition(pod, "Ready") && pod;
+  });
+  expect(["app", "envoy"].map((name) => statusOf(ready, name)?.restartCount)).toEqual([0, 0]);
+  const said = logOf(await here.logs("web", "app")).map(({ msg }) => msg);
+  expect(said).toContain("ebb: started the command");
+  expect(said).not.toContain("ebb: ready");
+});

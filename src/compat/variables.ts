@@ -1,7 +1,8 @@
 import { parseHttpTarget, withoutSlashes } from "../core/base/address.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { redactUrl } from "../core/base/redact.ts";
-import { duration, oneOf, splitBy, syntax } from "../core/cli/syntax.ts";
+import { splitBy } from "../core/base/text.ts";
+import { duration, oneOf, syntax } from "../core/cli/syntax.ts";
 import type { SettingsBuilder } from "./tool.ts";
 
 /** The syntax of the tools' boolean values. They take no other word. */

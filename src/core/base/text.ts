@@ -121,3 +121,10 @@ function parseArray(text: string): readonly string[] | undefined {
     return undefined;
   }
 }
+
+/** Splits a text at a separator. Removes blanks around the parts, and drops empty ones. */
+export function splitBy(text: string, separator: string): readonly string[] {
+  const parts: string[] = [];
+  for (const part of text.split(separator)) if (part.trim() !== "") parts.push(part.trim());
+  return parts;
+}

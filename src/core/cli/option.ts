@@ -1,7 +1,8 @@
 import { formatDuration } from "../base/duration.ts";
 import type { Environment } from "../base/environment.ts";
 import { hidden, redactUrls } from "../base/redact.ts";
-import { type Syntax, splitBy } from "./syntax.ts";
+import { splitBy } from "../base/text.ts";
+import type { Syntax } from "./syntax.ts";
 
 /**
  * An environment variable that sets an option: ebb's own (`EBB_...`), or another tool's, read as that tool reads it.

@@ -1,6 +1,7 @@
 import { parseDuration } from "../base/duration.ts";
 import { parsePort } from "../base/host-port.ts";
 import { redactUrls } from "../base/redact.ts";
+import { splitBy } from "../base/text.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "../run/signal.ts";
 import { parseChoice, type SidecarChoice } from "../sidecars/choice.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
@@ -35,13 +36,6 @@ export function syntax<V>(
  */
 export function unexpected(origin: string, expected: string, got: string, shown = redactUrls): string {
   return `${origin}: expected ${expected}, got ${JSON.stringify(shown(got))}`;
-}
-
-/** Splits a text at a separator. Removes blanks around the parts, and drops empty ones. */
-export function splitBy(text: string, separator: string): readonly string[] {
-  const parts: string[] = [];
-  for (const part of text.split(separator)) if (part.trim() !== "") parts.push(part.trim());
-  return parts;
 }
 
 /** Any text, the empty one included. An option with it must declare whether it is secret. */

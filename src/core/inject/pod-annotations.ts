@@ -1,9 +1,9 @@
 import { redactUrls } from "../base/redact.ts";
-import { parseCommandLine } from "../base/text.ts";
+import { parseCommandLine, splitBy } from "../base/text.ts";
 import type { Option } from "../cli/option.ts";
 import { options } from "../cli/options.ts";
 import { nearest } from "../cli/suggestion.ts";
-import { boolean, splitBy } from "../cli/syntax.ts";
+import { boolean } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
 import { ASK, annotationField, isEbbKey, NATIVE, PREFIX, STATUS } from "./annotation-names.ts";
 import type { Remark, Remarks } from "./pod.ts";

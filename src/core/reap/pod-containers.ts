@@ -1,4 +1,4 @@
-import { splitBy } from "../cli/syntax.ts";
+import { splitBy } from "../base/text.ts";
 import { isSidecar } from "../sidecars/containers.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import type { ContainerView, PodView, RestartRule } from "./pod-view.ts";

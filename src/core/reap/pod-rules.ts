@@ -1,6 +1,6 @@
+import { splitBy } from "../base/text.ts";
 import { joinNames } from "../base/wording.ts";
 import { nearest } from "../cli/suggestion.ts";
-import { splitBy } from "../cli/syntax.ts";
 import { isSidecar } from "../sidecars/containers.ts";
 import { isAtWork, ownEphemerals } from "./ephemeral.ts";
 import { isNative, type Parts, restartAfter } from "./pod-containers.ts";

@@ -1,4 +1,5 @@
 import { parsePort } from "../base/host-port.ts";
+import { splitBy } from "../base/text.ts";
 import type { PodFacts } from "./kinds/kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { type SidecarName, sidecarNames } from "./registry.ts";
@@ -23,35 +24,25 @@ export interface SidecarChoice {
  * undefined for anything else.
  */
 export function parseChoice(text: string): SidecarChoice | undefined {
-  if (text === "none") return { isAuto: false, named: [] };
-  const named = new Map<SidecarName, NamedSidecar>();
-  let isAuto = false;
-  for (const part of text.split(",")) {
-    const word = part.trim();
-    if (word === "") continue;
-    const one = word === "auto" ? "auto" : parseNamed(word);
-    if (one === undefined) return undefined;
-    if (one === "auto") isAuto = true;
-    else named.set(one.name, one);
+  const words = splitBy(text, ",");
+  if (words.length === 1 && words[0] === "none") return { isAuto: false, named: [] };
+  const named = new Map<string, NamedSidecar>();
+  for (const word of words) {
+    const one = word === "auto" ? undefined : parseNamed(word);
+    if (one !== undefined) named.set(one.name, one);
+    else if (word !== "auto") return undefined;
   }
-  const ordered: NamedSidecar[] = [];
-  for (const name of sidecarNames) {
-    const one = named.get(name);
-    if (one !== undefined) ordered.push(one);
-  }
-  return isAuto || ordered.length > 0 ? { isAuto, named: ordered } : undefined;
+  const ordered = sidecarNames.flatMap((name) => named.get(name) ?? []);
+  return words.length === 0 ? undefined : { isAuto: words.includes("auto"), named: ordered };
 }
 
 function parseNamed(word: string): NamedSidecar | undefined {
-  const colon = word.indexOf(":");
-  const given = colon < 0 ? word : word.slice(0, colon);
-  const port = colon < 0 ? undefined : parsePort(word.slice(colon + 1));
-  for (const name of sidecarNames) {
-    if (name !== given) continue;
-    if (colon < 0) return { name };
-    return port === undefined ? undefined : { name, port };
-  }
-  return undefined;
+  const [given, digits, ...more] = word.split(":");
+  const name = sidecarNames.find((one) => one === given);
+  if (name === undefined || more.length > 0) return undefined;
+  if (digits === undefined) return { name };
+  const port = parsePort(digits);
+  return port === undefined ? undefined : { name, port };
 }
 
 /** Formats a choice as `parseChoice` reads it. */

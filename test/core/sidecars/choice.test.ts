@@ -9,6 +9,7 @@ import { istioStatus } from "./detected.ts";
 test.each<[string, string | undefined]>([
   ["auto", "auto"],
   ["none", "none"],
+  [" none,", "none"],
   ["linkerd, istio,istio", "istio,linkerd"],
   ["cloud-sql-proxy:9092", "cloud-sql-proxy:9092"],
   ["alloydb-auth-proxy:9092,auto,envoy", "auto,envoy,alloydb-auth-proxy:9092"],

@@ -1,9 +1,10 @@
 import { isDnsLabel } from "../../base/dns-name.ts";
+import { splitBy } from "../../base/text.ts";
 import { type MethodKind, methodKinds } from "../../reap/methods.ts";
 import { EXIT, Failure } from "../../run/exit.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
-import { boolean, duration, positive, splitBy, syntax, wholeNumber } from "../syntax.ts";
+import { boolean, duration, positive, syntax, wholeNumber } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { labelSelector } from "./label-selector.ts";
 import { webhookOptions } from "./webhook-options.ts";

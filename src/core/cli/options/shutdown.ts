@@ -1,9 +1,10 @@
 import { withoutSlashes } from "../../base/address.ts";
 import { redactUrl } from "../../base/redact.ts";
+import { splitBy } from "../../base/text.ts";
 import { parseExecutable } from "../../run/process.ts";
 import { parseQuitOption } from "../../sidecars/quit.ts";
 import { list, option, optional } from "../option.ts";
-import { duration, oneOf, positive, splitBy, syntax, wholeNumber } from "../syntax.ts";
+import { duration, oneOf, positive, syntax, wholeNumber } from "../syntax.ts";
 import { oneMore, url, whenTrue } from "./variables.ts";
 
 /** Draining and quitting. */

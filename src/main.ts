@@ -4,6 +4,7 @@ import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
 import { command as wait } from "./commands/wait.ts";
 import type { CompatTool } from "./compat/tool.ts";
+import { baseName } from "./core/base/text.ts";
 import { type Resolution, resolveCommand, type Tool } from "./core/cli/resolve.ts";
 import { argvIndexAt, invoke, isAboutCall, report } from "./invoke.ts";
 import { isProgram as isProgramIn } from "./system/file.ts";
@@ -32,8 +33,7 @@ function onUncaught(error: unknown): void {
 }
 
 function main(words: readonly string[]): Promise<number> {
-  const calledBy = process.argv0.slice(process.argv0.lastIndexOf("/") + 1);
-  return perform(resolveCommand(words, { calledBy, isProgram, isContainer }));
+  return perform(resolveCommand(words, { calledBy: baseName(process.argv0), isProgram, isContainer }));
 }
 
 async function perform(call: Resolution): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Environment } from "../core/base/environment.ts";
+import { baseName } from "../core/base/text.ts";
 import { HelpAsked } from "../core/cli/arguments.ts";
 import { type Call, headersOfFlag, readCommandCall, readOperandCall } from "../core/cli/call.ts";
 import { options } from "../core/cli/options.ts";
@@ -21,8 +22,7 @@ export function readWaitingCall(
   [program = "", ...words]: readonly string[],
   env: Environment,
 ): WaitingCall | undefined {
-  const calledBy = program.slice(program.lastIndexOf("/") + 1);
-  const meant = resolveCommand(words, { calledBy, isProgram: () => true, isContainer: () => true });
+  const meant = resolveCommand(words, { calledBy: baseName(program), isProgram: () => true, isContainer: () => true });
   const tool = meant.kind === "tool" ? compatTools[meant.name]?.translate(meant.args, env) : undefined;
   const call =
     tool ?? (meant.kind === "command" ? { command: meant.name, args: meant.args, compat: undefined } : undefined);

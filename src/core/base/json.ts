@@ -31,6 +31,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** Returns the strings in the value if it is an array, otherwise an empty list. */
+export function textsOf(value: unknown): readonly string[] {
+  return listOf(value).filter((item) => typeof item === "string");
+}
+
 /** The place of a value in a JSON document: field names and list indexes, from the root. */
 export type Path = readonly (string | number)[];
 

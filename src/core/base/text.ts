@@ -128,3 +128,8 @@ export function splitBy(text: string, separator: string): readonly string[] {
   for (const part of text.split(separator)) if (part.trim() !== "") parts.push(part.trim());
   return parts;
 }
+
+/** Returns what stands after the last slash of a path, or of an image's name. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -1,6 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { shortened } from "../base/text.ts";
-import type { Finding } from "./finding.ts";
+import { baseName, shortened } from "../base/text.ts";
+import { isNumbered, VOLUME } from "../inject/annotation-names.ts";
+import { type Finding, ofPod } from "./finding.ts";
 
 /** Reasons of a container that waits for its turn, or for its image and volumes: nothing has failed. */
 const usual = ["PodInitializing", "ContainerCreating"];
@@ -13,9 +14,8 @@ const LONGEST = 500;
  * that is ebb's volume cannot be pulled. Returns undefined if nothing is wrong with either.
  */
 export function initFinding(pod: JsonObject): Finding | undefined {
-  const { namespace, name } = objectOf(pod.metadata);
   const message = copyFailure(pod) ?? volumeFailure(pod);
-  return message === undefined ? undefined : { object: `Pod ${namespace}/${name}`, message };
+  return message === undefined ? undefined : ofPod(pod, message);
 }
 
 function copyFailure({ spec, status }: JsonObject): string | undefined {
@@ -31,7 +31,7 @@ function copyFailure({ spec, status }: JsonObject): string | undefined {
 /** The kubelet says of a container that it cannot pull the image of a volume that is mounted there. */
 function volumeFailure({ spec, status }: JsonObject): string | undefined {
   const volumes = listOf(objectOf(spec).volumes).map(objectOf);
-  const own = volumes.find(({ name }) => /^ebb(-\d+)?$/.test(textOf(name) ?? ""));
+  const own = volumes.find(({ name }) => isNumbered(textOf(name) ?? "", VOLUME));
   const reference = textOf(objectOf(own?.image).reference);
   if (reference === undefined) return undefined;
   for (const { name, state } of listOf(objectOf(status).containerStatuses).map(objectOf)) {
@@ -44,7 +44,7 @@ function volumeFailure({ spec, status }: JsonObject): string | undefined {
 
 function copiesEbb({ command }: JsonObject): boolean {
   const [program, word] = listOf(command);
-  return word === "install" && /(^|\/)ebb$/.test(textOf(program) ?? "");
+  return word === "install" && baseName(textOf(program) ?? "") === "ebb";
 }
 
 function failureOf({ state, lastState }: JsonObject): string | undefined {

@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, listOf, objectOf, textOf, textsOf } from "../base/json.ts";
 import { COMPONENT_LABEL } from "../cluster/installed.ts";
 import type { Finding } from "./finding.ts";
 
@@ -36,7 +36,7 @@ export function componentOf({ metadata, spec, status }: JsonObject): Component {
 /** Returns the arguments of all ordinary containers in a pod's spec, in one list. */
 function argsOf(podSpec: unknown): readonly string[] {
   const { containers } = objectOf(podSpec);
-  return listOf(containers).flatMap((one) => listOf(objectOf(one).args).flatMap((arg) => textOf(arg) ?? []));
+  return listOf(containers).flatMap((one) => textsOf(objectOf(one).args));
 }
 
 const IMAGE = "--image=";

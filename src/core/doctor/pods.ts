@@ -5,7 +5,7 @@ import { earlyTraffic } from "../inject/container/readiness.ts";
 import { injectPod } from "../inject/inject-pod.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, ofPod } from "./finding.ts";
 import type { Webhooks } from "./installation.ts";
 import { presenceOf, requestedBy } from "./presence.ts";
 
@@ -14,8 +14,6 @@ import { presenceOf, requestedBy } from "./presence.ts";
  * inject now. `label` is ebb.dev/inject of its namespace. Returns undefined if nothing is wrong.
  */
 export function podFinding(pod: JsonObject, label: string | undefined, webhooks: Webhooks): Finding | undefined {
-  const { name, namespace } = objectOf(pod.metadata);
-  const object = `Pod ${namespace}/${name}`;
   const again = howAgain(pod);
   const presence = presenceOf(pod);
   const by = requestedBy(pod, { label, all: webhooks.all });
@@ -25,14 +23,14 @@ export function podFinding(pod: JsonObject, label: string | undefined, webhooks:
     if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
     // if only a manifest has put ebb there, each new pod has the same image again
     const how = by === undefined ? inManifest(images) : again;
-    return { object, message: `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}: ${how}` };
+    return ofPod(pod, `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}: ${how}`);
   }
   const { skipped } = presence;
   const left = skipped === undefined ? undefined : `the webhook left it as it is: ${skipped}; after that: `;
   const why = by === undefined ? undefined : (left ?? whyMissing(pod, by, webhooks));
   if (by === undefined || why === undefined) return undefined;
   const asks = by === "annotation" ? "it asks for ebb" : "it should have ebb";
-  return { object, message: `${asks} (${words[by]}) and has none: ${why}${again}` };
+  return ofPod(pod, `${asks} (${words[by]}) and has none: ${why}${again}`);
 }
 
 function inManifest([image]: readonly string[]): string {
@@ -45,7 +43,7 @@ function inManifest([image]: readonly string[]): string {
  * namespace.
  */
 export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
-  const { name, namespace, annotations, labels } = objectOf(pod.metadata);
+  const { annotations, labels } = objectOf(pod.metadata);
   if (!Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).some(isEbbKey)) return [];
   // a pod that has ebb asked for it, whatever is asked for now
   const all = label === "true" || presenceOf(pod).kind === "present";
@@ -54,8 +52,7 @@ export function annotationFindings(pod: JsonObject, label: string | undefined): 
   const reap = selectionOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
   const messages = ofAnnotations.map(({ field, message }) => `${field}: ${message}`);
   if (reap.kind === "unreadable") messages.push(reap.reason);
-  const after = whereToCorrect(pod);
-  return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message: `${message}${after}` }));
+  return messages.map((message) => ofPod(pod, message + whereToCorrect(pod)));
 }
 
 /** Returns where to correct a pod. A pod template has no owner, and a pod without one is its author's. */
@@ -66,9 +63,7 @@ function whereToCorrect(pod: JsonObject): string {
 
 /** Returns a finding for each container of an injected pod that gets traffic while ebb waits. */
 export function readinessFindings(pod: JsonObject): readonly Finding[] {
-  const { metadata, spec } = pod;
-  const { name, namespace } = objectOf(metadata);
-  const { containers, restartPolicy } = objectOf(spec);
+  const { containers, restartPolicy } = objectOf(pod.spec);
   const waits = ({ command, env }: JsonObject) =>
     listOf(command)[0] === EBB &&
     !listOf(env)
@@ -78,8 +73,7 @@ export function readinessFindings(pod: JsonObject): readonly Finding[] {
     .map(objectOf)
     .filter(waits)
     .flatMap((container) => earlyTraffic(container, restartPolicy) ?? []);
-  const after = whereToCorrect(pod);
-  return messages.map((message) => ({ object: `Pod ${namespace}/${name}`, message: `${message}${after}` }));
+  return messages.map((message) => ofPod(pod, message + whereToCorrect(pod)));
 }
 
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;

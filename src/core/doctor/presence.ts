@@ -1,6 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { baseName } from "../base/text.ts";
 import { boolean } from "../cli/syntax.ts";
-import { ASK, INSTALL, STATUS } from "../inject/annotation-names.ts";
+import { ASK, INSTALL, isNumbered, STATUS, VOLUME } from "../inject/annotation-names.ts";
 import { skippedIn } from "../inject/skipped.ts";
 
 // The reaper's metric needs this file alone, without the code that changes pods.
@@ -25,18 +26,14 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
     if (listOf(containers).some(startsEbb)) return { kind: "present", image: undefined };
     return { kind: "absent", ...(skipped === undefined ? {} : { skipped }) };
   }
-  const isNamed = (prefix: string) => (one: JsonObject) => {
-    const name = textOf(one.name) ?? "";
-    return name === prefix || (name.startsWith(`${prefix}-`) && /^\d+$/.test(name.slice(prefix.length + 1)));
-  };
+  const isNamed = (base: string) => (one: JsonObject) => isNumbered(textOf(one.name) ?? "", base);
   const copies = listOf(initContainers).map(objectOf).find(isNamed(INSTALL));
-  const volume = listOf(volumes).map(objectOf).find(isNamed("ebb"));
+  const volume = listOf(volumes).map(objectOf).find(isNamed(VOLUME));
   return { kind: "present", image: textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
 }
 
 function startsEbb(container: unknown): boolean {
-  const program = textOf(listOf(objectOf(container).command)[0]) ?? "";
-  return program === "ebb" || program.endsWith("/ebb");
+  return baseName(textOf(listOf(objectOf(container).command)[0]) ?? "") === "ebb";
 }
 
 /**

@@ -8,6 +8,15 @@ export const STATUS = "ebb.dev/status";
 export const NATIVE = "ebb.dev/native";
 /** The name of the init container that copies ebb; with a number behind it if the pod has a container of that name. */
 export const INSTALL = "ebb-install";
+/** The names of the volumes with ebb, and with the pod's annotations; numbered, too. */
+export const VOLUME = "ebb";
+export const ANNOTATIONS = "ebb-annotations";
+
+/** Reports whether a name is `base`, or `base` with the number that ebb adds if that name is taken. */
+export function isNumbered(name: string, base: string): boolean {
+  const rest = name.startsWith(base) ? name.slice(base.length) : undefined;
+  return rest !== undefined && /^(-\d+)?$/.test(rest);
+}
 
 /** Reports whether an annotation or a label is ebb's, by its name. */
 export function isEbbKey(name: string): boolean {

@@ -1,4 +1,5 @@
-import { listOf, objectOf } from "../base/json.ts";
+import { objectOf, textsOf } from "../base/json.ts";
+import { baseName } from "../base/text.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 
 /** What a container's own preStop hook does. */
@@ -21,7 +22,7 @@ export function kindOfHook(hook: unknown): HookKind {
   if (typeof seconds === "number") return { kind: "sleep", seconds };
   const { path } = objectOf(httpGet);
   if (path === KNATIVE_PATH) return { kind: "known" };
-  const words = textsIn(objectOf(exec).command);
+  const words = textsOf(objectOf(exec).command);
   if (isEbb(words)) return { kind: "known" };
   const slept = secondsSlept(words);
   if (slept !== undefined) return { kind: "sleep", seconds: slept };
@@ -29,13 +30,9 @@ export function kindOfHook(hook: unknown): HookKind {
   return asked === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: asked };
 }
 
-function textsIn(list: unknown): readonly string[] {
-  return listOf(list).filter((word) => typeof word === "string");
-}
-
 /** Reports whether a hook runs ebb, or drains with it in a shell's script. */
 function isEbb(words: readonly string[]): boolean {
-  return /(^|\/)ebb$/.test(words[0] ?? "") || /(^|[\s/;&|(])ebb\s+drain\b/.test(scriptIn(words) ?? "");
+  return baseName(words[0] ?? "") === "ebb" || /(^|[\s/;&|(])ebb\s+drain\b/.test(scriptIn(words) ?? "");
 }
 
 const shell = /(^|\/)(ba|da|a|z|k)?sh$/;
@@ -66,19 +63,20 @@ function asksSidecar(text: string): string | undefined {
   return asking.test(text) ? sidecarPathIn(text) : undefined;
 }
 
+/** The paths of the known sidecars' quits and drains. */
+const ownPaths = sidecarNames
+  .map(kindOf)
+  .flatMap(({ quitPath, quit, drainPath }) => [
+    quitPath ?? new URL(quit).pathname,
+    ...(drainPath === undefined ? [] : [drainPath.split("?")[0] as string]),
+  ]);
+const sidecarPaths = [...new Set([...ownPaths, "/graceful_shutdown", "/healthcheck/fail"])].map(
+  (path) => [path, new RegExp(`(^|[/\\s"'])${path.slice(1)}($|[\\s?"'&|;)])`)] as const,
+);
+
 /** Returns the path of a known sidecar's quit or drain that is in the text. */
 function sidecarPathIn(text: string): string | undefined {
-  return sidecarPaths().find((path) => new RegExp(`(^|[/\\s"'])${path.slice(1)}($|[\\s?"'&|;)])`).test(text));
-}
-
-function sidecarPaths(): readonly string[] {
-  const paths = sidecarNames
-    .map(kindOf)
-    .flatMap(({ quitPath, quit, drainPath }) => [
-      quitPath ?? new URL(quit).pathname,
-      ...(drainPath === undefined ? [] : [drainPath.split("?")[0] as string]),
-    ]);
-  return [...new Set([...paths, "/graceful_shutdown", "/healthcheck/fail"])];
+  return sidecarPaths.find(([, mark]) => mark.test(text))?.[0];
 }
 
 /** Words with which the parts of a script begin that only waits and asks. */

@@ -1,3 +1,4 @@
+import { ANNOTATIONS, VOLUME } from "./annotation-names.ts";
 import { type Chosen, chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
 import { type Delay, delayOf, delayOptions, remarkOnDelay } from "./container/post-start.ts";
@@ -64,8 +65,8 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
     request,
     surroundings: surroundingsOf(pod, request.annotations),
     volumes: {
-      ebb: freeName("ebb", taken),
-      annotations: freeName("ebb-annotations", taken),
+      ebb: freeName(VOLUME, taken),
+      annotations: freeName(ANNOTATIONS, taken),
       mounted: new Set<string>(),
     },
   };

@@ -1,5 +1,5 @@
 import { copyOf, objectOf } from "../base/json.ts";
-import { INSTALL, NATIVE, STATUS } from "./annotation-names.ts";
+import { ANNOTATIONS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "./annotation-names.ts";
 import { kindOfHook } from "./by-hand.ts";
 import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
 import { annotationFolders, installCommand } from "./install.ts";
@@ -58,7 +58,7 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
 export function removeInjection(pod: Pod, status: Status): Pick<InjectPolicy, "options" | "entrypoints"> {
   const { containers, volumes = [], options = {} } = status;
   const entrypoints = new Map<string, readonly string[]>();
-  const gone = new Set(volumes.filter((name) => /^ebb(-annotations)?(-\d+)?$/.test(name)));
+  const gone = new Set(volumes.filter((name) => [VOLUME, ANNOTATIONS].some((base) => isNumbered(name, base))));
   for (const container of pod.spec.containers) {
     const own = Object.hasOwn(containers, container.name) ? containers[container.name] : undefined;
     if (own === undefined) continue;
@@ -108,8 +108,7 @@ function restoreHook(container: Container, { preStop }: ContainerStatus): void {
 
 /** Reports whether an init container is the one with which ebb copies itself. */
 function isInstall({ name, command }: Container): boolean {
-  const isNamed = new RegExp(`^${INSTALL}(-\\d+)?$`).test(name);
-  return isNamed && JSON.stringify(command) === JSON.stringify(installCommand);
+  return isNumbered(name, INSTALL) && JSON.stringify(command) === JSON.stringify(installCommand);
 }
 
 function removeAnnotations(pod: Pod, { native }: Status): void {

@@ -1,6 +1,6 @@
 import { formatDuration } from "../base/duration.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
-import { kindOf, type SidecarName } from "../sidecars/registry.ts";
+import { isProxy, type SidecarName } from "../sidecars/registry.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-containers.ts";
 import { type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
@@ -51,7 +51,7 @@ function endingsOf({ pod, sidecars, policy }: RuleInput): readonly Ending[] | st
 }
 
 function rank(sidecar: SidecarName | undefined): number {
-  return sidecar === undefined || kindOf(sidecar).role === "helper" ? 0 : 1;
+  return sidecar !== undefined && isProxy(sidecar) ? 1 : 0;
 }
 
 /**

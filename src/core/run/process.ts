@@ -1,3 +1,4 @@
+import { baseName } from "../base/text.ts";
 import { SIG, type SignalNumber } from "./signal.ts";
 
 /** A process as /proc/PID shows it (proc(5)). */
@@ -80,7 +81,7 @@ export function runsExecutable(process: Process, name: string, self: number): bo
 const MAX_COMM = 15;
 
 function isNamed(path: string, name: string): boolean {
-  return path === name || (!name.includes("/") && path.slice(path.lastIndexOf("/") + 1) === name);
+  return path === name || (!name.includes("/") && baseName(path) === name);
 }
 
 /** The signals that end a process, in order. Each has a third of the time. */

@@ -1,3 +1,4 @@
+import { baseName } from "../base/text.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** Containers that run beside an app too, but need no waiting: OpenTelemetry's operator, Jaeger's, X-Ray, OPA-Envoy. */
@@ -19,8 +20,7 @@ export function isSidecar(name: string, image: string | undefined): boolean {
 
 /** Returns `envoy` for `docker.io/envoyproxy/envoy:v1.31@sha256:...`. */
 export function baseOf(image: string): string {
-  const name = withoutTag(image);
-  return name.slice(name.lastIndexOf("/") + 1);
+  return baseName(withoutTag(image));
 }
 
 /** Returns the name of an image without its tag and digest. A registry's port stays. */

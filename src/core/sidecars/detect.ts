@@ -5,7 +5,7 @@ import type { Annotations, PodFacts } from "./kinds/kind.ts";
 import type { SidecarUrls } from "./own-probes.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { PLAIN, type PortFinding } from "./port-finding.ts";
-import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
+import { isProxy, kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** All that tells which sidecars are in this pod. */
 export interface Evidence extends PodFacts {
@@ -59,7 +59,7 @@ export function withNamed(detection: Detection, named: readonly FoundSidecar[]):
   const isNamed = (name: SidecarName) => named.some((one) => one.name === name);
   return {
     found: [...named, ...detection.found.filter(({ name }) => !isNamed(name))],
-    hasProxy: detection.hasProxy || named.some(({ name }) => kindOf(name).role === "proxy"),
+    hasProxy: detection.hasProxy || named.some(({ name }) => isProxy(name)),
     by: detection.by === undefined ? "--sidecar" : `--sidecar, ${detection.by}`,
   };
 }
@@ -134,7 +134,7 @@ export function annotatedIn(pod: PodFacts): readonly SidecarName[] {
 
 function proxiesByAnnotation({ annotations }: PodFacts, { names, by }: Naming): void {
   for (const name of sidecarNames) {
-    const annotation = kindOf(name).role === "helper" ? undefined : annotationOf(name, annotations);
+    const annotation = isProxy(name) ? annotationOf(name, annotations) : undefined;
     if (annotation === undefined) continue;
     names.push(name);
     by.push(`annotation ${annotation}`);
@@ -162,8 +162,8 @@ function proxiesByPort({ byPort }: Evidence, { names, by }: Naming): void {
 
 function companions({ env, annotations }: Evidence, { names, by }: Naming): void {
   for (const name of sidecarNames) {
-    const { role, variable } = kindOf(name);
-    if (role === "proxy") continue;
+    if (isProxy(name)) continue;
+    const { variable } = kindOf(name);
     const value = variable === undefined ? "" : (env[variable] ?? "");
     const isNamed = variable !== undefined && value !== "" && !isServiceLink(variable, value);
     const annotation = isNamed ? undefined : annotationOf(name, annotations);

@@ -4,7 +4,7 @@ import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from 
 import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, targetOf } from "./own-probes.ts";
 import { withHeaders } from "./probe.ts";
 import { serializeQuit } from "./quit.ts";
-import { kindOf, type SidecarName } from "./registry.ts";
+import { isProxy, kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
 
 /** A sidecar that is in this pod, and in what the pod differs from the sidecar's defaults. */
@@ -61,12 +61,12 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   for (const { name, isLastResort } of urls.signalProcess ?? []) (isLastResort ? lastResort : processes).push(name);
   isGiven ||= processes.length > 0;
   let proxies = 0;
-  for (const { name } of found) if (kindOf(name).role === "proxy") proxies += 1;
+  for (const { name } of found) if (isProxy(name)) proxies += 1;
   const isAlone = (proxies > 0 ? proxies : found.length) === 1;
   const known: Sidecar[] = [];
   let areAllNative = found.length > 0;
   for (const one of found) {
-    const isMeant = proxies === 0 || kindOf(one.name).role === "proxy";
+    const isMeant = proxies === 0 || isProxy(one.name);
     const own = ownSidecar(one, isMeant ? urls : noUrls);
     const given = isMeant && isGiven ? withQuits(own, isAlone ? { quits: instead, processes } : none) : own;
     const ended = isMeant && !own.isNative && lastResort.length > 0 ? { ...given, lastResort } : given;

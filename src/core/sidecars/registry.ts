@@ -34,6 +34,13 @@ export function kindOf(name: SidecarName): SidecarKind {
 }
 
 /**
+ * Reports whether traffic passes through a sidecar. None passes through Dapr's and the like: there is nothing to drain.
+ */
+export function isProxy(name: SidecarName): boolean {
+  return kindOf(name).role === "proxy";
+}
+
+/**
  * Returns how to recognize the inbound side of a sidecar's Envoy. Returns undefined for `custom` and for kinds without
  * one.
  */

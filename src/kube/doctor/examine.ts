@@ -63,12 +63,11 @@ interface Known {
 
 /**
  * Counts the pods that run, and those with ebb in them. Finds pods that asked for ebb and have none, or an older one, or
- * that ebb's init container keeps from starting, or that get traffic while ebb waits; once for each owner. `scopes`: parts of paths, such as `/namespaces/NAME`; an empty one stands for the whole cluster.
+ * that ebb's init container keeps from starting, or that get traffic while ebb waits; once for each owner.
  */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];
   const isFirst = oncePerOwner();
-  const isFirstToWait = oncePerOwner();
   let pods = 0;
   let injected = 0;
   for (const scope of scopes) {
@@ -87,8 +86,8 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
           if (isFirst(pod, each)) findings.push(each);
         }
         const init = initFinding(pod);
-        // the kubelet's words change while it tries again
-        if (init !== undefined && isFirstToWait(pod, { ...init, message: "" })) findings.push(init);
+        // once, because the kubelet's words change while it tries again
+        if (init !== undefined && isFirst(pod, { ...init, message: "" })) findings.push(init);
       },
     );
   }

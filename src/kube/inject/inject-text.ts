@@ -2,7 +2,7 @@ import { type Change, type Path, withValuesAt } from "../../core/base/json.ts";
 import type { Injection } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
 import { type ChangePod, changeAt, describeRemark, type PodPlace, placesIn } from "../../core/inject/workload.ts";
-import { isEmptyDocument, splitDocuments } from "./documents.ts";
+import { isEmptyDocument, linesIn, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";
 import { NotYaml } from "./yaml/parse.ts";
@@ -143,10 +143,4 @@ function lineCounter(text: string): (offset: number) => number {
     at = offset;
     return line;
   };
-}
-
-function linesIn(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
-  return lines;
 }

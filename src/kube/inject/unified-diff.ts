@@ -1,4 +1,5 @@
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPatch } from "diff";
+import { linesIn } from "./documents.ts";
 import { lineEnd, lineStart } from "./yaml/places.ts";
 import { applySplices, inOrder, type Splice } from "./yaml/splice.ts";
 
@@ -92,8 +93,4 @@ function hunkOf(lines: readonly string[], changes: readonly StructuredPatchHunk[
 
 function contextLine(line: string): string {
   return line.endsWith("\n") ? ` ${line.slice(0, -1)}` : ` ${line}\n\\ No newline at end of file`;
-}
-
-function linesIn(text: string): number {
-  return text.split("\n").length - 1;
 }

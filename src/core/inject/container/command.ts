@@ -1,3 +1,4 @@
+import { baseName } from "../../base/text.ts";
 import { initNames, ownWords, toolNames } from "../../cli/names.ts";
 import { scriptIn } from "../by-hand.ts";
 
@@ -24,7 +25,7 @@ type Starter =
  * replaces.
  */
 export function starterOf([path = "", second = ""]: readonly string[]): Starter {
-  const file = fileOf(path);
+  const file = baseName(path);
   if (file === "ebb") return { kind: "ebb", runs: second === "run" || !ownWords.includes(second) };
   if (replaced.includes(file)) return { kind: "tool", name: file, path };
   return { kind: "app" };
@@ -57,7 +58,7 @@ export interface InnerStarter {
 /** Finds a tool or an init that a command runs inside a shell, or behind another one. */
 export function innerStarterOf(words: readonly string[]): InnerStarter | undefined {
   const [path = "", ...rest] = words;
-  const outer = fileOf(path);
+  const outer = baseName(path);
   const script = scriptIn(words);
   if (script !== undefined) {
     const name = startedIn(script);
@@ -65,7 +66,7 @@ export function innerStarterOf(words: readonly string[]): InnerStarter | undefin
   }
   if (!starters.includes(outer)) return undefined;
   const inner = withoutFlags(rest);
-  const name = fileOf(inner[0] ?? "");
+  const name = baseName(inner[0] ?? "");
   return starters.includes(name) ? { name, outer } : innerStarterOf(inner);
 }
 
@@ -73,7 +74,7 @@ export function innerStarterOf(words: readonly string[]): InnerStarter | undefin
 function startedIn(script: string): string | undefined {
   const programs = script.split(/[;&|(\n]/).map((part) => {
     const words = part.trim().split(/\s+/);
-    return fileOf(words.find((word) => !/^(then|do|else|exec|\w+=.*)$/.test(word)) ?? "");
+    return baseName(words.find((word) => !/^(then|do|else|exec|\w+=.*)$/.test(word)) ?? "");
   });
   return programs.find((program) => starters.includes(program));
 }
@@ -82,8 +83,4 @@ function startedIn(script: string): string | undefined {
 function withoutFlags(words: readonly string[]): readonly string[] {
   const start = words.findIndex((word) => !/^(-.*|[\d:]+[smh]?|SIG[A-Z]+)$/.test(word));
   return start < 0 ? [] : words.slice(start);
-}
-
-function fileOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

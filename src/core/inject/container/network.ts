@@ -2,10 +2,11 @@ import { isPort } from "../../base/host-port.ts";
 import { listOf, objectOf } from "../../base/json.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
 import { detect } from "../../sidecars/detect.ts";
+import { isProxy } from "../../sidecars/registry.ts";
 import { NATIVE } from "../annotation-names.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { type PodAnnotations, variablesOf } from "../pod-annotations.ts";
-import { choiceIn, isProxy, type PodSidecars, sidecarsOf, variablesIn } from "./sidecars.ts";
+import { choiceIn, type PodSidecars, sidecarsOf, variablesIn } from "./sidecars.ts";
 
 /** What a pod tells of its network and its sidecars, which is the same for each of its containers. */
 export interface Surroundings extends PodSidecars {

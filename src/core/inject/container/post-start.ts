@@ -1,10 +1,10 @@
 import { detect } from "../../sidecars/detect.ts";
 import type { Annotations } from "../../sidecars/kinds/kind.ts";
 import { foundIn } from "../../sidecars/plan.ts";
-import { kindOf, type SidecarName, sidecarNames } from "../../sidecars/registry.ts";
+import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../sidecars/registry.ts";
 import type { Remark } from "../pod.ts";
 import type { Chosen } from "./choose.ts";
-import { choiceIn, isProxy, type PodSidecars, variablesIn } from "./sidecars.ts";
+import { choiceIn, type PodSidecars, variablesIn } from "./sidecars.ts";
 
 /**
  * How a postStart hook holds up the sidecars that ebb waits for. The kubelet starts a container only when the postStart

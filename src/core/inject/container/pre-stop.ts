@@ -40,17 +40,16 @@ export function proxyHook(
   { drain, sleptMs }: HookTimes,
   options: ReadonlyMap<string, string>,
 ): string[] | undefined {
-  const { name, port } = shownIn(container) ?? {};
-  if (name === undefined || kindOf(name).needsDrainHook !== true) return undefined;
+  const sidecar = shownIn(container);
+  if (sidecar === undefined || kindOf(sidecar.name).needsDrainHook !== true) return undefined;
   if (mountInTheWay(container) !== undefined) return undefined;
-  const choice = formatChoice({ isAuto: false, named: [{ name, ...(port === undefined ? {} : { port }) }] });
   const own = sleptMs === 0 ? options : new Map(options).set("min-drain", leastOf(sleptMs, options));
-  const passed = name === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
+  const passed = sidecar.name === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
   const flags = passed.flatMap((flag) => {
     const text = own.get(flag);
     return text === undefined ? [] : [`--${flag}=${text}`];
   });
-  return [EBB, "drain", `--sidecar=${choice}`, ...flags, `--drain=${drain}`];
+  return [EBB, "drain", `--sidecar=${formatChoice({ isAuto: false, named: [sidecar] })}`, ...flags, `--drain=${drain}`];
 }
 
 /** Returns how long a container's own hook sleeps, in milliseconds, if it does nothing else; else 0. */

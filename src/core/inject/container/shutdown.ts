@@ -1,13 +1,12 @@
 import { pickOptions } from "../../cli/options.ts";
 import { duration, stopSignals } from "../../cli/syntax.ts";
-import { resolve } from "../../cli/values.ts";
-import { Failure } from "../../run/exit.ts";
 import { planShutdown } from "../../run/shutdown-budget.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { variablesOf } from "../pod-annotations.ts";
 import type { Chosen } from "./choose.ts";
 import { hasOwnProxy, type Surroundings } from "./network.ts";
 import { canReplace, hookOf, msSlept, remarkOnHook } from "./pre-stop.ts";
+import { valuesIn } from "./sidecars.ts";
 
 /** How a container that ebb starts drains when its pod is deleted. */
 export interface HookPlan {
@@ -149,10 +148,5 @@ export function rivalQuitters(started: readonly Container[], isNamed: boolean): 
  */
 export function quits({ env }: Container): boolean {
   const variables = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value ?? undefined]));
-  try {
-    return resolve(pickOptions("quitOn"), { flags: new Map(), env: variables }).values.quitOn !== "never";
-  } catch (error) {
-    if (error instanceof Failure) return true;
-    throw error;
-  }
+  return valuesIn(variables, pickOptions("quitOn"))?.quitOn !== "never";
 }

@@ -1,11 +1,13 @@
+import type { Environment } from "../../base/environment.ts";
+import type { Options, Values } from "../../cli/option.ts";
 import { pickOptions } from "../../cli/options.ts";
 import { resolve } from "../../cli/values.ts";
 import { Failure } from "../../run/exit.ts";
-import { formatChoice, parseChoice, type SidecarChoice } from "../../sidecars/choice.ts";
+import { formatChoice, type NamedSidecar, parseChoice, type SidecarChoice } from "../../sidecars/choice.ts";
 import { detect, isDescribed } from "../../sidecars/detect.ts";
 import type { Annotations } from "../../sidecars/kinds/kind.ts";
 import { foundIn } from "../../sidecars/plan.ts";
-import { kindOf, type SidecarName, sidecarNames } from "../../sidecars/registry.ts";
+import { isProxy, kindOf, sidecarNames } from "../../sidecars/registry.ts";
 import { quitsThatAreOff, type ShownSidecar, shownIn } from "../../sidecars/shown.ts";
 import { NATIVE } from "../annotation-names.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
@@ -40,16 +42,19 @@ export function sidecarsOf({ spec }: Pod, apps: readonly string[] = []): readonl
   });
 }
 
-/**
- * Reports whether traffic passes through a sidecar. None passes through Dapr's and the like: there is nothing to drain.
- */
-export function isProxy(name: SidecarName): boolean {
-  return kindOf(name).role === "proxy";
-}
-
 /** Returns a container's variables. One whose value is elsewhere (valueFrom) is empty. */
 export function variablesIn({ env }: Container): Readonly<Record<string, string>> {
   return Object.fromEntries((env ?? []).map(({ name, value }) => [name, value ?? ""]));
+}
+
+/** Returns the values that variables give to options; undefined if one is bad. */
+export function valuesIn<O extends Options>(env: Environment, options: O): Values<O> | undefined {
+  try {
+    return resolve(options, { flags: new Map(), env }).values;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -80,12 +85,13 @@ export function sidecarOptions(
   const options = new Map<string, string>();
   const proxies = sidecars.filter(({ name }) => isProxy(name));
   const usable = sidecars.filter((one) => one.problem === undefined && isKnownNative(one, annotations));
-  if (isOnNode && proxies.length > 0) return options.set("sidecar", formatChoice({ isAuto: false, ...named(usable) }));
+  if (isOnNode && proxies.length > 0)
+    return options.set("sidecar", formatChoice({ isAuto: false, named: named(usable) }));
   if (describesAll(env, given)) return options;
   const { found, hasProxy } = detect({ env, annotations, atAdmin: undefined, byPort: [] });
   const isAtAdmin = given.has("admin") || variablesOf("admin").some((name) => (env[name] ?? "") !== "");
   const unfound = usable.filter(({ name }) => !found.some((one) => one.name === name) && !(isAtAdmin && isProxy(name)));
-  if (unfound.length > 0) options.set("sidecar", formatChoice({ isAuto: true, ...named(unfound) }));
+  if (unfound.length > 0) options.set("sidecar", formatChoice({ isAuto: true, named: named(unfound) }));
   const isLate = proxies.length > 0 && !hasProxy && !unfound.some(({ name }) => isProxy(name));
   if (isLate) options.set("detect-timeout", LATE_PROXY);
   const quits = furtherQuits(unfound);
@@ -99,13 +105,9 @@ function isKnownNative({ at, name }: PodSidecar, annotations: Annotations): bool
   return foundIn({ env: {}, annotations }, [name]).every(({ isNative }) => isNative);
 }
 
-function named(sidecars: readonly PodSidecar[]) {
-  return {
-    named: sidecarNames.flatMap((name) => {
-      const first = sidecars.find((one) => one.name === name);
-      return first === undefined ? [] : [{ name, ...(first.port === undefined ? {} : { port: first.port }) }];
-    }),
-  };
+/** Returns the first sidecar of each kind, in the registry's order. */
+function named(sidecars: readonly PodSidecar[]): readonly NamedSidecar[] {
+  return sidecarNames.flatMap((name) => sidecars.find((one) => one.name === name) ?? []);
 }
 
 /** Returns a quit for each ordinary sidecar whose kind another one has before it, at another port. */
@@ -120,13 +122,8 @@ function furtherQuits(sidecars: readonly PodSidecar[]): readonly string[] {
 /** Reports whether the user says both what to wait for and what to quit. A bad value counts as yes. */
 function describesAll(env: Readonly<Record<string, string>>, given: ReadonlyMap<string, string>): boolean {
   const told = Object.fromEntries([...given].map(([flag, text]) => [variableOf(flag), text]));
-  const picked = pickOptions("admin", "ready", "quit", "signalProcess");
-  try {
-    return isDescribed(resolve(picked, { flags: new Map(), env: { ...told, ...env } }).values, env);
-  } catch (error) {
-    if (error instanceof Failure) return true;
-    throw error;
-  }
+  const values = valuesIn({ ...told, ...env }, pickOptions("admin", "ready", "quit", "signalProcess"));
+  return values === undefined || isDescribed(values, env);
 }
 
 /** Returns a warning for each sidecar that the manifest shows to ignore quits. A native one needs none. */

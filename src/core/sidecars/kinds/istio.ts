@@ -1,4 +1,4 @@
-import { listOf, objectOf, parseObject, textOf } from "../../base/json.ts";
+import { objectOf, parseObject, textsOf } from "../../base/json.ts";
 import { inboundDrain } from "../../envoy/inbound.ts";
 import {
   type Adjustment,
@@ -104,11 +104,7 @@ function isNative(annotations: Annotations): boolean {
  */
 function statusOf(annotations: Annotations) {
   const { containers, initContainers } = parseObject(annotations.get("sidecar.istio.io/status") ?? "") ?? {};
-  return { containers: namesIn(containers), initContainers: namesIn(initContainers) };
-}
-
-function namesIn(list: unknown): readonly string[] {
-  return listOf(list).flatMap((name) => textOf(name) ?? []);
+  return { containers: textsOf(containers), initContainers: textsOf(initContainers) };
 }
 
 /**

@@ -85,7 +85,7 @@ export interface AttemptPolicy {
   readonly rounds: number;
   /** How often, if all are refused outright. Undefined: as often. */
   readonly refusedRounds?: number;
-  /** The rests while nobody answers, and between rounds. */
+  /** The pauses after an act without an answer, and between rounds. */
   readonly rest: Backoff;
 }
 
@@ -109,7 +109,7 @@ export function observationOf(pod: unknown, uid: string, policy: ReapPolicy, kno
   return verdictOf(pod, policy, { ...known, handled: undefined });
 }
 
-/** The rules that a pod meets once its sidecars have ended, whoever has ended them. */
+/** The rules that say that the sidecars have ended, whether or not the reaper ended them. */
 const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
 /**
  * The rules that a pod would meet again after the next act: the kubelet starts the sidecar again, or nothing is left
@@ -215,7 +215,7 @@ export function afterFailedRead(attempt: Attempt, clock: AttemptClock, afterMs?:
 }
 
 function rest(attempt: Attempt, { now, rest, chance }: AttemptClock, atLeastMs = 0): Next {
-  // rests between rounds are longer: whoever must mend something needs time
+  // the pause between rounds is longer, so that a user has time to correct something
   const times = attempt.failures + 3 * (attempt.round - 1);
   const restUntilMs = now + Math.max(atLeastMs, backoffMs(times, rest, chance));
   return wait({ ...attempt, restUntilMs }, restUntilMs);

@@ -69,7 +69,7 @@ export async function leftBindings(reader: Reader): Promise<readonly Finding[]> 
   const findings: Finding[] = [];
   for (const { metadata, roleRef, subjects } of bindings ?? []) {
     const { namespace, name } = objectOf(listOf(subjects)[0]);
-    if (namespace === undefined || name === undefined) continue; // somebody's own: ebb's have one subject
+    if (namespace === undefined || name === undefined) continue; // a user's own: a binding of ebb's has one subject
     const account = await reader.get(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}`);
     if (account !== "absent") continue;
     const own = String(objectOf(metadata).name);

@@ -14,7 +14,7 @@ import { createReflector } from "./reflector.ts";
 export interface WatchedNamespaces {
   /** Empty: all. */
   readonly namespaces: readonly string[];
-  /** How often all is listed, and named namespaces are read, anew, and how long to wait if namespaces may not be read. */
+  /** The milliseconds between two lists of all namespaces, or two reads of the named ones; also the pause after a 403. */
   readonly resyncMs: number;
 }
 

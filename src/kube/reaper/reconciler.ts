@@ -58,7 +58,7 @@ export interface Reconciler {
   depth(): number;
   /** Takes a change that the watch saw. */
   changed: PodSeen;
-  /** Judges all pods anew, those that were given up too: a permission that was granted may end their sidecars. */
+  /** Judges all pods again, also those that it gave up: a new permission may make another method possible. */
   reconsider(): void;
   /** Reconciles pods until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;

@@ -9,7 +9,7 @@ import { pause } from "../controller/pause.ts";
 export interface Reflected {
   readonly collection: string;
   readonly query: Query;
-  /** How often all is listed anew, in milliseconds, whatever the watch has said. */
+  /** The milliseconds between two lists of all objects, whatever the watch says in between. */
   readonly resyncMs: number;
   /** Returns what is kept of an object. */
   readonly trim: (object: KubeObject) => KubeObject;
@@ -53,7 +53,7 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
     seen(object, isGone);
   };
   const relist = async (signal: AbortSignal): Promise<void> => {
-    version = undefined; // a list that breaks off is begun anew
+    version = undefined; // a list that breaks off starts again
     const gone = new Map(objects);
     let listedVersion: string | undefined;
     for await (const { items, metadata } of pagesAt<KubeObject>(api, collection, query, { signal })) {

@@ -7,7 +7,7 @@ import { createNotifier } from "../controller/pause.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const LONGEST_REQUEST_MS = 4000;
-/** The pauses between reviews while a permission is missing: somebody is probably about to grant it. */
+/** The pauses between reviews while a permission is missing. They start short, because a user may grant it soon. */
 const again: Backoff = { firstMs: 1000, longestMs: 30_000 };
 
 /** Which permissions to review, and with which client. */

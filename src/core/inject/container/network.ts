@@ -14,7 +14,7 @@ export interface Surroundings extends PodSidecars {
   readonly isOnNode: boolean;
   /**
    * Values of options for `ebb run`. `host-network`: the network is the node's. `app-port`: the ports on which the app
-   * listens, so that ebb asks nobody there.
+   * listens, so that ebb sends no request there.
    */
   readonly options: ReadonlyMap<string, string>;
 }

@@ -73,8 +73,8 @@ export function isMerge({ key }: Pair): boolean {
 }
 
 /**
- * Lists the fields that a map's item sets: one, or those of the maps that it merges (`<<`), of which the first that has
- * a key wins. `readAs` returns what a node is read as.
+ * Lists the fields that an item of a map sets: its own, or all fields of the maps that it merges (`<<`). If two merged
+ * maps have a key, the first one wins. `readAs` returns what a node is read as.
  * @throws NotYaml if it merges something else
  */
 export function fieldsOf(pair: Item, readAs: (node: Node) => unknown): readonly (readonly [string, unknown])[] {

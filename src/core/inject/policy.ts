@@ -1,3 +1,4 @@
+import type { ImageQuery, Lookup } from "../image/lookup.ts";
 import type { PodAnnotations } from "./pod-annotations.ts";
 
 /**
@@ -21,6 +22,8 @@ export interface InjectPolicy {
    * with or without its tag.
    */
   readonly entrypoints: ReadonlyMap<string, readonly string[]>;
+  /** Returns what a registry says of an image that none of them knows; undefined if none was asked. */
+  readonly imageOf?: ((query: ImageQuery) => Lookup | undefined) | undefined;
 }
 
 /** What decides how a pod is changed. */

@@ -75,6 +75,15 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
       onCut("request");
       onSlow(socket, connection.response);
     });
+  const answer = (socket: TLSSocket, connection: Connection, response: ServerResponse): void => {
+    let wasAnswered = true; // most are at once: only a request that waits for a registry is not
+    const late = (): void => {
+      if (wasAnswered && response.headersSent) return cut(socket, "answer");
+      wasAnswered = response.headersSent;
+      enter(connection, "answering", requestMs, late);
+    };
+    enter(connection, "answering", requestMs, late);
+  };
   return {
     get size() {
       return open.size();
@@ -107,7 +116,7 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
         delete connection.response;
         open.use(socket, connection);
         if (response.writableFinished) idle(socket, connection);
-        else enter(connection, "answering", requestMs, () => cut(socket, "answer"));
+        else answer(socket, connection, response);
       };
     },
     shortenIdle() {

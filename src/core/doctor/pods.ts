@@ -123,7 +123,7 @@ const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(
 /**
  * Returns why a pod that asks for ebb has none, to be followed by how to create it again. Returns undefined if it is
  * right: the webhook leaves a pod as it is if only --all selects it and ebb cannot be put into it, or if there is
- * nothing to change.
+ * nothing to change. What it cannot do without a registry, it says in the pod's ebb.dev/status.
  */
 function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webhooks): string | undefined {
   const injection = injectPod(pod, nobodys);
@@ -132,7 +132,7 @@ function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webh
     const problems = injection.problems.map(({ field, message }) => `${field}: ${message}`);
     return `${problems.join("; ")}; after that: `;
   }
-  if (injection.kind !== "changed") return undefined;
+  if (injection.kind === "unchanged" || (injection.kind === "skipped" && by === "--all")) return undefined;
   if (answering === 0) return "no webhook is installed: install it (ebb manifests webhook), then ";
   const late = by === "annotation" ? "" : ", or the pod is older than that";
   return `no webhook answered when it was created${late}: `;

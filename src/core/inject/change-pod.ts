@@ -1,3 +1,4 @@
+import { hookOptionNames, pickOptions } from "../cli/options.ts";
 import { ANNOTATIONS, VOLUME } from "./annotation-names.ts";
 import { type Chosen, chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
@@ -17,6 +18,7 @@ import {
   wholeSeconds,
 } from "./container/shutdown.ts";
 import { quitProblems, sidecarOptions } from "./container/sidecars.ts";
+import { unknownCommand } from "./container/unwrapped.ts";
 import {
   type AnnotationsFile,
   annotationsVolume,
@@ -26,9 +28,9 @@ import {
   installContainer,
   mountInTheWay,
 } from "./install.ts";
-import { type Container, freeName, type Mount, type Pod, type Remarks } from "./pod.ts";
+import { type Container, freeName, type Mount, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { variableOf, variablesOf } from "./pod-annotations.ts";
-import type { InjectRequest } from "./policy.ts";
+import type { InjectRequest, TrackedImage } from "./policy.ts";
 
 /** What is decided for a pod as a whole before its containers are changed one by one. */
 interface Context {
@@ -39,8 +41,8 @@ interface Context {
   readonly volumes: { readonly ebb: string; readonly annotations: string; readonly mounted: Set<string> };
 }
 
-/** What is decided for a container that ebb starts. */
-interface App extends Chosen {
+/** What is decided for a container that ebb starts, or would start if its command were known. */
+export interface App extends Chosen {
   /** Its options by flag. */
   readonly options: ReadonlyMap<string, string>;
   /** Those of them that the pod's annotations say. */
@@ -51,13 +53,15 @@ interface App extends Chosen {
   readonly shutdown: HookPlan;
   /** Whether ebb looks for sidecars there. */
   readonly looks: boolean;
+  /** Whether ebb's volume is mounted there. */
+  readonly isMounted: boolean;
 }
 
 /**
- * Puts ebb into a pod that does not have it: changes its containers, init containers and volumes in place. After a
- * problem the pod is of no use.
+ * Puts ebb into a pod that does not have it: changes its containers, init containers and volumes in place. Returns what
+ * was decided for its apps. After a problem the pod is of no use.
  */
-export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): void {
+export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): readonly App[] {
   const chosen = chooseContainers(pod, request, remarks);
   const taken = pod.spec.volumes ?? [];
   const context = {
@@ -70,14 +74,20 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
       mounted: new Set<string>(),
     },
   };
-  const apps = chosen.map((one) => changeApp(one, context, remarks));
-  const started = apps.filter(({ command }) => command !== undefined).map(({ container }) => container);
+  const apps = chosen.map((one) => planApp(one, context));
+  for (const app of apps) changeApp(app, context, remarks);
+  const started = apps.filter(isWrapped).map(({ container }) => container);
   const isNamed = request.annotations.containers !== undefined;
   const rivals = isAlwaysRestarted(pod) ? undefined : rivalQuitters(started, isNamed);
   if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
   if (!isAlwaysRestarted(pod) && apps.some(quitsByItself)) remarks.warnings.push(...quitProblems(context.surroundings));
-  if (started.length > 0) hookProxies(apps, context, remarks);
+  hookProxies(apps, context, remarks);
   addVolumes(context);
+  return apps;
+}
+
+function isWrapped({ start }: App): boolean {
+  return start.kind === "wrapped";
 }
 
 /** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
@@ -85,43 +95,67 @@ function quitsByItself({ container, isGiven }: App): boolean {
   return quits(container) && !["quit", "signal-process", "sidecar"].some(isGiven);
 }
 
-/** Changes a container that ebb starts: command, variables, mounts, preStop hook. */
-function changeApp(chosen: Chosen, context: Context, remarks: Remarks): App {
-  const app = planApp(chosen, context);
+/** Changes a container that ebb starts or drains: command, image, variables, mounts, preStop hook. */
+function changeApp(app: App, context: Context, remarks: Remarks): void {
   remarkOn(app, context, remarks);
-  const { container, command, shutdown } = app;
+  if (isLeft(app)) return;
+  const { container, start, shutdown, isMounted } = app;
   const file = annotationsFileFor(app, context);
-  if (command !== undefined) container.command = command;
+  if (start.kind === "wrapped") container.command = start.command;
+  if (start.kind === "wrapped" && context.request.policy.pinImages === true) pin(container, start.image);
   addVariables(app, file?.path);
-  if (command !== undefined) addMount(container, ebbMount(context.volumes.ebb), context);
+  if (isMounted) addMount(container, ebbMount(context.volumes.ebb), context);
   if (file?.mount !== undefined) addMount(container, file.mount, context);
   if (shutdown.kind === "hook") addHook(container, shutdown.hook);
-  return app;
+}
+
+/** Reports whether ebb adds nothing to an app: its command is not known, and it needs no drain. */
+export function isLeft({ start, isMounted }: App): boolean {
+  return start.kind === "unknown" && !isMounted;
+}
+
+/** Returns a remark on each app to which ebb adds nothing, because its command is not known. */
+export function remarksOnLeft(apps: readonly App[], pod: Pod): readonly Remark[] {
+  return apps.flatMap((app) => {
+    const { start, shutdown } = app;
+    if (start.kind !== "unknown" || !isLeft(app)) return [];
+    const consequence = isAlwaysRestarted(pod) ? `, and there is no drain hook either (${shutdown.why})` : "";
+    return [unknownCommand(app, start.reason, consequence)];
+  });
+}
+
+/** Adds the digest of what a registry told to the image's name, which then can mean nothing else. */
+function pin(container: Container, image: TrackedImage | undefined): void {
+  if (image?.digest === undefined || image.name.includes("@")) return;
+  container.image = `${image.name}@${image.digest}`;
 }
 
 /** Collects the options of a container: what the pod's fields mean, then the policy's, then the annotations'. */
 function planApp(chosen: Chosen, context: Context): App {
-  const { container } = chosen;
+  const { container, start } = chosen;
   const { pod, request, surroundings } = context;
   const { annotations, policy } = request;
   const fields = new Map([["restart-policy", container.restartPolicy ?? pod.spec.restartPolicy ?? "Always"]]);
   for (const [flag, text] of surroundings.options) fields.set(flag, text);
   if (graceOf(pod) > 0) fields.set("pod-grace", `${graceOf(pod)}s`);
-  const stopSignal = stopSignalOf(container);
+  const stopSignal = stopSignalOf(container, start.image?.stopSignal);
   if (stopSignal !== undefined) fields.set("stop-signal", stopSignal);
   const said = new Map([...annotations.options, ...(annotations.own.get(container.name) ?? [])]);
   const given = new Map([...policy.options, ...said]);
   const named = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
-  const delay = delayOf(chosen, surroundings, named);
+  const delay = start.kind === "unknown" ? undefined : delayOf(chosen, surroundings, named);
   const options = new Map([...delayOptions(delay), ...named]);
   const shutdown = planHook(chosen, context, options);
   const variables = new Set((container.env ?? []).map(({ name }) => name));
   const isGiven = (flag: string) => given.has(flag) || variablesOf(flag).some((name) => variables.has(name));
-  return { ...chosen, options, said, isGiven, delay, shutdown, looks: options.get("sidecar") !== "none" };
+  const looks = options.get("sidecar") !== "none";
+  const isMounted = start.kind === "wrapped" || (start.kind === "unknown" && shutdown.kind !== "none");
+  return { ...chosen, options, said, isGiven, delay, shutdown, looks, isMounted };
 }
 
-function remarkOn(app: App, { pod, surroundings }: Context, { problems, warnings }: Remarks): void {
-  const { at, container, command, options, said, shutdown, looks } = app;
+function remarkOn(app: App, context: Context, { problems, warnings }: Remarks): void {
+  const { at, container, start, options, said, shutdown, looks, isMounted } = app;
+  const { pod, surroundings } = context;
   for (const flag of options.keys()) {
     if (!said.has(flag) || !has(container, variableOf(flag))) continue;
     const message = `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`;
@@ -129,11 +163,15 @@ function remarkOn(app: App, { pod, surroundings }: Context, { problems, warnings
   }
   warnings.push(...shutdown.warnings, ...remarkOnDelay(app, app.delay, app.isGiven));
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
-  warnings.push(...warnOfUncatchableSignal(container, at));
-  const early = looks && command !== undefined ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
+  if (start.kind === "unknown" && isMounted) {
+    const does = shutdown.kind === "hook" ? "only drains" : "does not start";
+    warnings.push(unknownCommand(app, start.reason, `, so ebb ${does} "${container.name}"`));
+  }
+  if (start.kind !== "unknown") warnings.push(...warnOfUncatchableSignal(container, at, start.image?.stopSignal));
+  const early = looks && start.kind === "wrapped" ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
   if (early !== undefined && !warnings.some(({ field }) => field.endsWith(".readinessProbe")))
     warnings.push({ field: `spec.containers[${at}].readinessProbe`, message: early });
-  const mount = command === undefined ? undefined : mountInTheWay(container);
+  const mount = isMounted ? mountInTheWay(container) : undefined;
   if (mount === undefined) return;
   const field = `spec.containers[${at}].volumeMounts[${mount}].mountPath`;
   problems.push({ field, message: "ebb is mounted at /ebb.dev: mount this elsewhere" });
@@ -148,14 +186,18 @@ function annotationsFileFor(
   return looks && !isSaid ? findAnnotationsFile(container, pod.spec.volumes ?? [], volumes.annotations) : undefined;
 }
 
+/** The options that the hook of a container reads which ebb does not start. */
+const hookFlags: ReadonlySet<string> = new Set(Object.values(pickOptions(...hookOptionNames)).map(({ flag }) => flag));
+
 /**
  * Adds the variables of options that the container's env does not set. A value that no annotation of the pod says also
  * gives way to other tools' variables. `annotationsFile`: where the pod's annotations are, if ebb must be told.
  */
-function addVariables({ container, options, said, shutdown }: App, annotationsFile: string | undefined): void {
+function addVariables({ container, start, options, said, shutdown }: App, annotationsFile: string | undefined): void {
   const isSet = (flag: string) =>
     said.has(flag) ? has(container, variableOf(flag)) : variablesOf(flag).some((name) => has(container, name));
-  const isTold = (flag: string) => !(flag === "drain" && shutdown.kind === "hook") && !isSet(flag);
+  const isRead = (flag: string) => start.kind !== "unknown" || hookFlags.has(flag);
+  const isTold = (flag: string) => isRead(flag) && !(flag === "drain" && shutdown.kind === "hook") && !isSet(flag);
   const added = [...options].filter(([flag]) => isTold(flag));
   if (annotationsFile !== undefined) added.push(["pod-annotations", annotationsFile]);
   if (added.length === 0) return;
@@ -178,9 +220,11 @@ function addHook(container: Container, command: string[]): void {
 /** Adds drain hooks to ordinary proxies, so that they are there until the app has drained. */
 function hookProxies(apps: readonly App[], context: Context, { warnings }: Remarks): void {
   const { pod, request, surroundings, volumes } = context;
-  const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
+  if (!apps.some(({ isMounted }) => isMounted)) return;
+  const drained = apps.filter((app) => !isLeft(app));
+  const longest = drained.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   if (longest === undefined || longest.drainMs === 0 || !isAlwaysRestarted(pod)) return;
-  const slept = Math.max(...apps.map(({ shutdown }) => shutdown.sleptMs));
+  const slept = Math.max(...drained.map(({ shutdown }) => shutdown.sleptMs));
   const options = new Map([...surroundings.options, ...request.policy.options, ...request.annotations.options]);
   const started = new Set(apps.map(({ container }) => container));
   for (const [at, container] of pod.spec.containers.entries()) {

@@ -38,7 +38,12 @@ test("a pod that the webhook left as it is has no ebb, unless its image starts o
   expect(presenceOf(own)).toEqual({ kind: "present", image: undefined });
 });
 
-const noCommand = { ...bare, spec: { containers: [{ name: "a" }] } };
+const server = { ...bare, spec: { containers: [{ name: "a" }] } };
+const job = { ...bare, spec: { containers: [{ name: "a" }], restartPolicy: "Never" } };
+const mountInTheWay = {
+  ...bare,
+  spec: { containers: [app({ volumeMounts: [{ name: "x", mountPath: "/ebb.dev" }] })] },
+};
 
 /** From `ebb inject --all`. */
 const unasked = podIn(injectPod(bare, { ...policy, all: true, image: "ebb:0" }));
@@ -62,12 +67,15 @@ describe("a pod", () => {
     ["older than its namespace's label", bare, "true", {}, /or the pod is older than that: /],
     [
       "that cannot have it, and its namespace asks",
-      noCommand,
+      mountInTheWay,
       "true",
       {},
-      /^it should have ebb .* none: spec\.containers\[0\]\.command: missing, .*: give its whole command line/,
+      /^it should have ebb .* none: spec\.containers\[0\]\.volumeMounts.*: mount this elsewhere; after that: delete/,
     ],
-    ["that cannot have it, and only --all takes", noCommand, undefined, { all: true }, undefined],
+    ["that cannot have it, and only --all takes", mountInTheWay, undefined, { all: true }, undefined],
+    ["whose command is not known, and its namespace asks", server, "true", {}, /no webhook answered when/],
+    ["that ends, whose command is not known", job, "true", {}, /no webhook answered when/],
+    ["that ends, whose command is not known, and only --all takes", job, undefined, { all: true }, undefined],
     [
       "that the webhook left as it is, and its namespace asks",
       skipped,

@@ -7,18 +7,20 @@ import type { Remark } from "../../core/inject/pod.ts";
 export type AdmissionRequest = z.infer<typeof admissionRequest>;
 
 /**
- * What came of a request, as metrics and the log say it. `skipped`: only --all or its namespace selects the pod, and it
- * cannot be changed.
+ * What came of a request, as metrics and the log say it. `skipped`: nobody knows the command of a pod that needs it, or
+ * only --all or its namespace selects the pod, and it cannot be changed.
  */
 export type AdmissionResult = "injected" | "removed" | "unchanged" | "refused" | "skipped";
 
-/** The answer to it. The API server gets its AdmissionResponse: all but `result`, `reason` and `containers`. */
+/** The answer to it. The API server gets its AdmissionResponse: all but `result`, `reason`, `containers` and `drained`. */
 export interface AdmissionResponse {
   readonly result: AdmissionResult;
   /** Why the pod is not changed. */
   readonly reason?: string;
   /** The containers that ebb was put into, or taken out of. */
   readonly containers?: readonly string[];
+  /** The containers that ebb drains and does not start, because their command is unknown. */
+  readonly drained?: readonly string[];
   readonly allowed: boolean;
   /** A JSON Patch, as text. */
   readonly patch?: string;

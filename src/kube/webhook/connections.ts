@@ -75,15 +75,6 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
       onCut("request");
       onSlow(socket, connection.response);
     });
-  const answer = (socket: TLSSocket, connection: Connection, response: ServerResponse): void => {
-    let wasAnswered = true; // most are at once: only a request that waits for a registry is not
-    const late = (): void => {
-      if (wasAnswered && response.headersSent) return cut(socket, "answer");
-      wasAnswered = response.headersSent;
-      enter(connection, "answering", requestMs, late);
-    };
-    enter(connection, "answering", requestMs, late);
-  };
   return {
     get size() {
       return open.size();
@@ -116,7 +107,7 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
         delete connection.response;
         open.use(socket, connection);
         if (response.writableFinished) idle(socket, connection);
-        else answer(socket, connection, response);
+        else enterAnswering(connection, { response, ms: requestMs, late: () => cut(socket, "answer") });
       };
     },
     shortenIdle() {
@@ -158,6 +149,22 @@ function enter(connection: Connection, phase: Connection["phase"], ms: number, l
   connection.timer = setTimeout(() => {
     connection.timer = setTimeout(late, GRACE_MS);
   }, ms);
+}
+
+/** An answer, how long its client may take to read it, and what to call then. */
+interface Answering {
+  readonly response: ServerResponse;
+  readonly ms: number;
+  readonly late: () => void;
+}
+
+/** Begins to wait for a client to read its answer, which most get at once; ebb itself may wait for a registry first. */
+function enterAnswering(connection: Connection, answering: Answering, wasAnswered = true): void {
+  const { response, ms, late } = answering;
+  enter(connection, "answering", ms, () => {
+    if (wasAnswered && response.headersSent) late();
+    else enterAnswering(connection, answering, response.headersSent);
+  });
 }
 
 function close(connection: Connection | undefined): void {

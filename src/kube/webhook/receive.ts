@@ -9,11 +9,7 @@ export interface ReceiveLimits {
 }
 
 /** A body, which takes room until it is released, or why there is none; `gone`: the client closed the connection. */
-export type Received =
-  | { readonly body: Uint8Array; readonly release: () => void }
-  | "too large"
-  | "no room"
-  | "gone";
+export type Received = { readonly body: Uint8Array; readonly release: () => void } | "too large" | "no room" | "gone";
 
 /**
  * Creates a function that reads a request's body. It resolves with `too large` if the body is or says to be larger than

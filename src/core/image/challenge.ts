@@ -17,7 +17,7 @@ const LONGEST = 8192;
  */
 export function parseChallenges(header: string): readonly Challenge[] {
   const item = new RegExp(
-    `[\\s,]*(?:(${TOKEN})\\s*=\\s*(?:(${TOKEN})(?=\\s*(?:,|$))|"((?:[^"\\\\]|\\\\.)*)")|(${TOKEN})(?: +[A-Za-z0-9._~+/-]+=*(?=\\s*(?:,|$)))?)`,
+    `[\\s,]*(?:(${TOKEN})\\s*=\\s*(?:(${TOKEN})(?=\\s*(?:,|$))|"((?:[^"\\\\]|\\\\.)*)")|(${TOKEN})(?=[\\s,]|$)(?!\\s*=)(?: +[A-Za-z0-9._~+/-]+=*(?=\\s*(?:,|$)))?)`,
     "y",
   );
   const challenges: { readonly scheme: string; readonly parameters: Map<string, string> }[] = [];

@@ -8,8 +8,8 @@ import { commandOf, unknown } from "../../core/image/platform.ts";
 import { formatReference, type Reference } from "../../core/image/reference.ts";
 import { deadline } from "../../system/timer.ts";
 import { createLimit } from "./limit.ts";
-import { type Clock, createOutages, type Outages } from "./outages.ts";
-import { type Asking, createReader, type ImageContext, type Place, type Reader } from "./reader.ts";
+import { type Clock, createOutages, type OutageMemory } from "./outages.ts";
+import { type Asking, createReader, type ImageContext, LOOKUP_MS, type Place, type Reader } from "./reader.ts";
 import { readDigest, readImage, type Session } from "./registry.ts";
 
 /** What registries say of images, remembered. */
@@ -23,8 +23,6 @@ export interface Images {
   find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs: number): Promise<Lookup>;
 }
 
-/** The limit of a look-up, the time included for which it waits until others are done. */
-const LOOKUP_MS = 30_000;
 const MOST_AT_ONCE = 8;
 
 const realClock: Clock = {
@@ -43,6 +41,7 @@ interface Wanted {
 /** A look-up under way. */
 interface Pending {
   readonly answer: Promise<Lookup>;
+  readonly asking: Asking;
   /** Its session with the registry that is being asked now. */
   readonly session: () => Session | undefined;
 }
@@ -59,7 +58,7 @@ export function createImages(settings: RegistrySettings, context: ImageContext, 
 class RememberedImages implements Images {
   readonly #reader: Reader;
   readonly #clock: Clock;
-  readonly #outages: Outages;
+  readonly #outages: OutageMemory;
   readonly #memory: Memory = createMemory();
   readonly #pending = new Map<string, Pending>();
   readonly #limit = createLimit(MOST_AT_ONCE);
@@ -109,16 +108,14 @@ class RememberedImages implements Images {
     if (under !== undefined) return under;
     let session: Session | undefined;
     const asking: Asking = {
-      signal: AbortSignal.timeout(LOOKUP_MS),
-      outages: this.#outages,
-      probe: () => void this.#start(wanted, true),
-      isProbe,
+      signal: AbortSignal.timeout(LOOKUP_MS), // the wait for other look-ups counts
+      outages: this.#outages.forLookup(() => void this.#start(wanted, true), isProbe),
       onSession: (next) => {
         session = next;
       },
     };
     const answer = this.#lookUp(wanted, asking).finally(() => this.#pending.delete(query));
-    const pending = { answer, session: () => session };
+    const pending = { answer, asking, session: () => session };
     this.#pending.set(query, pending);
     return pending;
   }
@@ -148,12 +145,11 @@ class RememberedImages implements Images {
   }
 
   /** Answers in the place of a registry that takes too long. It counts until the registry has answered. */
-  #late(wanted: Wanted, { session: current }: Pending, waitMs: number): Lookup {
-    const session = current();
+  #late(wanted: Wanted, pending: Pending, waitMs: number): Lookup {
+    const session = pending.session();
     const host = session?.source.host ?? wanted.reference.host;
     const error = lookupError("timeout", `${host} did not answer within ${waitMs / 1000} s`);
-    const probe = () => void this.#start(wanted, true);
-    if (session?.isUnanswered) this.#outages.begin(session.source.origin, error, probe);
+    if (session?.isUnanswered) pending.asking.outages?.begin(session.source.origin, error);
     this.#memory.fail(wanted.keys, unknown(error.failure, error.message), this.#clock.now());
     return this.#remembered(wanted) ?? unknown(error.failure, error.message);
   }

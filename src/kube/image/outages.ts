@@ -1,4 +1,5 @@
 import type { LookupError } from "../../core/image/failure.ts";
+import type { Outages } from "./reader.ts";
 
 /** How long after a registry did not answer it is asked again. */
 const PROBE_MS = 30_000;
@@ -11,31 +12,36 @@ export interface Clock {
   after(ms: number, call: () => void): void;
 }
 
-/** Registries that do not answer, by their origin (`https://quay.io`). */
-export interface Outages {
+/** The memory of registries that do not answer. */
+export interface OutageMemory {
   /** Returns why a registry is not asked; undefined if it may be. */
   of(origin: string): LookupError | undefined;
-  /** Says that a registry does not answer. `probe` asks it again, and is called in 30 s, unless it has answered. */
-  begin(origin: string, error: LookupError, probe: () => void): void;
-  /** Says that a registry has answered. */
-  end(origin: string): void;
+  /**
+   * Returns the memory for a look-up. If a registry does not answer it, `probe` is called in 30 s, unless it has answered
+   * others by then. With `isProbe` the look-up asks all the same.
+   */
+  forLookup(probe: () => void, isProbe: boolean): Outages;
 }
 
-/** Creates the memory of registries that do not answer. */
-export function createOutages(clock: Pick<Clock, "after">): Outages {
+/** Creates an empty memory of registries that do not answer. */
+export function createOutages(clock: Pick<Clock, "after">): OutageMemory {
   const errors = new Map<string, LookupError>();
   const probed = new Set<string>();
+  const of = (origin: string) => errors.get(origin);
   return {
-    of: (origin) => errors.get(origin),
-    begin(origin, error, probe) {
-      errors.set(origin, error);
-      if (probed.has(origin)) return;
-      probed.add(origin);
-      clock.after(PROBE_MS, () => {
-        probed.delete(origin);
-        if (errors.has(origin)) probe();
-      });
-    },
-    end: (origin) => void errors.delete(origin),
+    of,
+    forLookup: (probe, isProbe) => ({
+      of: isProbe ? () => undefined : of,
+      begin(origin, error) {
+        errors.set(origin, error);
+        if (probed.has(origin)) return;
+        probed.add(origin);
+        clock.after(PROBE_MS, () => {
+          probed.delete(origin);
+          if (errors.has(origin)) probe();
+        });
+      },
+      end: (origin) => void errors.delete(origin),
+    }),
   };
 }

@@ -12,11 +12,12 @@ import type { Log } from "../../system/output/log.ts";
 import type { Environment } from "../api/proxy.ts";
 import { ownAuths } from "./credentials.ts";
 import type { Reach } from "./exchange.ts";
-import type { Outages } from "./outages.ts";
 import type { Session } from "./registry.ts";
 
 /** The limit of a request and its whole answer. A proxy of another registry may take seconds for what it lacks. */
 const REQUEST_MS = 10_000;
+/** The limit of a look-up. */
+export const LOOKUP_MS = 30_000;
 
 /** What a client of registries needs beside its options. */
 export interface ImageContext {
@@ -43,17 +44,24 @@ export interface Reader {
   ask<T>(places: readonly Place[], question: (session: Session) => Promise<T>, asking: Asking): Promise<T>;
 }
 
+/** Registries that do not answer, by their origin (`https://quay.io`). */
+export interface Outages {
+  /** Returns why a registry is not to be asked; undefined if it may be. */
+  of(origin: string): LookupError | undefined;
+  /** Says that a registry does not answer. */
+  begin(origin: string, error: LookupError): void;
+  /** Says that a registry has answered. */
+  end(origin: string): void;
+}
+
 /** The circumstances of a look-up. */
 export interface Asking {
   /** The end of the look-up. */
   readonly signal: AbortSignal;
   /** Is told of each session before anything is asked in it. */
   readonly onSession: (session: Session) => void;
-  /** Registries that do not answer. They are asked only if `isProbe`. */
-  readonly outages: Outages;
-  readonly isProbe: boolean;
-  /** Starts this look-up again, as a probe. */
-  readonly probe: () => void;
+  /** Registries that do not answer, and are not asked; undefined: all are. */
+  readonly outages?: Outages;
 }
 
 /**
@@ -73,12 +81,12 @@ export function createReader(settings: RegistrySettings, { env, log, isAtDesk }:
       const places = sources.map((source) => ({ source, auths: authsFor(auths, source.host, source.repository) }));
       return { reference, places };
     },
-    async ask(places, question, { signal, onSession, outages, isProbe, probe }) {
+    async ask(places, question, { signal, onSession, outages }) {
       const errors: LookupError[] = [];
       for (const { source, auths } of places) {
         if (source.isFallback && errors.at(-1)?.failure !== "unreachable") break;
-        const outage = outages.of(source.origin);
-        if (outage !== undefined && !isProbe) {
+        const outage = outages?.of(source.origin);
+        if (outage !== undefined) {
           errors.push(outage);
           continue;
         }
@@ -90,12 +98,12 @@ export function createReader(settings: RegistrySettings, { env, log, isAtDesk }:
         onSession(session);
         try {
           const answer = await question(session);
-          outages.end(source.origin);
+          outages?.end(source.origin);
           return answer;
         } catch (error) {
           if (!(error instanceof LookupError)) throw error;
-          if (session.isUnanswered) outages.begin(source.origin, error, probe);
-          else outages.end(source.origin);
+          if (session.isUnanswered) outages?.begin(source.origin, error);
+          else outages?.end(source.origin);
           errors.push(error);
         }
       }

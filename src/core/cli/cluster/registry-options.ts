@@ -2,6 +2,7 @@ import { splitBy } from "../../base/text.ts";
 import { isRegistryHost } from "../../image/reference.ts";
 import { type Mirror, parseMirror } from "../../image/sources.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
+import { logOptionNames, options, pickOptions } from "../options.ts";
 import { anyText, boolean, syntax } from "../syntax.ts";
 
 /** The registries that may be asked: all, or those of these names (`HOST[:PORT]`, none if empty). */
@@ -80,7 +81,15 @@ export const pinImages = option({
   help: "write the digest of each image that was looked up into the pod",
 });
 
+/** The options of `ebb image`. */
+export const imageOptions = {
+  ...registryOptions,
+  json: changed(options.json, { help: "print JSON" }),
+  ...pickOptions(...logOptionNames),
+};
+
 export type RegistrySettings = Values<typeof registryOptions>;
+export type ImageSettings = Values<typeof imageOptions>;
 
 function parseRegistries(given: string): Registries | undefined {
   return given === "all" ? "all" : parseListed(given);

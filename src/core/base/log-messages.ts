@@ -43,6 +43,7 @@ export const warnings = [
   "created a pod without ebb",
   "refused a request",
   "cannot use the certificate",
+  "cannot read credentials of registries",
   "cannot update the certificates",
   "cert-manager manages the caBundle: set --cert-dir",
   "the API server's certificate is not verified: insecure-skip-tls-verify is set",

@@ -104,6 +104,7 @@ const groupTitles: Readonly<Record<OptionGroup, string>> = {
   request: "the request",
   log: "log",
   injection: "the change",
+  registries: "registries",
   serving: "serving",
   certificates: "certificates",
   installation: "the installation",

@@ -19,7 +19,7 @@ export interface Variable {
 /** The subject of an option, under whose heading `--help` shows it. */
 export type OptionGroup =
   | ("sidecars" | "waiting" | "child" | "shutdown" | "request" | "log" | "output")
-  | ("injection" | "serving" | "certificates" | "installation" | "reaping" | "cluster");
+  | ("injection" | "serving" | "certificates" | "installation" | "reaping" | "cluster" | "registries");
 
 /** An option of a command. It is declared once; parsing, help, manual and completion are derived from it. */
 export interface Option<T> {

@@ -1,3 +1,5 @@
+import { z } from "zod/mini";
+
 /**
  * The credentials of one `config.json` of Docker's, or of one Secret of type kubernetes.io/dockerconfigjson, by the names
  * of the registries that it lists.
@@ -9,4 +11,116 @@ export interface RegistryAuth {
   readonly password: string;
   /** An OAuth 2 refresh token in place of both. */
   readonly identityToken: string | undefined;
+}
+
+const entry = z.looseObject({
+  auth: z.optional(z.nullable(z.string())),
+  username: z.optional(z.nullable(z.string())),
+  password: z.optional(z.nullable(z.string())),
+  identitytoken: z.optional(z.nullable(z.string())),
+});
+
+/** A `config.json` of Docker's, podman's `auth.json` (containers-auth.json(5)), or a `.dockerconfigjson`. */
+const dockerConfig = z.looseObject({
+  auths: z.optional(z.nullable(z.record(z.string(), z.nullable(entry)))),
+  credsStore: z.optional(z.nullable(z.string())),
+  credHelpers: z.optional(z.nullable(z.record(z.string(), z.string()))),
+});
+
+/** A parsed file of credentials. */
+export interface DockerConfig {
+  readonly auths: RegistryAuths;
+  /** The program `docker-credential-NAME` that knows the credentials of all registries; undefined for none. */
+  readonly credsStore: string | undefined;
+  /** Those of single registries, by their names; they win. */
+  readonly credHelpers: ReadonlyMap<string, string>;
+}
+
+/** Parses a file of credentials. @throws Error if it is no such file; the message does not repeat what it holds */
+export function parseDockerConfig(text: string): DockerConfig {
+  const { auths, credsStore, credHelpers } = checked(text);
+  const entries = Object.entries(auths ?? {}).flatMap(([name, given]): (readonly [string, RegistryAuth])[] => {
+    const auth = given === null ? undefined : authOf(given);
+    return auth === undefined ? [] : [[keyOf(name), auth]];
+  });
+  return {
+    auths: new Map(entries),
+    credsStore: credsStore || undefined,
+    credHelpers: new Map(Object.entries(credHelpers ?? {})),
+  };
+}
+
+function checked(text: string): z.infer<typeof dockerConfig> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error("not JSON"); // the parser's own message repeats a part of the text
+  }
+  const result = z.safeParse(dockerConfig, value);
+  if (result.success) return result.data;
+  throw new Error(`expected a config.json of Docker's: ${result.error.issues[0]?.path.slice(0, 1).join(".")}`);
+}
+
+/** As pkg/credentialprovider/config.go of the kubelet reads an entry: `auth` wins over name and password. */
+function authOf({ auth, username, password, identitytoken }: z.infer<typeof entry>): RegistryAuth | undefined {
+  const decoded = auth ? Buffer.from(auth, "base64").toString() : `${username ?? ""}:${password ?? ""}`;
+  const colon = decoded.indexOf(":");
+  if (colon < 0) return undefined;
+  const identityToken = identitytoken || undefined;
+  // Docker's own files end in NULs (docker/cli, cli/config/configfile/file.go, decodeAuth)
+  const named = { username: decoded.slice(0, colon), password: decoded.slice(colon + 1).replace(/\0+$/, "") };
+  if (named.password === "" && identityToken === undefined) return undefined; // Docker's mark for "in the credsStore"
+  return { ...named, identityToken };
+}
+
+/** Returns a registry's name without scheme and API version: `https://index.docker.io/v1/` is `index.docker.io`. */
+function keyOf(name: string): string {
+  const [, host = "", path = ""] = /^(?:https?:\/\/)?([^/]*)(.*)$/s.exec(name) ?? [];
+  const rest = path.replace(/^\/v[12](?=\/)/, "");
+  return host + (rest === "/" ? "" : rest);
+}
+
+/**
+ * Returns the credentials for a repository, the most specific first: as the kubelet does (pkg/credentialprovider/
+ * keyring.go), globs stand for one label of the host, the port must be the same, and a path is a prefix.
+ */
+export function authsFor(auths: readonly RegistryAuths[], host: string, repository: string): readonly RegistryAuth[] {
+  return auths.flatMap((each) => {
+    if (each.size === 0) return [];
+    const keys = [...each.keys()]
+      .filter((key) => isMatch(key, host, `/${repository}`))
+      .sort()
+      .reverse();
+    const found = keys.length > 0 || host !== "docker.io" ? keys : hubKeys.filter((key) => each.has(key)).slice(0, 1);
+    return found.map((key) => each.get(key) as RegistryAuth);
+  });
+}
+
+/** Other names of Docker Hub in files of credentials: the kubelet's default, and the name of its server. */
+const hubKeys = ["index.docker.io", "registry-1.docker.io"];
+
+function isMatch(key: string, host: string, path: string): boolean {
+  const slash = key.indexOf("/");
+  const glob = slash < 0 ? key : key.slice(0, slash);
+  if (slash >= 0 && !path.startsWith(key.slice(slash))) return false;
+  if (glob === host) return true;
+  const [globs, parts] = [splitHost(glob), splitHost(host)];
+  if (globs.port !== parts.port || globs.labels.length !== parts.labels.length) return false;
+  return globs.labels.every((label, at) => isGlobMatch(label, parts.labels[at] ?? ""));
+}
+
+function splitHost(text: string): { readonly labels: readonly string[]; readonly port: string } {
+  const [, name = text, port = ""] = /^(.*?)(?::(\d+))?$/.exec(text) ?? [];
+  return { labels: name.split("."), port };
+}
+
+/** Go's filepath.Match, without its classes of characters, which names of hosts do not need. */
+function isGlobMatch(glob: string, text: string): boolean {
+  if (!/[*?]/.test(glob)) return glob === text;
+  const pattern = glob
+    .replaceAll(/[^A-Za-z0-9*?-]/g, "\\$&")
+    .replaceAll(/\*+/g, ".*")
+    .replaceAll("?", ".");
+  return new RegExp(`^${pattern}$`).test(text);
 }

@@ -1,5 +1,16 @@
+import { createHash } from "node:crypto";
+import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import type { RegistryAuths } from "../../core/image/auths.ts";
+import { LookupError, lookupError } from "../../core/image/failure.ts";
 import type { ImageQuery, Lookup } from "../../core/image/lookup.ts";
+import { createMemory, type Keys, type Memory } from "../../core/image/memory.ts";
+import { commandOf, unknown } from "../../core/image/platform.ts";
+import { formatReference, type Reference } from "../../core/image/reference.ts";
+import { deadline } from "../../system/timer.ts";
+import { createLimit } from "./limit.ts";
+import { type Clock, createOutages, type OutageMemory } from "./outages.ts";
+import { type Asking, createReader, type ImageContext, LOOKUP_MS, type Place, type Reader } from "./reader.ts";
+import { readDigest, readImage, type Session } from "./registry.ts";
 
 /** What registries say of images, remembered. */
 export interface Images {
@@ -10,4 +21,154 @@ export interface Images {
    * rejects.
    */
   find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs: number): Promise<Lookup>;
+}
+
+const MOST_AT_ONCE = 8;
+
+const realClock: Clock = {
+  now: () => performance.now(),
+  after: (ms, call) => void setTimeout(call, ms).unref(),
+};
+
+/** A look-up that is wanted. */
+interface Wanted {
+  readonly query: ImageQuery;
+  readonly reference: Reference;
+  readonly places: readonly Place[];
+  readonly keys: Keys;
+}
+
+/** A look-up under way. */
+interface Pending {
+  readonly answer: Promise<Lookup>;
+  readonly asking: Asking;
+  /** Its session with the registry that is being asked now. */
+  readonly session: () => Session | undefined;
+}
+
+/**
+ * Creates a memory of what registries say of images (core/image/memory.ts). A registry that does not answer is asked
+ * again in the background only (outages.ts), so that just the first pod waits for it.
+ * @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
+ */
+export function createImages(settings: RegistrySettings, context: ImageContext, clock: Clock = realClock): Images {
+  return new RememberedImages(createReader(settings, context), clock);
+}
+
+class RememberedImages implements Images {
+  readonly #reader: Reader;
+  readonly #clock: Clock;
+  readonly #outages: OutageMemory;
+  readonly #memory: Memory = createMemory();
+  readonly #pending = new Map<string, Pending>();
+  readonly #limit = createLimit(MOST_AT_ONCE);
+
+  constructor(reader: Reader, clock: Clock) {
+    this.#reader = reader;
+    this.#clock = clock;
+    this.#outages = createOutages(clock);
+  }
+
+  known(query: ImageQuery, auths: readonly RegistryAuths[]): Lookup | undefined {
+    const wanted = this.#want(query, auths);
+    return "kind" in wanted ? wanted : this.#remembered(wanted);
+  }
+
+  async find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs: number): Promise<Lookup> {
+    const wanted = this.#want(query, auths);
+    if ("kind" in wanted) return wanted;
+    const already = this.#remembered(wanted);
+    if (already !== undefined) return already;
+    const pending = this.#start(wanted, false);
+    const { promise: late, resolve } = Promise.withResolvers<Lookup>();
+    const cancel = deadline(waitMs, () => resolve(this.#late(wanted, pending, waitMs)));
+    return await Promise.race([pending.answer, late]).finally(cancel);
+  }
+
+  #want(query: ImageQuery, auths: readonly RegistryAuths[]): Wanted | Lookup {
+    try {
+      const { reference, places } = this.#reader.placesOf(query.image, auths);
+      return { query, reference, places, keys: keysOf(query, reference, places) };
+    } catch (error) {
+      const { failure, message } = toLookupError(error);
+      return unknown(failure, message);
+    }
+  }
+
+  #remembered({ keys, places }: Wanted): Lookup | undefined {
+    const errors = places.map(({ source }) => this.#outages.of(source.origin));
+    const last = errors.includes(undefined) ? undefined : errors.at(-1);
+    return this.#memory.known(keys, this.#clock.now(), last && unknown(last.failure, last.message));
+  }
+
+  /** Starts a look-up, unless it is under way. `isProbe`: it also asks registries that did not answer before. */
+  #start(wanted: Wanted, isProbe: boolean): Pending {
+    const { query } = wanted.keys;
+    const under = this.#pending.get(query);
+    if (under !== undefined) return under;
+    let session: Session | undefined;
+    const asking: Asking = {
+      signal: AbortSignal.timeout(LOOKUP_MS), // the wait for other look-ups counts
+      outages: this.#outages.forLookup(() => void this.#start(wanted, true), isProbe),
+      onSession: (next) => {
+        session = next;
+      },
+    };
+    const answer = this.#lookUp(wanted, asking).finally(() => this.#pending.delete(query));
+    const pending = { answer, asking, session: () => session };
+    this.#pending.set(query, pending);
+    return pending;
+  }
+
+  async #lookUp(wanted: Wanted, asking: Asking): Promise<Lookup> {
+    try {
+      const said = await this.#limit(() => this.#ask(wanted, asking));
+      this.#memory.keep(wanted.keys, said, this.#clock.now());
+      return said.answer;
+    } catch (error) {
+      const { failure, message, retryAfterMs } = toLookupError(error);
+      this.#memory.fail(wanted.keys, unknown(failure, message), this.#clock.now(), retryAfterMs);
+      return this.#remembered(wanted) ?? unknown(failure, message);
+    }
+  }
+
+  /** Asks whether a tag that was known has moved, and if it has, or was not known, what it is now. */
+  async #ask({ query, reference, places, keys }: Wanted, asking: Asking) {
+    if (this.#memory.hasTag(keys)) {
+      const digest = await this.#reader.ask(places, (session) => readDigest(session, reference), asking);
+      const answer = digest === undefined ? undefined : this.#memory.ofDigest(keys, digest);
+      if (digest !== undefined && answer !== undefined) return { digest, answer };
+    }
+    const { architectures } = query;
+    const report = await this.#reader.ask(places, (session) => readImage(session, reference, architectures), asking);
+    return { digest: report.digest, answer: commandOf(query.image, report) };
+  }
+
+  /** Answers in the place of a registry that takes too long. It counts until the registry has answered. */
+  #late(wanted: Wanted, pending: Pending, waitMs: number): Lookup {
+    const session = pending.session();
+    const host = session?.source.host ?? wanted.reference.host;
+    const error = lookupError("timeout", `${host} did not answer within ${waitMs / 1000} s`);
+    if (session?.isUnanswered) pending.asking.outages?.begin(session.source.origin, error);
+    this.#memory.fail(wanted.keys, unknown(error.failure, error.message), this.#clock.now());
+    return this.#remembered(wanted) ?? unknown(error.failure, error.message);
+  }
+}
+
+function keysOf({ architectures }: ImageQuery, reference: Reference, places: readonly Place[]): Keys {
+  const used = places.flatMap(({ auths }) => auths);
+  const who = used.length === 0 ? "" : createHash("sha256").update(JSON.stringify(used)).digest("base64");
+  const { host, repository, digest } = reference;
+  const name = formatReference(reference);
+  const processors = architectures.join();
+  return {
+    tag: digest === undefined ? `${name} ${who}` : undefined,
+    digest,
+    query: `${name} ${processors} ${who}`,
+    answer: (of) => `${host}/${repository}@${of} ${processors} ${who}`,
+  };
+}
+
+function toLookupError(error: unknown): LookupError {
+  return error instanceof LookupError ? error : lookupError("invalid", (error as Error).message);
 }

@@ -1,0 +1,40 @@
+import { badCall, type Command, type Invocation } from "../command.ts";
+import { readOperandCall } from "../core/cli/call.ts";
+import { imageOptions as options } from "../core/cli/cluster/registry-options.ts";
+import { withoutVariables } from "../core/cli/values.ts";
+import { EXIT, Failure } from "../core/run/exit.ts";
+// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
+import program from "../kube/image/image.ts" with { type: "file" };
+import { createLog } from "../system/output/log.ts";
+
+/** `ebb image` prints what a registry says of an image. */
+export const command: Command = {
+  summary: "print what an image starts, as its registry says",
+  usage: "image [flags] IMAGE",
+  examples: [
+    { call: "ebb image nginx:1.29", why: "ENTRYPOINT, CMD and STOPSIGNAL of an image of Docker Hub." },
+    {
+      call: "ebb image --registry-ca ca.pem --json registry.example.com:5000/team/app@sha256:...",
+      why: "Of a registry with a CA of its own, for a script.",
+    },
+  ],
+  exits: [
+    ["0", "printed"],
+    ["64", `${badCall[1]}, or no name of an image`],
+    ["69", "no registry says it: stderr has the reason and the remedy"],
+    ["128+n", "signal n ended it"],
+  ],
+  seeAlso: ["inject", "webhook"],
+  options,
+  main,
+};
+
+async function main({ args, env, signals }: Invocation): Promise<number> {
+  const call = readOperandCall(options, { args, env });
+  const [image, ...more] = [...call.operands, ...call.command];
+  if (image === undefined || more.length > 0)
+    throw new Failure(EXIT.usage, `image: expected the name of one image; usage: ebb ${command.usage}`);
+  const log = createLog(call.values, { env: withoutVariables(options, env) });
+  const { showImage }: typeof import("../kube/image/image.ts") = await import(program);
+  return await showImage(image, call.values, { env, log, signals });
+}

@@ -1,0 +1,64 @@
+import type { Architecture, Lookup, LookupFailure } from "./lookup.ts";
+import type { ImageConfig, Manifest, Platform } from "./manifest.ts";
+
+type Index = Extract<Manifest, { readonly kind: "index" }>;
+
+/** Chooses the images of an index for the processors that are asked for; each has at most one. */
+export function chooseEntries({ entries }: Index, architectures: readonly Architecture[]): Index["entries"] {
+  return architectures.flatMap((architecture) => {
+    const fitting = entries.filter(({ platform }) => platform.os === "linux" && platform.architecture === architecture);
+    // the one for every such processor, as containerd prefers it (github.com/containerd/platforms, compare.go)
+    const chosen = fitting.find(({ platform }) => ["", "v1", "v8"].includes(platform.variant)) ?? fitting[0];
+    return chosen === undefined ? [] : [chosen];
+  });
+}
+
+/** An image as its registry describes it. */
+export interface ImageReport {
+  /** The digest of what the image's name means: of its index, if there is one. */
+  readonly digest: string;
+  /** All platforms that it is for. */
+  readonly platforms: readonly Platform[];
+  /** The configs for the processors that were asked for, in their order. */
+  readonly configs: readonly ImageConfig[];
+}
+
+/** Decides what an image starts: what all its configs agree on. `name` is the image's, for the reason. */
+export function commandOf(name: string, { digest, platforms, configs }: ImageReport): Lookup {
+  const [first, ...others] = configs;
+  if (first === undefined) {
+    const has = platforms.map(formatPlatform).join(", ") || "no platform";
+    return unknown("other-platform", `${name} is for ${has} only: ebb runs on linux/amd64 and linux/arm64`);
+  }
+  const other = others.find((each) => describeCommand(each) !== describeCommand(first));
+  if (other !== undefined) {
+    const both = [first, other].map((each) => `${describeCommand(each)} on ${each.platform.architecture}`).join(", ");
+    return unknown(
+      "ambiguous",
+      `${name} starts ${both}: name one of them, or one architecture in the pod's nodeSelector`,
+    );
+  }
+  const { entrypoint, cmd } = first;
+  const isAgreed = others.every(({ stopSignal }) => stopSignal === first.stopSignal);
+  return { kind: "found", command: { entrypoint, cmd, stopSignal: isAgreed ? first.stopSignal : undefined, digest } };
+}
+
+/** Formats what an image starts: `ENTRYPOINT ["/app"] CMD ["serve"]`. */
+export function describeCommand({ entrypoint, cmd }: Pick<ImageConfig, "entrypoint" | "cmd">): string {
+  const named = [
+    ["ENTRYPOINT", entrypoint],
+    ["CMD", cmd],
+  ] as const;
+  const parts = named.flatMap(([name, words]) => (words.length === 0 ? [] : [`${name} ${JSON.stringify(words)}`]));
+  return parts.join(" ") || "nothing";
+}
+
+/** Formats a platform as OCI tools do: `linux/arm64/v8`. */
+export function formatPlatform({ os, architecture, variant }: Platform): string {
+  return [os, architecture, variant].filter((part) => part !== "").join("/") || "an unknown platform";
+}
+
+/** Returns the answer that nothing is known of an image, and why. */
+export function unknown(failure: LookupFailure, reason: string): Lookup {
+  return { kind: "unknown", failure, reason };
+}

@@ -1,0 +1,61 @@
+// Names of images, as distribution/reference reads them (github.com/distribution/reference: regexp.go, normalize.go).
+
+/** The name of an image, in full. */
+export interface Reference {
+  /** The registry: `docker.io`, `registry.example.com:5000`. */
+  readonly host: string;
+  /** `library/nginx`, `team/app`. */
+  readonly repository: string;
+  /** `latest` if neither is named; undefined with a digest, which wins over a tag. */
+  readonly tag: string | undefined;
+  readonly digest: string | undefined;
+}
+
+/** Docker Hub, as names of images have it. */
+export const DOCKER_HUB = "docker.io";
+
+const LABEL = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
+const HOST = `(?:${LABEL}(?:\\.${LABEL})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]{1,5})?`;
+const PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+const TAG = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}";
+/** Those that can be verified; OCI image-spec 1.1, descriptor.md, "Registered algorithms". */
+const DIGEST = "sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128}";
+
+const host = new RegExp(`^${HOST}$`);
+const digest = new RegExp(`^(?:${DIGEST})$`);
+const remainder = new RegExp(`^(${PART}(?:/${PART})*)(?::(${TAG}))?(?:@(${DIGEST}))?$`);
+/** The longest name in full (distribution/reference, RepositoryNameTotalLengthMax), with tag and digest. */
+const LONGEST = 255 + 1 + 128 + 1 + 135;
+
+/** Parses the name of an image: `nginx` is `docker.io/library/nginx:latest`. Returns undefined if it is none. */
+export function parseReference(text: string): Reference | undefined {
+  if (text.length > LONGEST || /^[a-f0-9]{64}$/.test(text)) return undefined; // the latter is an image's ID
+  const slash = text.indexOf("/");
+  const first = text.slice(0, Math.max(slash, 0));
+  const isHost = first === "localhost" || /[.:A-Z]/.test(first);
+  const named = isHost ? first.toLowerCase() : DOCKER_HUB;
+  const registry = named === "index.docker.io" ? DOCKER_HUB : named;
+  const [, path = "", tag, given] = remainder.exec(isHost ? text.slice(slash + 1) : text) ?? [];
+  if (path === "" || !isRegistryHost(registry)) return undefined;
+  return {
+    host: registry,
+    repository: registry === DOCKER_HUB && !path.includes("/") ? `library/${path}` : path,
+    tag: given === undefined ? (tag ?? "latest") : undefined,
+    digest: given,
+  };
+}
+
+/** Reports whether a text is `HOST` or `HOST:PORT`; an IPv6 address stands in brackets. */
+export function isRegistryHost(text: string): boolean {
+  return host.test(text);
+}
+
+/** Reports whether a text is a digest that can be verified: `sha256:...` or `sha512:...`. */
+export function isDigest(text: string): boolean {
+  return digest.test(text);
+}
+
+/** Formats a name in full: `docker.io/library/nginx:latest`, `quay.io/a/b@sha256:...`. */
+export function formatReference({ host: registry, repository, tag, digest: given }: Reference): string {
+  return `${registry}/${repository}${given === undefined ? `:${tag}` : `@${given}`}`;
+}

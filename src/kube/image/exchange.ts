@@ -1,0 +1,138 @@
+import { redactUrl } from "../../core/base/redact.ts";
+import { type LookupError, lookupError } from "../../core/image/failure.ts";
+import { isListed, type Source, type SourcePolicy } from "../../core/image/sources.ts";
+import { type Environment, proxyFor } from "../api/proxy.ts";
+import { internalAddressOf } from "./addresses.ts";
+
+const MOST_REDIRECTS = 5;
+
+/** How registries are reached. */
+export interface Reach {
+  readonly policy: SourcePolicy;
+  /** All CAs that are trusted, in PEM; undefined: the usual ones. */
+  readonly ca: readonly string[] | undefined;
+  /** For HTTPS_PROXY. */
+  readonly env: Environment;
+  /** The limit of a request and its whole answer, in milliseconds. */
+  readonly requestMs: number;
+}
+
+/** The requests of one look-up at one registry. */
+export interface Conversation {
+  readonly source: Source;
+  readonly reach: Reach;
+  /** The end of the look-up. */
+  readonly signal: AbortSignal;
+  /** The Authorization for the registry itself; undefined for none. */
+  authorization: string | undefined;
+  /** Whether a request is under way that nobody has answered. */
+  isUnanswered: boolean;
+}
+
+/** A request to the registry or its token server. */
+export interface Asked {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Is sent to the host of `url` only, never to where that redirects. */
+  readonly authorization: string | undefined;
+}
+
+/**
+ * Sends a request, and follows redirects; only within a host do they keep the authorization. Resolves with whatever
+ * answer is no redirect. Rejects with LookupError if there is none, or a redirect must not be followed.
+ */
+export async function exchange(conversation: Conversation, asked: Asked): Promise<Response> {
+  let { url, authorization } = asked;
+  for (let redirects = 0; ; redirects += 1) {
+    const response = await send(conversation, { ...asked, url, authorization });
+    const location = response.headers.get("location");
+    if (location === null || ![301, 302, 303, 307, 308].includes(response.status) || asked.method === "POST")
+      return response;
+    await response.body?.cancel();
+    if (redirects === MOST_REDIRECTS)
+      throw lookupError("invalid", `${nameOf(conversation)} redirects more than ${MOST_REDIRECTS} times`);
+    const next = await checkedTarget(conversation, location, url);
+    if (next.origin !== new URL(url).origin) authorization = undefined;
+    url = next.href;
+  }
+}
+
+/**
+ * Checks where a registry sends its client: to a redirect, or to the realm of a token. A host that nobody listed must
+ * have TLS, and none of its addresses may be internal, unless the registry's own is too (GitLab, Harbor and others have
+ * their tokens and layers next door). TLS makes a name that resolves otherwise a moment later useless: who is there
+ * then has no certificate for it. Rejects with LookupError.
+ */
+export async function checkedTarget(
+  { source, reach }: Conversation,
+  location: string,
+  base: string = source.origin,
+): Promise<URL> {
+  const own = new URL(source.origin);
+  const url = URL.canParse(location, base) ? new URL(location, base) : undefined;
+  const refused = (why: string) => lookupError("invalid", `${source.host} refers to ${redactUrl(location)}, ${why}`);
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
+    throw refused("which is no URL to follow");
+  if (url.origin === own.origin) return url;
+  if (url.protocol !== "https:") throw refused("which has no TLS");
+  if (isListed(url.host, reach.policy)) return url;
+  const isProxied = proxyFor(url.origin, reach.env) !== undefined;
+  const address = await internalAddressOf(url.hostname, isProxied);
+  if (address === undefined || (await internalAddressOf(own.hostname, isProxied)) !== undefined) return url;
+  throw refused(`whose address ${address} is internal; if that is right, name ${url.host} in --registries`);
+}
+
+/** Returns the registry's name for people: of a mirror, also what it mirrors. */
+export function nameOf({ source: { host, mirrors } }: Pick<Conversation, "source">): string {
+  return mirrors === undefined ? host : `${host}, the mirror of ${mirrors},`;
+}
+
+async function send(
+  conversation: Conversation,
+  { method, url, headers, body, authorization }: Asked,
+): Promise<Response> {
+  const { reach, signal } = conversation;
+  const proxy = proxyFor(url, reach.env);
+  conversation.isUnanswered = true;
+  try {
+    const response = await fetch(url, {
+      method,
+      redirect: "manual",
+      headers: {
+        "user-agent": "ebb",
+        "accept-encoding": "identity", // so that no small answer becomes a large one
+        ...headers,
+        ...(authorization !== undefined && { authorization }),
+      },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(reach.requestMs)]),
+      ...(body !== undefined && { body }),
+      ...(reach.ca && { tls: { ca: [...reach.ca] } }),
+      ...(proxy && { proxy }),
+    });
+    conversation.isUnanswered = false;
+    return response;
+  } catch (error) {
+    throw toLookupError(error, new URL(url).host, proxy);
+  }
+}
+
+/** Causes by Bun's code, for those that Bun words in its own way. */
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nobody listens there",
+  ECONNRESET: "it closed the connection",
+  ENOTFOUND: "its name is unknown",
+  EPROTO: "it does not speak TLS",
+};
+
+/** Converts a failure of `fetch`, or of reading an answer, into a LookupError. */
+export function toLookupError(error: unknown, host: string, proxy?: string): LookupError {
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  const where = `${host}${proxy === undefined ? "" : ` through the proxy ${redactUrl(proxy)}`}`;
+  if (name === "TimeoutError" || name === "AbortError")
+    return lookupError("timeout", `${where} does not answer in time`);
+  if (/CERT|ISSUER|SIGNATURE|TLS/.test(String(code)))
+    return lookupError("untrusted", `the certificate of ${where} is not trusted: ${message}`);
+  return lookupError("unreachable", `${where} cannot be reached: ${reasons[String(code)] ?? message}`);
+}

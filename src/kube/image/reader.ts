@@ -1,0 +1,132 @@
+import { X509Certificate } from "node:crypto";
+import { getCACertificates } from "node:tls";
+import { describeSystemError } from "../../core/base/system-error.ts";
+import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
+import { authsFor, type RegistryAuths } from "../../core/image/auths.ts";
+import { LookupError, lookupError } from "../../core/image/failure.ts";
+import { parseReference, type Reference } from "../../core/image/reference.ts";
+import { type Source, sourcesOf } from "../../core/image/sources.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import { MiB, readFileWithin } from "../../system/input.ts";
+import type { Log } from "../../system/output/log.ts";
+import type { Environment } from "../api/proxy.ts";
+import { ownAuths } from "./credentials.ts";
+import type { Reach } from "./exchange.ts";
+import type { Session } from "./registry.ts";
+
+/** The limit of a request and its whole answer. A proxy of another registry may take seconds for what it lacks. */
+const REQUEST_MS = 10_000;
+/** The limit of a look-up. */
+export const LOOKUP_MS = 30_000;
+
+/** What a client of registries needs beside its options. */
+export interface ImageContext {
+  readonly env: Environment;
+  readonly log: Log;
+  /** Whether a person started ebb, whose files and programs have credentials for registries. */
+  readonly isAtDesk: boolean;
+}
+
+/** Where an image is asked for, and by which credentials of the asker. */
+export interface Place {
+  readonly source: Source;
+  readonly auths: ReturnType<typeof authsFor>;
+}
+
+/** A client of registries, which remembers nothing. */
+export interface Reader {
+  /** Returns where an image may be asked for, in order. @throws LookupError if there is no such name, or no such place */
+  placesOf(
+    image: string,
+    auths: readonly RegistryAuths[],
+  ): { readonly reference: Reference; readonly places: readonly Place[] };
+  /** Asks at one place after the other until one answers. Rejects with LookupError, which has the reasons of all. */
+  ask<T>(places: readonly Place[], question: (session: Session) => Promise<T>, asking: Asking): Promise<T>;
+}
+
+/** Registries that do not answer, by their origin (`https://quay.io`). */
+export interface Outages {
+  /** Returns why a registry is not to be asked; undefined if it may be. */
+  of(origin: string): LookupError | undefined;
+  /** Says that a registry does not answer. */
+  begin(origin: string, error: LookupError): void;
+  /** Says that a registry has answered. */
+  end(origin: string): void;
+}
+
+/** The circumstances of a look-up. */
+export interface Asking {
+  /** The end of the look-up. */
+  readonly signal: AbortSignal;
+  /** Is told of each session before anything is asked in it. */
+  readonly onSession: (session: Session) => void;
+  /** Registries that do not answer, and are not asked; undefined: all are. */
+  readonly outages?: Outages;
+}
+
+/**
+ * Creates a client of registries. @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
+ */
+export function createReader(settings: RegistrySettings, { env, log, isAtDesk }: ImageContext): Reader {
+  const ca = settings.registryCa === undefined ? undefined : trusted(settings.registryCa);
+  const reach: Reach = { policy: settings, ca, env, requestMs: REQUEST_MS };
+  const own = ownAuths({ registryConfig: settings.registryConfig, isAtDesk, env, log });
+  return {
+    placesOf(image, auths) {
+      const reference = parseReference(image);
+      if (reference === undefined) throw lookupError("invalid", `${image} is no name of an image`);
+      const sources = sourcesOf(reference, settings);
+      if (sources.length === 0)
+        throw lookupError("not-allowed", `the registry ${reference.host} is not among --registries: name it there`);
+      const places = sources.map((source) => ({ source, auths: authsFor(auths, source.host, source.repository) }));
+      return { reference, places };
+    },
+    async ask(places, question, { signal, onSession, outages }) {
+      const errors: LookupError[] = [];
+      for (const { source, auths } of places) {
+        if (source.isFallback && errors.at(-1)?.failure !== "unreachable") break;
+        const outage = outages?.of(source.origin);
+        if (outage !== undefined) {
+          errors.push(outage);
+          continue;
+        }
+        const ofOwn = authsFor(await own(source.host), source.host, source.repository);
+        const session: Session = {
+          ...{ source, reach, signal, auths: [...auths, ...ofOwn] },
+          ...{ authorization: undefined, isUnanswered: false },
+        };
+        onSession(session);
+        try {
+          const answer = await question(session);
+          outages?.end(source.origin);
+          return answer;
+        } catch (error) {
+          if (!(error instanceof LookupError)) throw error;
+          if (session.isUnanswered) outages?.begin(source.origin, error);
+          else outages?.end(source.origin);
+          errors.push(error);
+        }
+      }
+      const last = errors.at(-1) as LookupError;
+      throw errors.length === 1 ? last : joined(errors, last);
+    },
+  };
+}
+
+function joined(errors: readonly LookupError[], { failure, retryAfterMs }: LookupError): LookupError {
+  return new LookupError(failure, [...new Set(errors.map(({ message }) => message))].join(". "), retryAfterMs);
+}
+
+/** Returns the usual CAs, those of NODE_EXTRA_CA_CERTS included, and the ones of a file. @throws Failure(64) */
+function trusted(path: string): readonly string[] {
+  try {
+    const pem = readFileWithin(path, MiB);
+    new X509Certificate(pem); // throws if it is not a certificate
+    return [...getCACertificates("default"), pem];
+  } catch (error) {
+    throw new Failure(
+      EXIT.usage,
+      `--registry-ca: expected a file with certificates in PEM, got ${path}: ${describeSystemError(error)}`,
+    );
+  }
+}

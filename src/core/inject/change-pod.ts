@@ -19,6 +19,7 @@ import {
 } from "./container/shutdown.ts";
 import { quitProblems, sidecarOptions } from "./container/sidecars.ts";
 import { unknownCommand } from "./container/unwrapped.ts";
+import { pinned } from "./container/words.ts";
 import {
   type AnnotationsFile,
   annotationsVolume,
@@ -124,10 +125,10 @@ export function remarksOnLeft(apps: readonly App[], pod: Pod): readonly Remark[]
   });
 }
 
-/** Adds the digest of what a registry told to the image's name, which then can mean nothing else. */
+/** Adds the digest of the image whose command a registry told to its name, unless that has one. */
 function pin(container: Container, image: TrackedImage | undefined): void {
-  if (image?.digest === undefined || image.name.includes("@")) return;
-  container.image = `${image.name}@${image.digest}`;
+  if (image?.digest === undefined || image.name !== container.image || image.name.includes("@")) return;
+  container.image = pinned(image.name, image.digest);
 }
 
 /** Collects the options of a container: what the pod's fields mean, then the policy's, then the annotations'. */

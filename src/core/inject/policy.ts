@@ -52,6 +52,6 @@ export interface TrackedImage {
   readonly hasCmd: boolean;
   /** Its STOPSIGNAL, if it has one. */
   readonly stopSignal: string | undefined;
-  /** The digest that ebb has added to its name (`--pin-images`). */
+  /** Its digest; of an earlier injection only if that has added it to the name. */
   readonly digest: string | undefined;
 }

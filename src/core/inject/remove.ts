@@ -2,6 +2,7 @@ import { copyOf, objectOf } from "../base/json.ts";
 import { ANNOTATIONS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "./annotation-names.ts";
 import { kindOfHook } from "./by-hand.ts";
 import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
+import { pinned } from "./container/words.ts";
 import { annotationFolders, installCommand } from "./install.ts";
 import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
 import { podOptions, problemOf } from "./pod-annotations.ts";
@@ -95,10 +96,8 @@ function restoreCommand(container: Container, { command, tool }: ContainerStatus
 /** Takes the digest that ebb added out of an image's name. Returns what is recorded of the image. */
 function restoreImage(container: Container, { image }: ContainerStatus): TrackedImage | undefined {
   if (image === undefined) return undefined;
-  const { name, cmd = false, stopSignal } = image;
-  const rest = container.image?.startsWith(`${name}@`) === true ? container.image.slice(name.length + 1) : "";
-  const digest = /^[a-z0-9]+:[0-9a-f]{32,}$/.test(rest) ? rest : undefined;
-  if (digest !== undefined) container.image = name;
+  const { name, digest, cmd = false, stopSignal } = image;
+  if (digest !== undefined && container.image === pinned(name, digest)) container.image = name;
   return { name, hasCmd: cmd, stopSignal, digest };
 }
 

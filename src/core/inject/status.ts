@@ -6,6 +6,7 @@ import type { App } from "./change-pod.ts";
 import type { Start } from "./container/choose.ts";
 import { starterOf } from "./container/command.ts";
 import { nativeSidecarsIn } from "./container/network.ts";
+import { pinned } from "./container/words.ts";
 import { type Container, hook, type Pod, type Remark } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { skippedIn } from "./skipped.ts";
@@ -22,8 +23,10 @@ const containerStatus = z.object({
   /** The image whose command a registry told, if the user did not. */
   image: z.optional(
     z.object({
-      /** As the manifest named it. If that has its digest now, ebb has added it. */
+      /** As the manifest named it. */
       name: z.string(),
+      /** The digest that ebb has added to its name. */
+      digest: z.optional(z.string()),
       /** Whether its CMD is in the command, because there were no args. */
       cmd: z.optional(z.boolean()),
       /** Its STOPSIGNAL. */
@@ -90,12 +93,12 @@ export function recordStatus(
   const startOf = new Map(apps.map(({ container, start }) => [container, start]));
   const compared = pod.spec.containers.map((container, at) => {
     const changes = changesOf(before.spec.containers[at] as Container, container);
-    return { name: container.name, changes, start: startOf.get(container) };
+    return { name: container.name, image: container.image, changes, start: startOf.get(container) };
   });
   const changed = compared.filter(({ changes }) => changes !== undefined);
   if (changed.length === 0) return undefined;
-  const recorded = compared.flatMap(({ name, changes, start }) => {
-    const known = start === undefined ? {} : startStatus(start);
+  const recorded = compared.flatMap(({ name, image, changes, start }) => {
+    const known = start === undefined ? {} : startStatus(start, image);
     return changes === undefined && known.unwrapped === undefined ? [] : [[name, { ...changes, ...known }] as const];
   });
   // apps come first, then proxies, which get a hook alone
@@ -124,12 +127,19 @@ export function recordStatus(
 /** The longest reason that is recorded for a container. */
 const LONGEST_REASON = 200;
 
-/** Returns what is recorded of how a container starts, which a comparison does not show. */
-function startStatus(start: Start): Pick<ContainerStatus, "image" | "unwrapped"> {
+/** Returns what is recorded of how a container starts, which a comparison does not show. `image`: its image now. */
+function startStatus(start: Start, image: string | null | undefined): Pick<ContainerStatus, "image" | "unwrapped"> {
   if (start.kind === "unknown") return { unwrapped: shortened(start.reason, LONGEST_REASON) };
   if (start.kind !== "wrapped" || start.image === undefined) return {};
-  const { name, hasCmd, stopSignal } = start.image;
-  return { image: { name, ...(hasCmd ? { cmd: true } : {}), ...(stopSignal === undefined ? {} : { stopSignal }) } };
+  const { name, hasCmd, stopSignal, digest } = start.image;
+  return {
+    image: {
+      name,
+      ...(digest !== undefined && image === pinned(name, digest) ? { digest } : {}),
+      ...(hasCmd ? { cmd: true } : {}),
+      ...(stopSignal === undefined ? {} : { stopSignal }),
+    },
+  };
 }
 
 /** Returns what was changed in a container; undefined if nothing was. */

@@ -16,6 +16,11 @@ export type Words =
     }
   | { readonly kind: "unknown"; readonly reason: string };
 
+/** Returns the name of an image with its digest, with which it can mean nothing else. */
+export function pinned(name: string, digest: string): string {
+  return `${name}@${digest}`;
+}
+
 /** Reports whether the manifest leaves a container's command to the image. */
 export function hasNoCommand({ command }: Container): boolean {
   return (command ?? []).length === 0;
@@ -79,5 +84,5 @@ function formerWords({ image, args }: Container, former: FormerWords | undefined
   const { words, image: known } = former;
   if (known.name === image) return { kind: "image", words, image: known, doubt: undefined };
   const doubt = `it is what ${known.name} starts, as ebb.dev/status says, because ${reason}`;
-  return { kind: "image", words, image: { ...known, digest: undefined }, doubt };
+  return { kind: "image", words, image: known, doubt };
 }

@@ -28,12 +28,18 @@ describe("an internal address", () => {
     expect(isInternal(address)).toBe(true);
   });
 
-  test.each(["8.8.8.8", "11.0.0.1", "100.128.0.1", "172.32.0.1", "193.168.1.1", "2001:4860:4860::8888", "2606:4700::1", "::ffff:8.8.8.8"])(
-    "%s is none",
-    (address) => {
-      expect(isInternal(address)).toBe(false);
-    },
-  );
+  test.each([
+    "8.8.8.8",
+    "11.0.0.1",
+    "100.128.0.1",
+    "172.32.0.1",
+    "193.168.1.1",
+    "2001:4860:4860::8888",
+    "2606:4700::1",
+    "::ffff:8.8.8.8",
+  ])("%s is none", (address) => {
+    expect(isInternal(address)).toBe(false);
+  });
 
   test.each<[string, boolean, string | undefined]>([
     ["localhost", false, "127.0.0.1"],

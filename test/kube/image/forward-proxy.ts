@@ -1,4 +1,4 @@
-import { createServer, type Socket, connect } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 
 /** A forward proxy (RFC 9110, 9.3.6: CONNECT) that leads every host to one port of this machine. */
 export interface ForwardProxy extends AsyncDisposable {

@@ -1,6 +1,6 @@
-// node build/setup.mjs [envoy] [container] [shells] [inits] [targets] [sidecars] [cluster] installs what this machine
-// lacks, and prints a line for each step. The words name extras: the build needs none of them, and without them only the
-// tests against them do not run. The build's own options are accepted too: what --all and --target need is installed.
+// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [targets] [sidecars] [cluster] installs what this
+// machine lacks, and prints a line for each step. The words name extras: the build needs none of them, and without them
+// only the tests against them do not run. The build's own options are accepted too: what --all and --target need is installed.
 // Plain Node.js, because nothing else is there yet.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,6 +20,7 @@ import {
   isInstalled,
   missingPackages,
   otherArch,
+  registryPackages,
   shellPackages,
   sidecarPackages,
 } from "./setup/packages.mjs";
@@ -30,6 +31,7 @@ const canInstall = process.getuid?.() === 0 && isInPath("apt-get");
 const extras = {
   envoy: setUpEnvoy,
   container: () => setUpPrograms(containerPackages, "the container test"),
+  registry: () => setUpPrograms(registryPackages, "the test beside a real registry"),
   shells: () => setUpPrograms(shellPackages, "the completion test"),
   inits: () => setUpPrograms(initPackages, "the test beside other inits"),
   targets: () => setUpTargets((reason) => say(`the tests of ${otherArch} are skipped (${reason})`)),

@@ -83,7 +83,7 @@ const tasks = {
     help: "npm run binary -- [FILE...]\n  builds, and runs the tests of the executable from outside",
   },
   test: {
-    setup: ["envoy", "container", "shells", "inits", "targets"],
+    setup: ["envoy", "container", "registry", "shells", "inits", "targets"],
     build: [],
     check: true,
     run: [[...testing, ...manyFiles, ...apart]],

@@ -24,6 +24,8 @@ export function packagesFor(arch: string): NeededPackage[];
 export function missingPackages(arch: string): string[];
 /** The Debian packages that the container test needs. Each is named like its program. */
 export const containerPackages: readonly string[];
+/** The Debian packages of a real registry and its images. Each is named like its program. */
+export const registryPackages: readonly string[];
 /** The Debian packages of the init processes that tests and bench run beside ebb. Each is named like its program. */
 export const initPackages: readonly string[];
 /** The Debian packages that a Kubernetes of our own needs beside its own executables. */

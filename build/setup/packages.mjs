@@ -39,6 +39,9 @@ export function missingPackages(arch) {
 /** The Debian packages that the container test needs. Each is named like its program. */
 export const containerPackages = ["buildah", "containerd", "debootstrap", "podman", "runc", "runsc"];
 
+/** The Debian packages of a real registry and its images. Each is named like its program. */
+export const registryPackages = ["buildah", "docker-registry"];
+
 /** The Debian packages that the completion test needs beside bash. Each is named like its program. */
 export const shellPackages = ["fish", "zsh"];
 

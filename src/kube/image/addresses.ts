@@ -18,7 +18,6 @@ for (const [network, prefix] of [
   internal.addSubnet(network, prefix, "ipv4");
 for (const [network, prefix] of [
   ["::", 127],
-  ["::ffff:0:0", 96],
   ["fc00::", 7],
   ["fe80::", 10],
   ["ff00::", 8],

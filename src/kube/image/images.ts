@@ -9,7 +9,15 @@ import { formatReference, type Reference } from "../../core/image/reference.ts";
 import { deadline } from "../../system/timer.ts";
 import { createLimit } from "./limit.ts";
 import { type Clock, createOutages, type OutageMemory } from "./outages.ts";
-import { type Asking, createReader, type ImageContext, LOOKUP_MS, type Place, type Reader } from "./reader.ts";
+import {
+  type Asking,
+  createReader,
+  type ImageContext,
+  LOOKUP_MS,
+  outageOf,
+  type Place,
+  type Reader,
+} from "./reader.ts";
 import { readDigest, readImage, type Session } from "./registry.ts";
 
 /** What registries say of images, remembered. */
@@ -96,9 +104,8 @@ class RememberedImages implements Images {
   }
 
   #remembered({ keys, places }: Wanted): Lookup | undefined {
-    const errors = places.map(({ source }) => this.#outages.of(source.origin));
-    const last = errors.includes(undefined) ? undefined : errors.at(-1);
-    return this.#memory.known(keys, this.#clock.now(), last && unknown(last.failure, last.message));
+    const outage = outageOf(places, this.#outages);
+    return this.#memory.known(keys, this.#clock.now(), outage && unknown(outage.failure, outage.message));
   }
 
   /** Starts a look-up, unless it is under way. `isProbe`: it also asks registries that did not answer before. */

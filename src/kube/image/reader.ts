@@ -9,12 +9,12 @@ import { type Source, sourcesOf } from "../../core/image/sources.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readFileWithin } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
-import type { Environment } from "../api/proxy.ts";
+import { type Environment, startingEnvironment } from "../api/proxy.ts";
 import { ownAuths } from "./credentials.ts";
 import type { Reach } from "./exchange.ts";
 import type { Session } from "./registry.ts";
 
-/** The limit of a request and its whole answer. A proxy of another registry may take seconds for what it lacks. */
+/** A proxy of another registry may take seconds for what it lacks. */
 const REQUEST_MS = 10_000;
 /** The limit of a look-up. */
 export const LOOKUP_MS = 30_000;
@@ -25,6 +25,8 @@ export interface ImageContext {
   readonly log: Log;
   /** Whether a person started ebb, whose files and programs have credentials for registries. */
   readonly isAtDesk: boolean;
+  /** The limit of a request and its whole answer, in milliseconds; undefined: 10 s. */
+  readonly requestMs?: number;
 }
 
 /** Where an image is asked for, and by which credentials of the asker. */
@@ -67,10 +69,14 @@ export interface Asking {
 /**
  * Creates a client of registries. @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
  */
-export function createReader(settings: RegistrySettings, { env, log, isAtDesk }: ImageContext): Reader {
+export function createReader(
+  settings: RegistrySettings,
+  { env: own, log, isAtDesk, requestMs = REQUEST_MS }: ImageContext,
+): Reader {
+  const env = { ...startingEnvironment(), ...own }; // Bun, and so the latter, does not have the variables of proxies
   const ca = settings.registryCa === undefined ? undefined : trusted(settings.registryCa);
-  const reach: Reach = { policy: settings, ca, env, requestMs: REQUEST_MS };
-  const own = ownAuths({ registryConfig: settings.registryConfig, isAtDesk, env, log });
+  const reach: Reach = { policy: settings, ca, env, requestMs };
+  const authsOf = ownAuths({ registryConfig: settings.registryConfig, isAtDesk, env, log });
   return {
     placesOf(image, auths) {
       const reference = parseReference(image);
@@ -84,13 +90,13 @@ export function createReader(settings: RegistrySettings, { env, log, isAtDesk }:
     async ask(places, question, { signal, onSession, outages }) {
       const errors: LookupError[] = [];
       for (const { source, auths } of places) {
-        if (source.isFallback && errors.at(-1)?.failure !== "unreachable") break;
+        if (isNeedless(source, errors.at(-1))) break;
         const outage = outages?.of(source.origin);
         if (outage !== undefined) {
           errors.push(outage);
           continue;
         }
-        const ofOwn = authsFor(await own(source.host), source.host, source.repository);
+        const ofOwn = authsFor(await authsOf(source.host), source.host, source.repository);
         const session: Session = {
           ...{ source, reach, signal, auths: [...auths, ...ofOwn] },
           ...{ authorization: undefined, isUnanswered: false },
@@ -111,6 +117,22 @@ export function createReader(settings: RegistrySettings, { env, log, isAtDesk }:
       throw errors.length === 1 ? last : joined(errors, last);
     },
   };
+}
+
+/** Reports whether a place need not be asked after what the one before it has said. */
+function isNeedless({ isFallback }: Source, before: LookupError | undefined): boolean {
+  return isFallback && before?.failure !== "unreachable";
+}
+
+/** Returns why an image cannot be asked for; undefined if it can at one of the places. */
+export function outageOf(places: readonly Place[], outages: Pick<Outages, "of">): LookupError | undefined {
+  let last: LookupError | undefined;
+  for (const { source } of places) {
+    if (isNeedless(source, last)) break;
+    last = outages.of(source.origin);
+    if (last === undefined) return undefined;
+  }
+  return last;
 }
 
 function joined(errors: readonly LookupError[], { failure, retryAfterMs }: LookupError): LookupError {

@@ -1,0 +1,229 @@
+import { describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { createAsking, findOnce } from "./asking.ts";
+import { type Behaviour, Content, digestOf, refusal, startStandIn, wantsToken } from "./stand-in-registry.ts";
+
+const content = new Content();
+const digest = content.add("app:latest", { config: { Entrypoint: ["/app"] } });
+const manifest = content.manifests.get("app/latest") ?? "";
+const oci = "application/vnd.oci.image.config.v1+json";
+
+/** Answers some requests, by a part of their line. */
+const at =
+  (part: string, answer: () => Response | Promise<Response>): Behaviour =>
+  ({ line }) =>
+    line.includes(part) ? answer() : undefined;
+const redirect = (location: string) => () => new Response(null, { status: 307, headers: { location } });
+/** A body without an end. */
+const endless = () =>
+  new Response(
+    new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024).fill(0x20)),
+    }),
+  );
+/** A body that begins, and then nothing comes. */
+const beginning = () =>
+  new Response(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("{")) }));
+
+describe("a registry that refuses, fails or lies costs no more than the answer", () => {
+  test.each<[string, Behaviour, string, string]>([
+    [
+      "401 without a way to authenticate",
+      () => refusal(401, "UNAUTHORIZED", "no"),
+      "unauthorized",
+      "401 without a way",
+    ],
+    [
+      "401 that wants a password",
+      () => new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } }),
+      "unauthorized",
+      "imagePullSecrets",
+    ],
+    ["403", () => refusal(403, "DENIED", "not yours"), "unauthorized", "403 (DENIED: not yours)"],
+    [
+      "404",
+      () => refusal(404, "MANIFEST_UNKNOWN", "manifest unknown"),
+      "not-found",
+      "404 (MANIFEST_UNKNOWN: manifest unknown)",
+    ],
+    ["404 for the config", at("/blobs/", () => new Response("", { status: 404 })), "not-found", "404"],
+    [
+      "429",
+      () => refusal(429, "TOOMANYREQUESTS", "limit", { "retry-after": "60" }),
+      "rate-limited",
+      "--registry-mirror",
+    ],
+    ["500", () => new Response("<html>", { status: 500 }), "unreachable", "500;"],
+    ["418", () => new Response("", { status: 418 }), "invalid", "418"],
+    ["HTML", () => new Response("<html>"), "invalid", "no JSON"],
+    ["an empty answer", () => new Response(""), "invalid", "no JSON"],
+    ["schema 1", () => Response.json({ schemaVersion: 1, fsLayers: [] }), "invalid", "schema 1"],
+    ["a manifest without an end", endless, "invalid", "more than 4 MiB"],
+    ["a config without an end", at("/blobs/", endless), "invalid", "more than 4 MiB"],
+    ["a refusal without an end", () => new Response(endless().body, { status: 403 }), "unauthorized", "403"],
+    [
+      "a digest of the manifest that is not its own",
+      at(
+        "/manifests/",
+        () => new Response(manifest, { headers: { "docker-content-digest": `sha256:${"0".repeat(64)}` } }),
+      ),
+      "invalid",
+      `sent bytes of the digest ${digest} for sha256:000`,
+    ],
+    [
+      "a config of another digest",
+      at("/blobs/", () => Response.json({ config: {} })),
+      "invalid",
+      "sent bytes of the digest",
+    ],
+    [
+      "a digest that is a path",
+      at("/manifests/", () => Response.json({ config: { mediaType: oci, digest: "sha256:../../../etc/passwd" } })),
+      "invalid",
+      "config.digest",
+    ],
+    ["a redirect to itself", ({ line }) => redirect(line.split(" ")[1] ?? "")(), "invalid", "more than 5 times"],
+    ["a redirect to no URL", redirect("https://"), "invalid", "no URL to follow"],
+    ["a redirect to a file", redirect("file:///etc/passwd"), "invalid", "no URL to follow"],
+    [
+      "a redirect with a password in it",
+      redirect("https://user:secret@localhost:1/"),
+      "invalid",
+      "https://***@localhost:1/",
+    ],
+    ["a redirect without TLS", redirect("http://localhost:1/"), "invalid", "no TLS"],
+    ["a realm that is no URL", () => wantsToken("nowhere:"), "invalid", "no URL to follow"],
+    ["a realm without TLS", () => wantsToken("http://localhost:1/"), "invalid", "no TLS"],
+    [
+      "words that would write to a terminal",
+      () => refusal(403, "DENIED", "\u001b[2J\nebb: error: all is lost"),
+      "unauthorized",
+      "\\u001b[2J\\nebb",
+    ],
+  ])("%s", async (_, behave, failure, words) => {
+    await using registry = startStandIn(content, behave);
+    const lookup = await findOnce(`${registry.host}/app`);
+    expect(lookup).toMatchObject({ kind: "unknown", failure, reason: expect.stringContaining(words) });
+    expect(JSON.stringify(lookup)).not.toContain("secret");
+    expect(JSON.stringify(lookup).length).toBeLessThan(1500);
+  });
+
+  test("a lying digest for an image that is named by digest", async () => {
+    const zeros = `sha256:${"0".repeat(64)}`;
+    await using registry = startStandIn(
+      content,
+      at(zeros, () => new Response(manifest)),
+    );
+    expect(await findOnce(`${registry.host}/app@${zeros}`)).toMatchObject({ failure: "invalid" });
+  });
+
+  test("a lying digest of one platform in an index", async () => {
+    const index = new Content();
+    index.add("app:latest", { platform: "linux/amd64" }, { platform: "linux/arm64", config: { Cmd: ["/a"] } });
+    const behave: Behaviour = ({ line }) =>
+      line.includes("/manifests/sha256:") ? new Response(`${manifest} `) : undefined;
+    await using registry = startStandIn(index, behave);
+    expect(await findOnce(`${registry.host}/app`)).toMatchObject({ failure: "invalid" });
+  });
+
+  test("an index in an index", async () => {
+    const entry = (text: string) => ({
+      manifests: [
+        {
+          mediaType: "application/vnd.oci.image.manifest.v1+json",
+          digest: digestOf(text),
+          platform: { os: "linux", architecture: "amd64" },
+        },
+      ],
+    });
+    const inner = JSON.stringify(entry("{}"));
+    const nested = new Content();
+    nested.put("app", "inner", inner);
+    nested.put("app", "latest", JSON.stringify(entry(inner)));
+    await using registry = startStandIn(nested);
+    expect(await findOnce(`${registry.host}/app`)).toMatchObject({
+      failure: "invalid",
+      reason: expect.stringContaining("an index in an index"),
+    });
+  });
+});
+
+describe("a registry that cannot be talked to", () => {
+  test("nobody listens", async () => {
+    const free = startStandIn();
+    await free[Symbol.asyncDispose]();
+    expect(await findOnce(`${free.host}/app`)).toMatchObject({
+      failure: "unreachable",
+      reason: expect.stringContaining("nobody listens there"),
+    });
+  });
+
+  test("its name is unknown", async () => {
+    expect(await findOnce("nowhere.invalid/app")).toMatchObject({
+      failure: "unreachable",
+      reason: expect.stringContaining("its name is unknown"),
+    });
+  });
+
+  test("its CA is unknown", async () => {
+    await using registry = startStandIn(content);
+    expect(await findOnce(`${registry.host}/app`, { registryCa: undefined })).toMatchObject({
+      failure: "untrusted",
+      reason: expect.stringContaining("--registry-ca"),
+    });
+    expect(registry.got).toEqual([]);
+  });
+
+  test("its certificate is for another name", async () => {
+    await using registry = startStandIn(content);
+    const [, port] = registry.host.split(":");
+    expect(await findOnce(`127.0.0.1:${port}/app`)).toMatchObject({ failure: "untrusted" });
+  });
+
+  test.each<[string, Behaviour]>([
+    ["it accepts connections and says nothing", () => new Promise(() => {})],
+    ["it never ends its answer", beginning],
+    ["it never ends the config", at("/blobs/", beginning)],
+  ])("%s", async (_, behave) => {
+    await using registry = startStandIn(content, behave);
+    expect(await findOnce(`${registry.host}/app`, { requestMs: 200 })).toMatchObject({
+      failure: "timeout",
+      reason: expect.stringContaining("does not answer in time"),
+    });
+  });
+
+  test("it does not even speak TLS", async () => {
+    const server = createServer(() => {}); // accepts, and says nothing
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { readonly port: number };
+    const lookup = await findOnce(`registry.example.com/app`, {
+      requestMs: 200,
+      mirrors: [`registry.example.com=localhost:${port}`],
+      registries: [],
+    });
+    expect(lookup).toMatchObject({ failure: "timeout" });
+    server.close();
+  });
+});
+
+describe("a registry that may not be asked", () => {
+  test.each<[string, readonly string[]]>([
+    ["none may", []],
+    ["others may", ["quay.io"]],
+  ])("%s", async (_, registries) => {
+    await using registry = startStandIn(content);
+    using asking = createAsking({ registries });
+    const query = { image: `${registry.host}/app`, architectures: ["amd64"] as const };
+    expect(asking.images.known(query, [])).toMatchObject({
+      failure: "not-allowed",
+      reason: expect.stringContaining(registry.host),
+    });
+    expect(registry.got).toEqual([]);
+  });
+
+  test("a name that is none is answered at once", () => {
+    using asking = createAsking();
+    const query = { image: "https://nginx", architectures: ["amd64"] as const };
+    expect(asking.images.known(query, [])).toMatchObject({ failure: "invalid" });
+  });
+});

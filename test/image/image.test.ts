@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { issueAuthority } from "../../src/kube/certificates/issue.ts";
 import { type Ended, ebb, type StartOptions, startEbb, temporaryFolder, until } from "../harness.ts";
 import { buildahMissing, createBuildah } from "./buildah.ts";
 import { type Registry, registryMissing, startRegistry } from "./registry.ts";
@@ -134,6 +135,15 @@ describe.skipIf(lacking !== undefined)("images of a registry", () => {
     expect(code).toBe(69);
     expect(stderr).toContain("is not trusted");
     expect(stderr).toContain("--registry-ca");
+  });
+
+  test("CAs of NODE_EXTRA_CA_CERTS are trusted, also beside --registry-ca", async () => {
+    using folder = temporaryFolder();
+    const other = join(folder.path, "other.pem");
+    writeFileSync(other, issueAuthority({ fromMs: Date.now(), untilMs: Date.now() + 60_000 }).cert);
+    const env = { HOME: "/nowhere", NODE_EXTRA_CA_CERTS: registry.ca };
+    expect(await ebb(["image", `${registry.host}/exec:1`], { env })).toMatchObject({ code: 0 });
+    expect(await ebb(["image", "--registry-ca", other, `${registry.host}/exec:1`], { env })).toMatchObject({ code: 0 });
   });
 
   test("a mirror is asked in the place of a registry", async () => {

@@ -1,8 +1,9 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { isEbbKey } from "../inject/annotation-names.ts";
+import { isEbbKey, STATUS } from "../inject/annotation-names.ts";
 import { EBB } from "../inject/container/command.ts";
 import { earlyTraffic } from "../inject/container/readiness.ts";
 import { injectPod } from "../inject/inject-pod.ts";
+import { readStatus } from "../inject/status.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
 import { type Finding, ofPod } from "./finding.ts";
@@ -74,6 +75,18 @@ export function readinessFindings(pod: JsonObject): readonly Finding[] {
     .filter(waits)
     .flatMap((container) => earlyTraffic(container, restartPolicy) ?? []);
   return messages.map((message) => ofPod(pod, message + whereToCorrect(pod)));
+}
+
+/** Returns a finding for each container of an injected pod that ebb does not start, because its command was not known. */
+export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
+  const status = readStatus(textOf(objectOf(objectOf(pod.metadata).annotations)[STATUS]));
+  if (status === undefined || "field" in status) return [];
+  return Object.entries(status.containers).flatMap(([name, { hook, unwrapped }]) => {
+    if (unwrapped === undefined) return [];
+    const does = hook === true ? "drains, and does not wait for the sidecars" : "starts without ebb";
+    const message = `its container "${name}" ${does}, because its command was not known: ${unwrapped}`;
+    return [ofPod(pod, `${message}; ebb.dev/entrypoint.${name} can give it; after that: ${howAgain(pod)}`)];
+  });
 }
 
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;

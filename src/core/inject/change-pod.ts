@@ -1,24 +1,20 @@
 import { hookOptionNames, pickOptions } from "../cli/options.ts";
 import { ANNOTATIONS, VOLUME } from "./annotation-names.ts";
-import { type Chosen, chooseContainers } from "./container/choose.ts";
+import { type App, isLeft, planApp, remarkOnUnknown } from "./container/app.ts";
+import { chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
-import { type Delay, delayOf, delayOptions, remarkOnDelay } from "./container/post-start.ts";
+import { remarkOnDelay } from "./container/post-start.ts";
 import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-stop.ts";
 import { earlyTraffic } from "./container/readiness.ts";
 import {
   fit,
-  graceOf,
-  type HookPlan,
   isAlwaysRestarted,
-  planHook,
   quits,
   rivalQuitters,
-  stopSignalOf,
   warnOfUncatchableSignal,
   wholeSeconds,
 } from "./container/shutdown.ts";
-import { quitProblems, sidecarOptions } from "./container/sidecars.ts";
-import { unknownCommand } from "./container/unwrapped.ts";
+import { quitProblems } from "./container/sidecars.ts";
 import { pinned } from "./container/words.ts";
 import {
   type AnnotationsFile,
@@ -29,7 +25,7 @@ import {
   installContainer,
   mountInTheWay,
 } from "./install.ts";
-import { type Container, freeName, type Mount, type Pod, type Remark, type Remarks } from "./pod.ts";
+import { type Container, freeName, type Mount, type Pod, type Remarks } from "./pod.ts";
 import { variableOf, variablesOf } from "./pod-annotations.ts";
 import type { InjectRequest, TrackedImage } from "./policy.ts";
 
@@ -40,22 +36,6 @@ interface Context {
   readonly surroundings: Surroundings;
   /** The names of the volumes that ebb may add, and of those that containers mount by now. */
   readonly volumes: { readonly ebb: string; readonly annotations: string; readonly mounted: Set<string> };
-}
-
-/** What is decided for a container that ebb starts, or would start if its command were known. */
-export interface App extends Chosen {
-  /** Its options by flag. */
-  readonly options: ReadonlyMap<string, string>;
-  /** Those of them that the pod's annotations say. */
-  readonly said: ReadonlyMap<string, string>;
-  /** Whether annotations, the policy or variables of the manifest say an option. */
-  readonly isGiven: (flag: string) => boolean;
-  readonly delay: Delay | undefined;
-  readonly shutdown: HookPlan;
-  /** Whether ebb looks for sidecars there. */
-  readonly looks: boolean;
-  /** Whether ebb's volume is mounted there. */
-  readonly isMounted: boolean;
 }
 
 /**
@@ -75,20 +55,18 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): r
       mounted: new Set<string>(),
     },
   };
-  const apps = chosen.map((one) => planApp(one, context));
-  for (const app of apps) changeApp(app, context, remarks);
-  const started = apps.filter(isWrapped).map(({ container }) => container);
+  const all = chosen.map((one) => planApp(one, context));
+  for (const app of all) remarkOn(app, context, remarks);
+  const apps = all.filter((app) => !isLeft(app));
+  for (const app of apps) changeApp(app, context);
+  const started = apps.filter(({ start }) => start.kind === "wrapped").map(({ container }) => container);
   const isNamed = request.annotations.containers !== undefined;
   const rivals = isAlwaysRestarted(pod) ? undefined : rivalQuitters(started, isNamed);
   if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
   if (!isAlwaysRestarted(pod) && apps.some(quitsByItself)) remarks.warnings.push(...quitProblems(context.surroundings));
   hookProxies(apps, context, remarks);
   addVolumes(context);
-  return apps;
-}
-
-function isWrapped({ start }: App): boolean {
-  return start.kind === "wrapped";
+  return all;
 }
 
 /** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
@@ -97,9 +75,7 @@ function quitsByItself({ container, isGiven }: App): boolean {
 }
 
 /** Changes a container that ebb starts or drains: command, image, variables, mounts, preStop hook. */
-function changeApp(app: App, context: Context, remarks: Remarks): void {
-  remarkOn(app, context, remarks);
-  if (isLeft(app)) return;
+function changeApp(app: App, context: Context): void {
   const { container, start, shutdown, isMounted } = app;
   const file = annotationsFileFor(app, context);
   if (start.kind === "wrapped") container.command = start.command;
@@ -110,48 +86,10 @@ function changeApp(app: App, context: Context, remarks: Remarks): void {
   if (shutdown.kind === "hook") addHook(container, shutdown.hook);
 }
 
-/** Reports whether ebb adds nothing to an app: its command is not known, and it needs no drain. */
-export function isLeft({ start, isMounted }: App): boolean {
-  return start.kind === "unknown" && !isMounted;
-}
-
-/** Returns a remark on each app to which ebb adds nothing, because its command is not known. */
-export function remarksOnLeft(apps: readonly App[], pod: Pod): readonly Remark[] {
-  return apps.flatMap((app) => {
-    const { start, shutdown } = app;
-    if (start.kind !== "unknown" || !isLeft(app)) return [];
-    const consequence = isAlwaysRestarted(pod) ? `, and there is no drain hook either (${shutdown.why})` : "";
-    return [unknownCommand(app, start.reason, consequence)];
-  });
-}
-
 /** Adds the digest of the image whose command a registry told to its name, unless that has one. */
 function pin(container: Container, image: TrackedImage | undefined): void {
   if (image?.digest === undefined || image.name !== container.image || image.name.includes("@")) return;
   container.image = pinned(image.name, image.digest);
-}
-
-/** Collects the options of a container: what the pod's fields mean, then the policy's, then the annotations'. */
-function planApp(chosen: Chosen, context: Context): App {
-  const { container, start } = chosen;
-  const { pod, request, surroundings } = context;
-  const { annotations, policy } = request;
-  const fields = new Map([["restart-policy", container.restartPolicy ?? pod.spec.restartPolicy ?? "Always"]]);
-  for (const [flag, text] of surroundings.options) fields.set(flag, text);
-  if (graceOf(pod) > 0) fields.set("pod-grace", `${graceOf(pod)}s`);
-  const stopSignal = stopSignalOf(container, start.image?.stopSignal);
-  if (stopSignal !== undefined) fields.set("stop-signal", stopSignal);
-  const said = new Map([...annotations.options, ...(annotations.own.get(container.name) ?? [])]);
-  const given = new Map([...policy.options, ...said]);
-  const named = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
-  const delay = start.kind === "unknown" ? undefined : delayOf(chosen, surroundings, named);
-  const options = new Map([...delayOptions(delay), ...named]);
-  const shutdown = planHook(chosen, context, options);
-  const variables = new Set((container.env ?? []).map(({ name }) => name));
-  const isGiven = (flag: string) => given.has(flag) || variablesOf(flag).some((name) => variables.has(name));
-  const looks = options.get("sidecar") !== "none";
-  const isMounted = start.kind === "wrapped" || (start.kind === "unknown" && shutdown.kind !== "none");
-  return { ...chosen, options, said, isGiven, delay, shutdown, looks, isMounted };
 }
 
 function remarkOn(app: App, context: Context, { problems, warnings }: Remarks): void {
@@ -164,10 +102,7 @@ function remarkOn(app: App, context: Context, { problems, warnings }: Remarks): 
   }
   warnings.push(...shutdown.warnings, ...remarkOnDelay(app, app.delay, app.isGiven));
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
-  if (start.kind === "unknown" && isMounted) {
-    const does = shutdown.kind === "hook" ? "only drains" : "does not start";
-    warnings.push(unknownCommand(app, start.reason, `, so ebb ${does} "${container.name}"`));
-  }
+  if (!isLeft(app)) warnings.push(...remarkOnUnknown(app, pod));
   if (start.kind !== "unknown") warnings.push(...warnOfUncatchableSignal(container, at, start.image?.stopSignal));
   const early = looks && start.kind === "wrapped" ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
   if (early !== undefined && !warnings.some(({ field }) => field.endsWith(".readinessProbe")))
@@ -187,8 +122,10 @@ function annotationsFileFor(
   return looks && !isSaid ? findAnnotationsFile(container, pod.spec.volumes ?? [], volumes.annotations) : undefined;
 }
 
-/** The options that the hook of a container reads which ebb does not start. */
-const hookFlags: ReadonlySet<string> = new Set(Object.values(pickOptions(...hookOptionNames)).map(({ flag }) => flag));
+/** The options that `ebb drain` reads, as the hook of a container that ebb does not start. */
+const hookFlags: ReadonlySet<string> = new Set(
+  Object.values(pickOptions(...hookOptionNames, "drain")).map(({ flag }) => flag),
+);
 
 /**
  * Adds the variables of options that the container's env does not set. A value that no annotation of the pod says also
@@ -222,10 +159,9 @@ function addHook(container: Container, command: string[]): void {
 function hookProxies(apps: readonly App[], context: Context, { warnings }: Remarks): void {
   const { pod, request, surroundings, volumes } = context;
   if (!apps.some(({ isMounted }) => isMounted)) return;
-  const drained = apps.filter((app) => !isLeft(app));
-  const longest = drained.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
+  const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   if (longest === undefined || longest.drainMs === 0 || !isAlwaysRestarted(pod)) return;
-  const slept = Math.max(...drained.map(({ shutdown }) => shutdown.sleptMs));
+  const slept = Math.max(...apps.map(({ shutdown }) => shutdown.sleptMs));
   const options = new Map([...surroundings.options, ...request.policy.options, ...request.annotations.options]);
   const started = new Set(apps.map(({ container }) => container));
   for (const [at, container] of pod.spec.containers.entries()) {

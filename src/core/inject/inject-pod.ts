@@ -2,7 +2,8 @@ import { copyOf, type JsonObject, objectOf } from "../base/json.ts";
 import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
 import { ASK, annotationField, STATUS } from "./annotation-names.ts";
-import { changePod, remarksOnLeft } from "./change-pod.ts";
+import { changePod } from "./change-pod.ts";
+import { isLeft, remarkOnUnknown } from "./container/app.ts";
 import { isApp } from "./container/choose.ts";
 import { isAlwaysRestarted } from "./container/shutdown.ts";
 import { otherSystem } from "./other-system.ts";
@@ -141,7 +142,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const next = copyOf(before);
   const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map() }, remarks);
   const { problems } = remarks;
-  const left = remarksOnLeft(apps, next);
+  const left = apps.filter(isLeft).flatMap((app) => remarkOnUnknown(app, pod));
   const warnings = distinct([...left, ...remarks.warnings]);
   if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: distinct(remarks.warnings) };
   const recorded = recordStatus(next, before, all, apps);

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
 import { annotationField, NATIVE, STATUS } from "./annotation-names.ts";
-import type { App } from "./change-pod.ts";
+import type { App } from "./container/app.ts";
 import type { Start } from "./container/choose.ts";
 import { starterOf } from "./container/command.ts";
 import { nativeSidecarsIn } from "./container/network.ts";

@@ -1,10 +1,7 @@
 import { z } from "zod/mini";
 import { EXIT, Failure } from "../../core/run/exit.ts";
-import { SIG } from "../../core/run/signal.ts";
-import { MiB, readStreamWithin } from "../../system/input.ts";
-import { kill } from "../../system/process/child.ts";
-import { deadline } from "../../system/timer.ts";
 import type { Identity } from "./identity.ts";
+import { outputOf } from "./plugin-output.ts";
 import { type Environment, startingEnvironment } from "./proxy.ts";
 
 // client.authentication.k8s.io: a program that prints credentials (aws eks get-token, kubelogin,
@@ -37,8 +34,6 @@ const credentialSchema = z.looseObject({
 
 /** How long a plugin may run, if it may ask a person at the terminal and if it may not. */
 const LONGEST_MS = { asks: 300_000, asksNobody: 60_000 };
-/** The most that a plugin may print: a hundred times a token or a certificate. */
-const MOST_BYTES = MiB;
 /** Credentials are renewed this long before they expire, so that none expires on the way. */
 const EARLY_MS = 5000;
 
@@ -102,28 +97,13 @@ async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>,
       stderr: "inherit",
       detached: !isAtTerminal,
     });
-    return await outputOf(child, limitMs ?? (canAsk ? LONGEST_MS.asks : LONGEST_MS.asksNobody), !isAtTerminal);
+    const ms = limitMs ?? (canAsk ? LONGEST_MS.asks : LONGEST_MS.asksNobody);
+    const [output, code] = await outputOf(child, ms, !isAtTerminal);
+    if (code === 0) return output;
+    throw new Error(child.signalCode === null ? `exit code ${code}` : `ended by ${child.signalCode}`);
   } catch (error) {
     throw failure(exec, `${(error as Error).message}${installHint ? `; ${installHint.trim()}` : ""}`, error);
   }
-}
-
-type Child = Bun.Subprocess<"inherit" | "ignore", "pipe", "inherit">;
-
-async function outputOf(child: Child, limitMs: number, isGroup: boolean): Promise<string> {
-  const [text, code] = await endOf(child, limitMs).catch((error: unknown) => {
-    kill(isGroup ? -child.pid : child.pid, SIG.KILL); // a process that it started may hold its output open
-    throw error;
-  });
-  if (code === 0) return text.toString();
-  throw new Error(child.signalCode === null ? `exit code ${code}` : `ended by ${child.signalCode}`);
-}
-
-async function endOf({ stdout, exited }: Child, limitMs: number): Promise<[Buffer, number]> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const cancel = deadline(limitMs, () => reject(new Error(`did not end within ${limitMs / 1000} s, and was killed`)));
-  const output = readStreamWithin("its output", stdout, MOST_BYTES);
-  return Promise.race([Promise.all([output, exited]), late]).finally(cancel);
 }
 
 /**

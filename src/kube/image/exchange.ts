@@ -94,7 +94,9 @@ async function send(
   { method, url, headers, body, authorization }: Asked,
 ): Promise<Response> {
   const { reach, signal } = conversation;
+  const { host } = new URL(url);
   const proxy = proxyFor(url, reach.env);
+  if (signal.aborted) throw lookupError("timeout", `${host} was not asked in time, because others were slow`);
   conversation.isUnanswered = true;
   try {
     const response = await fetch(url, {
@@ -114,7 +116,7 @@ async function send(
     conversation.isUnanswered = false;
     return response;
   } catch (error) {
-    throw toLookupError(error, new URL(url).host, proxy);
+    throw toLookupError(error, host, proxy);
   }
 }
 

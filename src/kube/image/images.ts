@@ -7,7 +7,7 @@ import { createMemory, type Keys, type Memory } from "../../core/image/memory.ts
 import { commandOf, unknown } from "../../core/image/platform.ts";
 import { formatReference, type Reference } from "../../core/image/reference.ts";
 import { deadline } from "../../system/timer.ts";
-import { createLimit } from "./limit.ts";
+import { createLimit, type Limit } from "./limit.ts";
 import { type Clock, createOutages, type OutageMemory } from "./outages.ts";
 import {
   type Asking,
@@ -31,6 +31,7 @@ export interface Images {
   find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs: number): Promise<Lookup>;
 }
 
+/** Look-ups at one registry at the same time. */
 const MOST_AT_ONCE = 8;
 
 const realClock: Clock = {
@@ -69,7 +70,8 @@ class RememberedImages implements Images {
   readonly #outages: OutageMemory;
   readonly #memory: Memory = createMemory();
   readonly #pending = new Map<string, Pending>();
-  readonly #limit = createLimit(MOST_AT_ONCE);
+  /** By registry, so that a slow one does not hold up the others. */
+  readonly #limits = new Map<string, Limit>();
 
   constructor(reader: Reader, clock: Clock) {
     this.#reader = reader;
@@ -110,8 +112,8 @@ class RememberedImages implements Images {
 
   /** Starts a look-up, unless it is under way. `isProbe`: it also asks registries that did not answer before. */
   #start(wanted: Wanted, isProbe: boolean): Pending {
-    const { query } = wanted.keys;
-    const under = this.#pending.get(query);
+    const key = `${isProbe ? "probe " : ""}${wanted.keys.query}`; // no look-up that skips a registry is a probe of it
+    const under = this.#pending.get(key);
     if (under !== undefined) return under;
     let session: Session | undefined;
     const asking: Asking = {
@@ -121,15 +123,18 @@ class RememberedImages implements Images {
         session = next;
       },
     };
-    const answer = this.#lookUp(wanted, asking).finally(() => this.#pending.delete(query));
+    const answer = this.#lookUp(wanted, asking).finally(() => this.#pending.delete(key));
     const pending = { answer, asking, session: () => session };
-    this.#pending.set(query, pending);
+    this.#pending.set(key, pending);
     return pending;
   }
 
   async #lookUp(wanted: Wanted, asking: Asking): Promise<Lookup> {
     try {
-      const said = await this.#limit(() => this.#ask(wanted, asking));
+      const { host } = wanted.reference;
+      const limit = this.#limits.get(host) ?? createLimit(MOST_AT_ONCE);
+      this.#limits.set(host, limit);
+      const said = await limit(() => this.#ask(wanted, asking));
       this.#memory.keep(wanted.keys, said, this.#clock.now());
       return said.answer;
     } catch (error) {
@@ -142,7 +147,9 @@ class RememberedImages implements Images {
   /** Asks whether a tag that was known has moved, and if it has, or was not known, what it is now. */
   async #ask({ query, reference, places, keys }: Wanted, asking: Asking) {
     if (this.#memory.hasTag(keys)) {
-      const digest = await this.#reader.ask(places, (session) => readDigest(session, reference), asking);
+      const digest = await this.#reader
+        .ask(places, (session) => readDigest(session, reference), asking)
+        .catch(unlessOdd);
       const answer = digest === undefined ? undefined : this.#memory.ofDigest(keys, digest);
       if (digest !== undefined && answer !== undefined) return { digest, answer };
     }
@@ -174,6 +181,11 @@ function keysOf({ architectures }: ImageQuery, reference: Reference, places: rea
     query: `${name} ${processors} ${who}`,
     answer: (of) => `${host}/${repository}@${of} ${processors} ${who}`,
   };
+}
+
+/** A registry that does not answer HEAD as it should is asked by GET. */
+function unlessOdd(error: unknown): undefined {
+  if (!(error instanceof LookupError && error.failure === "invalid")) throw error;
 }
 
 function toLookupError(error: unknown): LookupError {

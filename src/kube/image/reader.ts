@@ -97,10 +97,8 @@ export function createReader(
           continue;
         }
         const ofOwn = authsFor(await authsOf(source.host), source.host, source.repository);
-        const session: Session = {
-          ...{ source, reach, signal, auths: [...auths, ...ofOwn] },
-          ...{ authorization: undefined, isUnanswered: false },
-        };
+        const all = [...auths, ...ofOwn];
+        const session: Session = { source, reach, signal, auths: all, authorization: undefined, isUnanswered: false };
         onSession(session);
         try {
           const answer = await question(session);

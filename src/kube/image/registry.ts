@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { z } from "zod/mini";
 import type { RegistryAuth } from "../../core/image/auths.ts";
 import { chooseChallenge, type TokenSource } from "../../core/image/challenge.ts";
-import { LookupError, lookupError, refusalError } from "../../core/image/failure.ts";
+import { LookupError, lookupError } from "../../core/image/failure.ts";
 import type { Architecture } from "../../core/image/lookup.ts";
 import {
   type ImageConfig,
@@ -14,13 +13,13 @@ import {
 } from "../../core/image/manifest.ts";
 import { chooseEntries, type ImageReport } from "../../core/image/platform.ts";
 import { isDigest, type Reference } from "../../core/image/reference.ts";
-import { MiB, readStreamWithin } from "../../system/input.ts";
-import { type Asked, type Conversation, checkedTarget, exchange, nameOf, toLookupError } from "./exchange.ts";
+import { MiB } from "../../system/input.ts";
+import { bodyOf, parse, refusalOf } from "./answer.ts";
+import { authorize } from "./authorize.ts";
+import { type Conversation, exchange, nameOf } from "./exchange.ts";
 
 /** OCI distribution-spec 1.1, "Pushing Manifests": a registry takes manifests of at least 4 MiB, and few take more. */
 const LARGEST = 4 * MiB;
-const LARGEST_TOKEN = MiB;
-const LARGEST_REFUSAL = 64 * 1024;
 
 /** A conversation with a registry about one repository. */
 export interface Session extends Conversation {
@@ -98,24 +97,6 @@ function digestOf(body: Buffer, algorithm: string): string {
   return `${algorithm}:${createHash(algorithm).update(body).digest("hex")}`;
 }
 
-function parse<T>(session: Session, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw lookupError("invalid", `${nameOf(session)}: ${(error as Error).message}`);
-  }
-}
-
-async function bodyOf(session: Session, response: Response, most: number): Promise<Buffer> {
-  try {
-    return await readStreamWithin("its answer", response.body ?? new Blob().stream(), most);
-  } catch (error) {
-    if (error instanceof Error && /^its answer has more/.test(error.message))
-      throw lookupError("invalid", `${nameOf(session)}: ${error.message}`);
-    throw toLookupError(error, session.source.host);
-  }
-}
-
 /**
  * Asks for something of the repository. If the registry wants to know who asks, it is told by each of the credentials
  * until one is right, as the kubelet does. Resolves with an answer of 200; rejects with LookupError for others.
@@ -125,100 +106,39 @@ async function ask(session: Session, method: "GET" | "HEAD", path: string, accep
   // as containerd does it: some mirrors tell by `ns` for whom they are asked
   const url = `${origin}/v2/${repository}/${path}${mirrors === undefined ? "" : `?ns=${encodeURIComponent(mirrors)}`}`;
   const send = () => exchange(session, { method, url, headers: { accept }, authorization: session.authorization });
+  const response = await send();
+  if (response.ok) return response;
   const who = `${nameOf(session)} refuses ${repository}`;
-  let response = await send();
-  if (response.status === 401) {
-    const challenge = chooseChallenge(response.headers.get("www-authenticate") ?? "", repository);
-    await response.body?.cancel();
-    if (challenge === undefined) throw lookupError("unauthorized", `${who}: 401 without a way to authenticate`);
-    let refusal = lookupError("unauthorized", `${who} without credentials: 401`);
-    for (const auth of session.auths.length > 0 ? session.auths : [undefined]) {
-      try {
-        session.authorization = await authorize(session, challenge, auth);
-        if (session.authorization === undefined) continue;
-        response = await send();
-        if (response.ok) return response;
-        refusal = await refusalOf(response, auth === undefined ? `${who} without credentials` : who);
-      } catch (error) {
-        if (!(error instanceof LookupError)) throw error;
-        refusal = error;
-      }
-      if (refusal.failure !== "unauthorized") break;
-    }
-    throw refusal;
+  // where it redirects to is told nothing of who asks
+  if (response.status !== 401 || new URL(response.url).origin !== origin) throw await refusalOf(response, who);
+  const challenge = chooseChallenge(response.headers.get("www-authenticate") ?? "", repository);
+  await response.body?.cancel();
+  if (challenge === undefined) throw lookupError("unauthorized", `${who}: 401 without a way to authenticate`);
+  let refusal = lookupError("unauthorized", `${who} without credentials: 401`);
+  for (const auth of session.auths.length > 0 ? session.auths : [undefined]) {
+    const answer = await tryWith(session, challenge, auth, send);
+    if (!(answer instanceof LookupError)) return answer;
+    refusal = answer;
+    if (refusal.failure !== "unauthorized") break;
   }
-  if (!response.ok) throw await refusalOf(response, who);
-  return response;
+  throw refusal;
 }
 
-async function refusalOf(response: Response, who: string): Promise<LookupError> {
-  const body = await readStreamWithin("it", response.body ?? new Blob().stream(), LARGEST_REFUSAL).catch(() => "");
-  const { status, headers } = response;
-  return refusalError(who, { status, body: body.toString(), retryAfter: headers.get("retry-after") });
-}
-
-/** Returns the Authorization for a challenge; undefined if there are no credentials for it. */
-async function authorize(
+/** Asks once more, with credentials. Returns an answer of 200, or why there is none. */
+async function tryWith(
   session: Session,
   challenge: TokenSource | "basic",
   auth: RegistryAuth | undefined,
-): Promise<string | undefined> {
-  if (challenge !== "basic") return `Bearer ${await readToken(session, challenge, auth)}`;
-  return auth === undefined || auth.password === "" ? undefined : basic(auth);
-}
-
-function basic({ username, password }: RegistryAuth): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-}
-
-const answer = z.looseObject({ token: z.optional(z.string()), access_token: z.optional(z.string()) });
-
-/**
- * Gets a token for a repository: by GET (distribution, docs/content/spec/auth/token.md), with a refresh token by POST
- * (oauth.md). Rejects with LookupError.
- */
-async function readToken(
-  session: Session,
-  { realm, service, scopes }: TokenSource,
-  auth: RegistryAuth | undefined,
-): Promise<string> {
-  const url = await checkedTarget(session, realm);
-  const response = await exchange(session, tokenRequest(url, { service, scopes }, auth));
-  const who = `the token server ${url.host} of ${nameOf(session)} refuses`;
-  if (!response.ok) throw await refusalOf(response, auth === undefined ? `${who} a token without credentials` : who);
-  const body = await bodyOf(session, response, LARGEST_TOKEN);
-  const { token, access_token: other } = parse(session, () => z.parse(answer, JSON.parse(body.toString())));
-  const got = token || other || "";
-  if (/^[\x21-\x7e]+$/.test(got)) return got;
-  throw lookupError("invalid", `the token server ${url.host} of ${nameOf(session)} sent no token`);
-}
-
-function tokenRequest(
-  realm: URL,
-  { service, scopes }: Pick<TokenSource, "service" | "scopes">,
-  auth: RegistryAuth | undefined,
-): Asked {
-  const headers = { accept: "application/json" };
-  if (auth?.identityToken !== undefined) {
-    const form = new URLSearchParams({
-      grant_type: "refresh_token",
-      service: service ?? "",
-      client_id: "ebb",
-      scope: scopes.join(" "),
-      refresh_token: auth.identityToken,
-    });
-    const type = { "content-type": "application/x-www-form-urlencoded" };
-    return {
-      method: "POST",
-      url: realm.href,
-      headers: { ...headers, ...type },
-      body: `${form}`,
-      authorization: undefined,
-    };
+  send: () => Promise<Response>,
+): Promise<Response | LookupError> {
+  const who = `${nameOf(session)} refuses ${session.source.repository}`;
+  try {
+    session.authorization = await authorize(session, challenge, auth);
+    if (session.authorization === undefined) return lookupError("unauthorized", `${who} without credentials: 401`);
+    const response = await send();
+    return response.ok ? response : await refusalOf(response, auth === undefined ? `${who} without credentials` : who);
+  } catch (error) {
+    if (error instanceof LookupError) return error;
+    throw error;
   }
-  const url = new URL(realm);
-  if (service !== undefined) url.searchParams.set("service", service);
-  for (const scope of scopes) url.searchParams.append("scope", scope);
-  url.searchParams.set("client_id", "ebb");
-  return { method: "GET", url: url.href, headers, authorization: auth === undefined ? undefined : basic(auth) };
 }

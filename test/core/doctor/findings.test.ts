@@ -8,10 +8,11 @@ import {
 } from "../../../src/core/doctor/installation.ts";
 import { namespaceFindings } from "../../../src/core/doctor/namespaces.ts";
 import { lacksPods, refusalFinding, wantsEbb, workloadFindings } from "../../../src/core/doctor/owners.ts";
-import { annotationFindings, podFinding, readinessFindings } from "../../../src/core/doctor/pods.ts";
+import { annotationFindings, podFinding, readinessFindings, unwrappedFindings } from "../../../src/core/doctor/pods.ts";
 import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
+import { unknownImage } from "../inject/registry.ts";
 
 const webhooks: Webhooks = { count: 1, answering: 1, images: [policy.image], all: false };
 
@@ -165,6 +166,31 @@ describe("a container of an injected pod that gets traffic while ebb waits", () 
 
   test("only where ebb starts it", () => {
     expect(readinessFindings(stored(podOf({ containers: [app({ ports })] })))).toEqual([]);
+  });
+});
+
+describe("a container of an injected pod whose command was not known", () => {
+  const found = (annotations: Record<string, string>, ...containers: readonly object[]) => {
+    const pod = podIn(injectPod(podOf({ containers, annotations }), { ...policy, ...unknownImage }));
+    return unwrappedFindings(stored(pod, "StatefulSet"));
+  };
+  const unnamed = { name: "queue", image: "queue:3" };
+  const after =
+    "; ebb.dev/entrypoint.queue can give it; after that: delete the pod, and its StatefulSet creates it again";
+
+  test.each<[string, Record<string, string>, string]>([
+    ["only drains", {}, "drains, and does not wait for the sidecars"],
+    ["starts without ebb", { "ebb.dev/drain": "0" }, "starts without ebb"],
+  ])("%s", (_, annotations, does) => {
+    const message = `its container "queue" ${does}, because its command was not known: WHY${after}`;
+    expect(found(annotations, unnamed, app())).toEqual([{ object: "Pod shop/a", message }]);
+  });
+
+  test("and no other", () => {
+    expect(found({}, app(), { name: "envoy" })).toEqual([]);
+    expect([podOf(), stored(skipped)].flatMap(unwrappedFindings)).toEqual([]);
+    const pod = podIn(injectPod(podOf({ containers: [unnamed] }), { ...policy, ...unknownImage }));
+    expect(podFinding(stored(pod), "true", webhooks)).toBeUndefined();
   });
 });
 

@@ -170,6 +170,35 @@ describe("credentials go", () => {
     expect(linesOf(registry).at(-1)).toEndWith("?back -");
   });
 
+  test("to no host that asks for them after a redirect", async () => {
+    await using thief = startStandIn(
+      content,
+      tokens(() => true),
+    );
+    await using registry = startStandIn(
+      content,
+      ({ line }) => new Response(null, { status: 307, headers: { location: `https://${thief.host}${line.slice(4)}` } }),
+    );
+    const auths = [authOf(registry.host, "me", "pw"), authOf(registry.host, "", "", "refresh me")];
+    expect(await findOnce(`${registry.host}/team/app`, {}, auths)).toMatchObject({ failure: "unauthorized" });
+    expect(linesOf(thief)).toEqual(["GET /v2/team/app/manifests/latest -"]);
+  });
+
+  test("to no host to which the token server redirects", async () => {
+    await using other = startStandIn(content, () => Response.json({ token: "t0ken" }));
+    await using registry = startStandIn(content, (got, itself) =>
+      got.line.includes(" /token")
+        ? new Response(null, { status: 307, headers: { location: `https://${other.host}/token` } })
+        : tokens(() => true)(got, itself),
+    );
+    const how = [authOf(registry.host, "me", "pw")];
+    expect(await findOnce(`${registry.host}/team/app`, {}, how)).toMatchObject({ kind: "found" });
+    expect(linesOf(other)).toEqual(["GET /token -"]);
+    const refresh = [authOf(registry.host, "", "", "refresh me")];
+    expect(await findOnce(`${registry.host}/team/app`, {}, refresh)).toMatchObject({ kind: "unknown" });
+    expect(other.got).toHaveLength(1);
+  });
+
   test("along with a redirect within the host", async () => {
     await using registry = startStandIn(content, (got, itself) =>
       got.line.includes("/blobs/") && !got.line.includes("?")

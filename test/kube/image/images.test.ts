@@ -78,6 +78,21 @@ describe("an image is asked for", () => {
     expect(asking.images.known(queryOf(image), [])).toMatchObject(starting("/app"));
   });
 
+  test.each<[string, Behaviour]>([
+    [
+      "does not know HEAD",
+      ({ request }) => (request.method === "HEAD" ? new Response(null, { status: 405 }) : undefined),
+    ],
+    ["names no digest", ({ request }) => (request.method === "HEAD" ? new Response(null) : undefined)],
+  ])("by GET if the registry %s", async (_, behave) => {
+    await using registry = startStandIn(contentOf("app"), behave);
+    using asking = createAsking();
+    const image = `${registry.host}/app`;
+    await find(asking, image);
+    asking.clock.move(5 * MINUTE);
+    expect(await find(asking, image)).toMatchObject(starting("/app"));
+  });
+
   test("anew if its tag has moved", async () => {
     const content = contentOf("app");
     await using registry = startStandIn(content);
@@ -229,6 +244,20 @@ describe("mirrors", () => {
     expect(mirror.take()).toEqual([]);
     asking.clock.move(30_000);
     await until("it is asked again", () => mirror.take().length > 0);
+  });
+
+  test("one is asked again also while the look-up that found it silent goes on", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await using mirror = startStandIn(contentOf(), silent);
+    await using registry = startStandIn(contentOf("app"), () => promise as Promise<never>);
+    using asking = createAsking({ mirrors: [`${registry.host}=${mirror.host}`], requestMs: 1000 });
+    const lookup = find(asking, `${registry.host}/app`);
+    await until("the registry is asked in its place", () => registry.got.length > 0);
+    mirror.take();
+    asking.clock.move(30_000);
+    await until("the mirror is asked again", () => mirror.take().length > 0);
+    resolve();
+    expect(await lookup).toMatchObject(starting("/app"));
   });
 
   test("one without TLS is asked if it is named so", async () => {

@@ -104,6 +104,13 @@ describe("in a server, a container whose command nobody knows", () => {
     );
   });
 
+  test("with a hook of its own that calls ebb lets that drain for as long as the pod says", () => {
+    const lifecycle = { preStop: { exec: { command: ["/ebb.dev/ebb", "drain"] } } };
+    const given = { containers: [unnamed({ lifecycle })], annotations: { "ebb.dev/drain": "9s" } };
+    const [{ env }] = changed(given, unknownImage).spec.containers;
+    expect(env).toContainEqual({ name: "EBB_DRAIN", value: "9s" });
+  });
+
   const drainOff = { annotations: { "ebb.dev/drain": "0" } };
   const off: readonly (readonly [string, Given, string])[] = [
     ["its drain is off", drainOff, "its drain is 0"],

@@ -1,0 +1,33 @@
+import { SIG } from "../../core/run/signal.ts";
+import { MiB, readStreamWithin } from "../../system/input.ts";
+import { kill } from "../../system/process/child.ts";
+import { deadline } from "../../system/timer.ts";
+
+/** The most that a program for credentials may print: a hundred times a token or a certificate. */
+const MOST_BYTES = MiB;
+
+/** A program that was started with a pipe for its output. */
+export type Plugin = Pick<Bun.Subprocess<"inherit" | "ignore" | Blob, "pipe">, "pid" | "stdout" | "exited">;
+
+/**
+ * Reads the output of a program for credentials to its end. Resolves with it, and with the exit code. Kills the program,
+ * or with `isGroup` its process group, and rejects if it does not end within `limitMs` or prints more than 1 MiB.
+ */
+export async function outputOf(
+  { pid, stdout, exited }: Plugin,
+  limitMs: number,
+  isGroup: boolean,
+): Promise<readonly [output: string, code: number]> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const cancel = deadline(limitMs, () => reject(new Error(`did not end within ${limitMs / 1000} s, and was killed`)));
+  try {
+    const ended = Promise.all([readStreamWithin("its output", stdout, MOST_BYTES), exited]);
+    const [output, code] = await Promise.race([ended, late]);
+    return [output.toString(), code];
+  } catch (error) {
+    kill(isGroup ? -pid : pid, SIG.KILL); // a process that it started may hold its output open
+    throw error;
+  } finally {
+    cancel();
+  }
+}

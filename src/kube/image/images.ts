@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { formatDuration } from "../../core/base/duration.ts";
 import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import type { RegistryAuths } from "../../core/image/auths.ts";
 import { LookupError, lookupError } from "../../core/image/failure.ts";
@@ -162,7 +163,7 @@ class RememberedImages implements Images {
   #late(wanted: Wanted, pending: Pending, waitMs: number): Lookup {
     const session = pending.session();
     const host = session?.source.host ?? wanted.reference.host;
-    const error = lookupError("timeout", `${host} did not answer within ${waitMs / 1000} s`);
+    const error = lookupError("timeout", `${host} did not answer within ${formatDuration(waitMs)}`);
     if (session?.isUnanswered) pending.asking.outages?.begin(session.source.origin, error);
     this.#memory.fail(wanted.keys, unknown(error.failure, error.message), this.#clock.now());
     return this.#remembered(wanted) ?? unknown(error.failure, error.message);

@@ -66,12 +66,12 @@ describe.skipIf(obstacle !== undefined)("in a namespace with the label, with --r
   });
 
   test.concurrent("a StatefulSet's args are expanded as without ebb, and the image's words are not", async () => {
-    const wrapped = await here.until("the queue runs", async () => running(await here.pod("queue-0")));
+    const wrapped = await here.until("the queue runs", () => running("queue-0"));
     const [queue = { name: "queue" }] = wrapped.spec.containers;
     expect(queue.command?.slice(0, 3)).toEqual(["/ebb.dev/ebb", "run", "--"]);
     const { command: _, volumeMounts: __, lifecycle: ___, ...own } = queue;
     await here.apply([podOf("bare", { containers: [own] }, { annotations: { "ebb.dev/inject": "false" } })]);
-    const bare = await here.until("the bare one runs", async () => running(await here.pod("bare")));
+    const bare = await here.until("the bare one runs", () => running("bare"));
     const expected = ["", "serve", "--port=5672", "/data"];
     expect([await written(wrapped, 4), await written(bare, 4)]).toEqual([expected, expected]);
   });
@@ -99,8 +99,9 @@ async function manifestHere(): Promise<string> {
     .replaceAll("localhost:5000", `${host}/public`);
 }
 
-function running(pod: Pod): Pod | undefined {
-  return pod.status.containerStatuses?.every(({ ready }) => ready) ? pod : undefined;
+async function running(name: string): Promise<Pod | undefined> {
+  const pod = (await here.pods()).find(({ metadata }) => metadata.name === name);
+  return pod?.status.containerStatuses?.every(({ ready }) => ready) ? pod : undefined;
 }
 
 /** Returns the first lines that a pod's app has written, without those of ebb and of a shell that finds no `PORT`. */

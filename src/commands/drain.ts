@@ -3,7 +3,7 @@ import { formatDuration, formatSeconds } from "../core/base/duration.ts";
 import { counted } from "../core/base/wording.ts";
 import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { changed, option } from "../core/cli/option.ts";
-import { options as all, logOptionNames, pickOptions, sidecarOptionNames } from "../core/cli/options.ts";
+import { options as all, hookOptionNames, pickOptions } from "../core/cli/options.ts";
 import { boolean } from "../core/cli/syntax.ts";
 import type { InFlight } from "../core/envoy/in-flight.ts";
 import { EXIT } from "../core/run/exit.ts";
@@ -20,7 +20,7 @@ import { logQuit, quitAll } from "../system/sidecars/quit.ts";
 import { leftUntil } from "../system/timer.ts";
 
 const options = {
-  ...pickOptions(...sidecarOptionNames, ...logOptionNames, "quitTimeout", "minDrain", "maxInFlight", "podGrace"),
+  ...pickOptions(...hookOptionNames, "quitTimeout"),
   drain: changed(all.drain, {
     initial: 60_000,
     initially: "60s",

@@ -2,6 +2,7 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
+import { registryOptions } from "../core/cli/cluster/registry-options.ts";
 import { list, option } from "../core/cli/option.ts";
 import { pickOptions } from "../core/cli/options.ts";
 import { expandShortFlags } from "../core/cli/short-flags.ts";
@@ -10,6 +11,7 @@ import type { InjectPolicy } from "../core/inject/policy.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
 import program from "../kube/inject/inject.ts" with { type: "file" };
+import { createLog } from "../system/output/log.ts";
 
 const options = {
   filename: list({
@@ -30,6 +32,7 @@ const options = {
     help: "-R: also read the folders inside a folder",
   }),
   ...injectionOptions,
+  ...registryOptions,
   remove: option({
     flag: "remove",
     group: "injection",
@@ -82,8 +85,8 @@ export const command: Command = {
       why: "What would change, as a diff for git apply; exit code 1 if anything would.",
     },
     {
-      call: "ebb inject --image registry.example.com/ebb:0.1.0 --entrypoint 'web=/server --port 8080' --set drain=40s --in-place web.yaml",
-      why: "In the file itself. The manifest has no command: the image starts /server.",
+      call: "ebb inject --image registry.example.com/ebb:0.1.0 --registries none --entrypoint 'web=/server --port 8080' --in-place web.yaml",
+      why: "In the file itself. The manifest has no command, and no registry is asked for it: the image starts /server.",
     },
   ],
   exits: [
@@ -109,8 +112,10 @@ async function main({ args, env }: Invocation): Promise<number> {
     ...values,
     paths: [...values.filename, ...call.operands, ...call.command],
     policy: wantedPolicy(call),
+    registries: values,
     outcome: outcomeOf(call),
     env,
+    log: createLog({ logLevel: "info", logFormat: "text", quiet: values.quiet }, { env: {} }),
   };
   const { inject }: typeof import("../kube/inject/inject.ts") = await import(program);
   return await inject(order);
@@ -122,7 +127,7 @@ async function main({ args, env }: Invocation): Promise<number> {
  */
 function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy | undefined {
   if (!values.remove) return policyOf(values);
-  const idle = Object.entries(injectionOptions).filter(([key]) =>
+  const idle = Object.entries({ ...injectionOptions, ...registryOptions }).filter(([key]) =>
     origins[key as keyof typeof options].startsWith("--"),
   );
   if (idle.length === 0) return undefined;

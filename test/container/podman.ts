@@ -45,6 +45,9 @@ export interface ContainerOptions {
   readonly beside?: Container;
   /** Files of this machine: PATH_HERE:PATH_THERE. */
   readonly mounts?: readonly string[];
+  /** What takes the place of the image's ENTRYPOINT and CMD, as a container's `command` does. */
+  readonly command?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   /** Whether a terminal is its stdin, stdout and stderr. */
   readonly terminal?: boolean;
   /** podman's flags for rights and limits; by default those of a strict pod. */
@@ -65,6 +68,8 @@ export function startContainer(image: string, args: readonly string[], options: 
     ...(options.security ?? restricted),
     ...(options.mounts ?? []).flatMap((mount) => ["--volume", mount]),
     ...(options.terminal ? ["--tty"] : []),
+    ...(options.command === undefined ? [] : ["--entrypoint", JSON.stringify(options.command)]),
+    ...Object.entries(options.env ?? {}).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
   ];
   const { says, ended } = spawn(["run", ...flags, image, ...args]);
   return {

@@ -59,6 +59,13 @@ export const sidecarOptionNames = [
 /** The options that decide how ebb logs. */
 export const logOptionNames = ["logLevel", "logFormat", "quiet"] as const;
 
+/** The options with which `ebb drain` does its work as a preStop hook. */
+export const hookOptionNames = [
+  ...sidecarOptionNames,
+  ...logOptionNames,
+  ...["minDrain", "maxInFlight", "podGrace"],
+] as const;
+
 /** Returns the options with these names, in the order of `options`. */
 export function pickOptions<K extends OptionName>(...names: readonly K[]): Pick<typeof options, K> {
   const picked: Partial<Record<OptionName, unknown>> = {};

@@ -1,8 +1,9 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { isEbbKey } from "../inject/annotation-names.ts";
+import { isEbbKey, STATUS } from "../inject/annotation-names.ts";
 import { EBB } from "../inject/container/command.ts";
 import { earlyTraffic } from "../inject/container/readiness.ts";
 import { injectPod } from "../inject/inject-pod.ts";
+import { readStatus } from "../inject/status.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
 import { type Finding, ofPod } from "./finding.ts";
@@ -76,6 +77,18 @@ export function readinessFindings(pod: JsonObject): readonly Finding[] {
   return messages.map((message) => ofPod(pod, message + whereToCorrect(pod)));
 }
 
+/** Returns a finding for each container of an injected pod that ebb does not start, because its command was not known. */
+export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
+  const status = readStatus(textOf(objectOf(objectOf(pod.metadata).annotations)[STATUS]));
+  if (status === undefined || "field" in status) return [];
+  return Object.entries(status.containers).flatMap(([name, { hook, unwrapped }]) => {
+    if (unwrapped === undefined) return [];
+    const does = hook === true ? "drains, and does not wait for the sidecars" : "starts without ebb";
+    const message = `its container "${name}" ${does}, because its command was not known: ${unwrapped}`;
+    return [ofPod(pod, `${message}; ebb.dev/entrypoint.${name} can give it; after that: ${howAgain(pod)}`)];
+  });
+}
+
 const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
 
 /**
@@ -123,7 +136,7 @@ const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(
 /**
  * Returns why a pod that asks for ebb has none, to be followed by how to create it again. Returns undefined if it is
  * right: the webhook leaves a pod as it is if only --all selects it and ebb cannot be put into it, or if there is
- * nothing to change.
+ * nothing to change. What it cannot do without a registry, it says in the pod's ebb.dev/status.
  */
 function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webhooks): string | undefined {
   const injection = injectPod(pod, nobodys);
@@ -132,7 +145,7 @@ function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webh
     const problems = injection.problems.map(({ field, message }) => `${field}: ${message}`);
     return `${problems.join("; ")}; after that: `;
   }
-  if (injection.kind !== "changed") return undefined;
+  if (injection.kind === "unchanged" || (injection.kind === "skipped" && by === "--all")) return undefined;
   if (answering === 0) return "no webhook is installed: install it (ebb manifests webhook), then ";
   const late = by === "annotation" ? "" : ", or the pod is older than that";
   return `no webhook answered when it was created${late}: `;

@@ -1,22 +1,21 @@
+import { hookOptionNames, pickOptions } from "../cli/options.ts";
 import { ANNOTATIONS, VOLUME } from "./annotation-names.ts";
-import { type Chosen, chooseContainers } from "./container/choose.ts";
+import { type App, isLeft, planApp, remarkOnUnknown } from "./container/app.ts";
+import { chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
-import { type Delay, delayOf, delayOptions, remarkOnDelay } from "./container/post-start.ts";
+import { remarkOnDelay } from "./container/post-start.ts";
 import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-stop.ts";
 import { earlyTraffic } from "./container/readiness.ts";
 import {
   fit,
-  graceOf,
-  type HookPlan,
   isAlwaysRestarted,
-  planHook,
   quits,
   rivalQuitters,
-  stopSignalOf,
   warnOfUncatchableSignal,
   wholeSeconds,
 } from "./container/shutdown.ts";
-import { quitProblems, sidecarOptions } from "./container/sidecars.ts";
+import { quitProblems } from "./container/sidecars.ts";
+import { pinned } from "./container/words.ts";
 import {
   type AnnotationsFile,
   annotationsVolume,
@@ -28,7 +27,7 @@ import {
 } from "./install.ts";
 import { type Container, freeName, type Mount, type Pod, type Remarks } from "./pod.ts";
 import { variableOf, variablesOf } from "./pod-annotations.ts";
-import type { InjectRequest } from "./policy.ts";
+import type { InjectRequest, TrackedImage } from "./policy.ts";
 
 /** What is decided for a pod as a whole before its containers are changed one by one. */
 interface Context {
@@ -39,25 +38,11 @@ interface Context {
   readonly volumes: { readonly ebb: string; readonly annotations: string; readonly mounted: Set<string> };
 }
 
-/** What is decided for a container that ebb starts. */
-interface App extends Chosen {
-  /** Its options by flag. */
-  readonly options: ReadonlyMap<string, string>;
-  /** Those of them that the pod's annotations say. */
-  readonly said: ReadonlyMap<string, string>;
-  /** Whether annotations, the policy or variables of the manifest say an option. */
-  readonly isGiven: (flag: string) => boolean;
-  readonly delay: Delay | undefined;
-  readonly shutdown: HookPlan;
-  /** Whether ebb looks for sidecars there. */
-  readonly looks: boolean;
-}
-
 /**
- * Puts ebb into a pod that does not have it: changes its containers, init containers and volumes in place. After a
- * problem the pod is of no use.
+ * Puts ebb into a pod that does not have it: changes its containers, init containers and volumes in place. Returns what
+ * was decided for its apps. After a problem the pod is of no use.
  */
-export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): void {
+export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): readonly App[] {
   const chosen = chooseContainers(pod, request, remarks);
   const taken = pod.spec.volumes ?? [];
   const context = {
@@ -70,14 +55,18 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): v
       mounted: new Set<string>(),
     },
   };
-  const apps = chosen.map((one) => changeApp(one, context, remarks));
-  const started = apps.filter(({ command }) => command !== undefined).map(({ container }) => container);
+  const all = chosen.map((one) => planApp(one, context));
+  for (const app of all) remarkOn(app, context, remarks);
+  const apps = all.filter((app) => !isLeft(app));
+  for (const app of apps) changeApp(app, context);
+  const started = apps.filter(({ start }) => start.kind === "wrapped").map(({ container }) => container);
   const isNamed = request.annotations.containers !== undefined;
   const rivals = isAlwaysRestarted(pod) ? undefined : rivalQuitters(started, isNamed);
   if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
   if (!isAlwaysRestarted(pod) && apps.some(quitsByItself)) remarks.warnings.push(...quitProblems(context.surroundings));
-  if (started.length > 0) hookProxies(apps, context, remarks);
+  hookProxies(apps, context, remarks);
   addVolumes(context);
+  return all;
 }
 
 /** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
@@ -85,43 +74,27 @@ function quitsByItself({ container, isGiven }: App): boolean {
   return quits(container) && !["quit", "signal-process", "sidecar"].some(isGiven);
 }
 
-/** Changes a container that ebb starts: command, variables, mounts, preStop hook. */
-function changeApp(chosen: Chosen, context: Context, remarks: Remarks): App {
-  const app = planApp(chosen, context);
-  remarkOn(app, context, remarks);
-  const { container, command, shutdown } = app;
+/** Changes a container that ebb starts or drains: command, image, variables, mounts, preStop hook. */
+function changeApp(app: App, context: Context): void {
+  const { container, start, shutdown, isMounted } = app;
   const file = annotationsFileFor(app, context);
-  if (command !== undefined) container.command = command;
+  if (start.kind === "wrapped") container.command = start.command;
+  if (start.kind === "wrapped" && context.request.policy.pinImages === true) pin(container, start.image);
   addVariables(app, file?.path);
-  if (command !== undefined) addMount(container, ebbMount(context.volumes.ebb), context);
+  if (isMounted) addMount(container, ebbMount(context.volumes.ebb), context);
   if (file?.mount !== undefined) addMount(container, file.mount, context);
   if (shutdown.kind === "hook") addHook(container, shutdown.hook);
-  return app;
 }
 
-/** Collects the options of a container: what the pod's fields mean, then the policy's, then the annotations'. */
-function planApp(chosen: Chosen, context: Context): App {
-  const { container } = chosen;
-  const { pod, request, surroundings } = context;
-  const { annotations, policy } = request;
-  const fields = new Map([["restart-policy", container.restartPolicy ?? pod.spec.restartPolicy ?? "Always"]]);
-  for (const [flag, text] of surroundings.options) fields.set(flag, text);
-  if (graceOf(pod) > 0) fields.set("pod-grace", `${graceOf(pod)}s`);
-  const stopSignal = stopSignalOf(container);
-  if (stopSignal !== undefined) fields.set("stop-signal", stopSignal);
-  const said = new Map([...annotations.options, ...(annotations.own.get(container.name) ?? [])]);
-  const given = new Map([...policy.options, ...said]);
-  const named = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
-  const delay = delayOf(chosen, surroundings, named);
-  const options = new Map([...delayOptions(delay), ...named]);
-  const shutdown = planHook(chosen, context, options);
-  const variables = new Set((container.env ?? []).map(({ name }) => name));
-  const isGiven = (flag: string) => given.has(flag) || variablesOf(flag).some((name) => variables.has(name));
-  return { ...chosen, options, said, isGiven, delay, shutdown, looks: options.get("sidecar") !== "none" };
+/** Adds the digest of the image whose command a registry told to its name, unless that has one. */
+function pin(container: Container, image: TrackedImage | undefined): void {
+  if (image?.digest === undefined || image.name !== container.image || image.name.includes("@")) return;
+  container.image = pinned(image.name, image.digest);
 }
 
-function remarkOn(app: App, { pod, surroundings }: Context, { problems, warnings }: Remarks): void {
-  const { at, container, command, options, said, shutdown, looks } = app;
+function remarkOn(app: App, context: Context, { problems, warnings }: Remarks): void {
+  const { at, container, start, options, said, shutdown, looks, isMounted } = app;
+  const { pod, surroundings } = context;
   for (const flag of options.keys()) {
     if (!said.has(flag) || !has(container, variableOf(flag))) continue;
     const message = `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`;
@@ -129,11 +102,12 @@ function remarkOn(app: App, { pod, surroundings }: Context, { problems, warnings
   }
   warnings.push(...shutdown.warnings, ...remarkOnDelay(app, app.delay, app.isGiven));
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
-  warnings.push(...warnOfUncatchableSignal(container, at));
-  const early = looks && command !== undefined ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
+  if (!isLeft(app)) warnings.push(...remarkOnUnknown(app, pod));
+  if (start.kind !== "unknown") warnings.push(...warnOfUncatchableSignal(container, at, start.image?.stopSignal));
+  const early = looks && start.kind === "wrapped" ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
   if (early !== undefined && !warnings.some(({ field }) => field.endsWith(".readinessProbe")))
     warnings.push({ field: `spec.containers[${at}].readinessProbe`, message: early });
-  const mount = command === undefined ? undefined : mountInTheWay(container);
+  const mount = isMounted ? mountInTheWay(container) : undefined;
   if (mount === undefined) return;
   const field = `spec.containers[${at}].volumeMounts[${mount}].mountPath`;
   problems.push({ field, message: "ebb is mounted at /ebb.dev: mount this elsewhere" });
@@ -148,14 +122,20 @@ function annotationsFileFor(
   return looks && !isSaid ? findAnnotationsFile(container, pod.spec.volumes ?? [], volumes.annotations) : undefined;
 }
 
+/** The options that `ebb drain` reads, as the hook of a container that ebb does not start. */
+const hookFlags: ReadonlySet<string> = new Set(
+  Object.values(pickOptions(...hookOptionNames, "drain")).map(({ flag }) => flag),
+);
+
 /**
  * Adds the variables of options that the container's env does not set. A value that no annotation of the pod says also
  * gives way to other tools' variables. `annotationsFile`: where the pod's annotations are, if ebb must be told.
  */
-function addVariables({ container, options, said, shutdown }: App, annotationsFile: string | undefined): void {
+function addVariables({ container, start, options, said, shutdown }: App, annotationsFile: string | undefined): void {
   const isSet = (flag: string) =>
     said.has(flag) ? has(container, variableOf(flag)) : variablesOf(flag).some((name) => has(container, name));
-  const isTold = (flag: string) => !(flag === "drain" && shutdown.kind === "hook") && !isSet(flag);
+  const isRead = (flag: string) => start.kind !== "unknown" || hookFlags.has(flag);
+  const isTold = (flag: string) => isRead(flag) && !(flag === "drain" && shutdown.kind === "hook") && !isSet(flag);
   const added = [...options].filter(([flag]) => isTold(flag));
   if (annotationsFile !== undefined) added.push(["pod-annotations", annotationsFile]);
   if (added.length === 0) return;
@@ -178,6 +158,7 @@ function addHook(container: Container, command: string[]): void {
 /** Adds drain hooks to ordinary proxies, so that they are there until the app has drained. */
 function hookProxies(apps: readonly App[], context: Context, { warnings }: Remarks): void {
   const { pod, request, surroundings, volumes } = context;
+  if (!apps.some(({ isMounted }) => isMounted)) return;
   const longest = apps.toSorted((a, b) => b.shutdown.drainMs - a.shutdown.drainMs)[0]?.shutdown;
   if (longest === undefined || longest.drainMs === 0 || !isAlwaysRestarted(pod)) return;
   const slept = Math.max(...apps.map(({ shutdown }) => shutdown.sleptMs));

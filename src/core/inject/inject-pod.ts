@@ -3,13 +3,15 @@ import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
 import { ASK, annotationField, STATUS } from "./annotation-names.ts";
 import { changePod } from "./change-pod.ts";
+import { isLeft, remarkOnUnknown } from "./container/app.ts";
 import { isApp } from "./container/choose.ts";
+import { isAlwaysRestarted } from "./container/shutdown.ts";
 import { otherSystem } from "./other-system.ts";
 import { checkPod, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { removeEbb, removeInjection } from "./remove.ts";
-import { readStatus, recordStatus } from "./status.ts";
+import { type Recorded, readStatus, recordStatus } from "./status.ts";
 
 /**
  * What came of putting ebb into a pod, or taking it out. `asked`: the pod's annotations, or the caller of
@@ -17,9 +19,11 @@ import { readStatus, recordStatus } from "./status.ts";
  * `all` selected, stays as it is if it is refused.
  */
 export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
-  | { readonly kind: "changed"; readonly pod: Pod; readonly containers: readonly string[] }
+  | ({ readonly kind: "changed"; readonly pod: Pod } & Recorded)
   | { readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] }
   | { readonly kind: "unchanged"; readonly reason: string }
+  /** Nobody knows the command of a container that needs it. The pod is right, and stays as it is. */
+  | { readonly kind: "skipped"; readonly problems: readonly Remark[] }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
 );
 
@@ -50,7 +54,7 @@ const comesAgain: Remark = {
 
 function capped(injection: Injection): Injection {
   const warnings = firstOf(injection.warnings);
-  if (injection.kind === "refused") return { ...injection, problems: firstOf(injection.problems), warnings };
+  if ("problems" in injection) return { ...injection, problems: firstOf(injection.problems), warnings };
   return { ...injection, warnings };
 }
 
@@ -136,13 +140,23 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   // an option of ebb asks for ebb, by whichever rule the pod was selected
   const isAsked = asked || remarks.problems.length > 0;
   const next = copyOf(before);
-  changePod(next, { annotations: said, policy: all, formerEntrypoints: former?.entrypoints ?? new Map() }, remarks);
-  const warnings = distinct(remarks.warnings);
-  if (remarks.problems.length > 0) return { kind: "refused", asked: isAsked, problems: remarks.problems, warnings };
-  const containers = recordStatus(next, before, all);
-  if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, containers: containers ?? [], warnings };
-  return unchanged(containers === undefined ? "there is nothing to change" : "it has ebb already", warnings);
+  const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map() }, remarks);
+  const { problems } = remarks;
+  const left = apps.filter(isLeft).flatMap((app) => remarkOnUnknown(app, pod));
+  const warnings = distinct([...left, ...remarks.warnings]);
+  if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: distinct(remarks.warnings) };
+  const recorded = recordStatus(next, before, all, apps);
+  if (left.length > 0 && (recorded === undefined || !isAlwaysRestarted(next))) {
+    // what an earlier injection has put there, and cannot be brought up to date, may be wrong by now
+    const containers = Object.keys(status?.containers ?? {});
+    if (containers.length > 0) return { kind: "removed", asked, pod: before, containers, warnings };
+    return { kind: "skipped", asked, problems: left, warnings: distinct(remarks.warnings) };
+  }
+  if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, ...(recorded ?? nothing), warnings };
+  return unchanged(recorded === undefined ? "there is nothing to change" : "it has ebb already", warnings);
 }
+
+const nothing: Recorded = { containers: [], drained: [] };
 
 function distinct(remarks: readonly Remark[]): readonly Remark[] {
   return [...new Map(remarks.map((remark) => [`${remark.field}: ${remark.message}`, remark])).values()];

@@ -1,14 +1,14 @@
 import { describePath, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
+import { type Architecture, architectures } from "../image/lookup.ts";
 import type { Pod, Remark } from "./pod.ts";
 
 /** The nodes on which ebb runs, by the labels that the kubelet gives them. */
 const systems = ["linux"];
-const architectures = ["amd64", "arm64"];
-const supported: ReadonlyMap<string, readonly string[]> = new Map([
+const archLabels = ["kubernetes.io/arch", "beta.kubernetes.io/arch"];
+const supported: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ["kubernetes.io/os", systems],
   ["beta.kubernetes.io/os", systems],
-  ["kubernetes.io/arch", architectures],
-  ["beta.kubernetes.io/arch", architectures],
+  ...archLabels.map((label) => [label, architectures] as const),
 ]);
 
 /**
@@ -33,7 +33,7 @@ const TERMS: Path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuring
 
 /** Returns a problem if no term of the required node affinity admits a node for which there is an ebb. */
 function otherByAffinity(spec: Pod["spec"]): Remark | undefined {
-  const terms = listOf(valueAt(spec, TERMS)).map((term) => listOf(objectOf(term).matchExpressions));
+  const terms = termsOf(spec);
   const excluding = terms.map((expressions) => expressions.findIndex(excludesAll)); // -1: none
   const [at] = excluding;
   if (at === undefined || excluding.includes(-1)) return undefined;
@@ -43,14 +43,34 @@ function otherByAffinity(spec: Pod["spec"]): Remark | undefined {
   return problem(describePath(["spec", ...TERMS, 0, "matchExpressions", at]), ours, where);
 }
 
+/** Returns the requirements of each term of the required node affinity. A node must meet all of one term. */
+function termsOf(spec: Pod["spec"]): readonly (readonly unknown[])[] {
+  return listOf(valueAt(spec, TERMS)).map((term) => listOf(objectOf(term).matchExpressions));
+}
+
 /** Reports whether no node for which there is an ebb meets a requirement of nodes. */
 function excludesAll(expression: unknown): boolean {
-  const { key, operator, values } = objectOf(expression);
-  const ours = supported.get(textOf(key) ?? "");
-  if (ours === undefined) return false;
-  const named = listOf(values);
-  if (operator === "In") return !ours.some((value) => named.includes(value));
-  return operator === "NotIn" && ours.every((value) => named.includes(value));
+  const ours = supported.get(textOf(objectOf(expression).key) ?? "");
+  return ours !== undefined && !ours.some((value) => admits(expression, value));
+}
+
+/** Reports whether a requirement admits nodes whose label has this value. */
+function admits(expression: unknown, value: string): boolean {
+  const { operator, values } = objectOf(expression);
+  const isNamed = listOf(values).includes(value);
+  return operator === "In" ? isNamed : !(operator === "NotIn" && isNamed);
+}
+
+/** Returns the processors of the nodes on which a pod may run; all for which there is an ebb if it does not say. */
+export function architecturesOf({ spec }: Pod): readonly Architecture[] {
+  const selected = architectures.filter((one) =>
+    archLabels.every((label) => (spec.nodeSelector?.[label] ?? one) === one),
+  );
+  const terms = termsOf(spec);
+  const meets = (one: Architecture) => (expressions: readonly unknown[]) =>
+    expressions.every((each) => !archLabels.includes(textOf(objectOf(each).key) ?? "") || admits(each, one));
+  const admitted = selected.filter((one) => terms.length === 0 || terms.some(meets(one)));
+  return admitted.length === 0 ? architectures : admitted;
 }
 
 function whereOf(values: readonly unknown[]): string {

@@ -24,6 +24,8 @@ export interface InjectPolicy {
   readonly entrypoints: ReadonlyMap<string, readonly string[]>;
   /** Returns what a registry says of an image that none of them knows; undefined if none was asked. */
   readonly imageOf?: ((query: ImageQuery) => Lookup | undefined) | undefined;
+  /** Whether an image whose command a registry told gets its digest (`shop:1.4@sha256:...`). */
+  readonly pinImages?: boolean | undefined;
 }
 
 /** What decides how a pod is changed. */
@@ -31,6 +33,25 @@ export interface InjectRequest {
   readonly annotations: PodAnnotations;
   /** Its options include those of an earlier policy that it does not set itself. */
   readonly policy: InjectPolicy;
-  /** What images start, by the container's name, as an earlier injection knew it. */
-  readonly formerEntrypoints: ReadonlyMap<string, readonly string[]>;
+  /** What an earlier injection knew of the commands of images, by the container's name. */
+  readonly former: ReadonlyMap<string, FormerWords>;
+}
+
+/** What an earlier injection started in a container without a command. */
+export interface FormerWords {
+  readonly words: readonly string[];
+  /** The image that has them, if a registry told them; undefined if the user did. */
+  readonly image: TrackedImage | undefined;
+}
+
+/** What is recorded of an image whose command a registry told. */
+export interface TrackedImage {
+  /** As the manifest names it. */
+  readonly name: string;
+  /** Whether CMD is in the command, because the container had no args. */
+  readonly hasCmd: boolean;
+  /** Its STOPSIGNAL, if it has one. */
+  readonly stopSignal: string | undefined;
+  /** Its digest; of an earlier injection only if that has added it to the name. */
+  readonly digest: string | undefined;
 }

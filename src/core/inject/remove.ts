@@ -2,10 +2,11 @@ import { copyOf, objectOf } from "../base/json.ts";
 import { ANNOTATIONS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "./annotation-names.ts";
 import { kindOfHook } from "./by-hand.ts";
 import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
+import { pinned } from "./container/words.ts";
 import { annotationFolders, installCommand } from "./install.ts";
 import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
 import { podOptions, problemOf } from "./pod-annotations.ts";
-import type { InjectPolicy } from "./policy.ts";
+import type { FormerWords, TrackedImage } from "./policy.ts";
 import { type ContainerStatus, readStatus, type Status } from "./status.ts";
 
 /** What came of taking ebb out of a pod; undefined if ebb is not in it. */
@@ -50,20 +51,28 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   });
 }
 
+/** What a pod without ebb does not tell of the injection before. */
+export interface Former {
+  /** Options of the policy. */
+  readonly options: ReadonlyMap<string, string>;
+  /** What was started in the containers without a command, by their names. */
+  readonly words: ReadonlyMap<string, FormerWords>;
+}
+
 /**
  * Takes out of a pod, in place, what ebb has put there. Anybody may have written the status, so only what looks like
- * ebb's own is removed, whatever the status says. Returns what the pod without ebb does not tell: options of the earlier
- * policy, and what images start, by the container's name.
+ * ebb's own is removed, whatever the status says.
  */
-export function removeInjection(pod: Pod, status: Status): Pick<InjectPolicy, "options" | "entrypoints"> {
+export function removeInjection(pod: Pod, status: Status): Former {
   const { containers, volumes = [], options = {} } = status;
-  const entrypoints = new Map<string, readonly string[]>();
+  const former = new Map<string, FormerWords>();
   const gone = new Set(volumes.filter((name) => [VOLUME, ANNOTATIONS].some((base) => isNumbered(name, base))));
   for (const container of pod.spec.containers) {
     const own = Object.hasOwn(containers, container.name) ? containers[container.name] : undefined;
     if (own === undefined) continue;
     const words = restoreCommand(container, own);
-    if (own.command === "entrypoint" && words !== undefined) entrypoints.set(container.name, words);
+    const image = restoreImage(container, own);
+    if (own.command === "entrypoint" && words !== undefined) former.set(container.name, { words, image });
     const added = new Set(own.env);
     drop(container, "env", ({ name }) => name.startsWith("EBB_") && added.has(name));
     drop(container, "volumeMounts", (mount) => gone.has(mount.name) && isOurMount(mount, own));
@@ -72,7 +81,7 @@ export function removeInjection(pod: Pod, status: Status): Pick<InjectPolicy, "o
   drop(pod.spec, "initContainers", isInstall);
   drop(pod.spec, "volumes", ({ name }) => gone.has(name));
   removeAnnotations(pod, status);
-  return { options: new Map(Object.entries(options).filter(isValid)), entrypoints };
+  return { options: new Map(Object.entries(options).filter(isValid)), words: former };
 }
 
 /** Takes ebb out of a command. Returns what ebb started; undefined if it is not in the command. */
@@ -84,13 +93,22 @@ function restoreCommand(container: Container, { command, tool }: ContainerStatus
   return words;
 }
 
+/** Takes the digest that ebb added out of an image's name. Returns what is recorded of the image. */
+function restoreImage(container: Container, { image }: ContainerStatus): TrackedImage | undefined {
+  if (image === undefined) return undefined;
+  const { name, digest, cmd = false, stopSignal } = image;
+  if (digest !== undefined && container.image === pinned(name, digest)) container.image = name;
+  return { name, hasCmd: cmd, stopSignal, digest };
+}
+
 /**
  * Reports whether ebb added a mount: it is as ebb writes it, and the container's status says that ebb was added. Others
  * may mount there, too.
  */
-function isOurMount({ mountPath, readOnly }: Mount, { command, hook }: ContainerStatus): boolean {
+function isOurMount({ mountPath, readOnly }: Mount, { command, hook, unwrapped }: ContainerStatus): boolean {
   if (readOnly !== true) return false;
-  return mountPath === EBB_FOLDER ? command !== undefined || hook === true : annotationFolders.includes(mountPath);
+  if (mountPath !== EBB_FOLDER) return annotationFolders.includes(mountPath);
+  return command !== undefined || hook === true || unwrapped !== undefined;
 }
 
 /** Takes ebb's hook out, or puts back the one that was there before. ebb replaces only those that sleep. */

@@ -1,8 +1,12 @@
 import * as z from "zod/mini";
 import { isSame } from "../base/same.ts";
+import { shortened } from "../base/text.ts";
 import { annotationField, NATIVE, STATUS } from "./annotation-names.ts";
+import type { App } from "./container/app.ts";
+import type { Start } from "./container/choose.ts";
 import { starterOf } from "./container/command.ts";
 import { nativeSidecarsIn } from "./container/network.ts";
+import { pinned } from "./container/words.ts";
 import { type Container, hook, type Pod, type Remark } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { skippedIn } from "./skipped.ts";
@@ -16,6 +20,21 @@ const containerStatus = z.object({
   command: z.optional(z.enum(["wrapped", "tool", "entrypoint"])),
   /** The path of that tool. */
   tool: z.optional(z.string()),
+  /** The image whose command a registry told, if the user did not. */
+  image: z.optional(
+    z.object({
+      /** As the manifest named it. */
+      name: z.string(),
+      /** The digest that ebb has added to its name. */
+      digest: z.optional(z.string()),
+      /** Whether its CMD is in the command, because there were no args. */
+      cmd: z.optional(z.boolean()),
+      /** Its STOPSIGNAL. */
+      stopSignal: z.optional(z.string()),
+    }),
+  ),
+  /** Why ebb does not start the container: nobody knew its command. */
+  unwrapped: z.optional(z.string()),
   /** The names of the variables that were added. */
   env: z.optional(z.array(z.string())),
   /** Whether a preStop hook was added. */
@@ -52,20 +71,40 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
   }
 }
 
+/** What was put into a pod, by the names of its containers. */
+export interface Recorded {
+  /** Those whose command starts with ebb from now on. */
+  readonly containers: readonly string[];
+  /** Those that ebb drains, and does not start, because nobody knows their command. */
+  readonly drained: readonly string[];
+}
+
 /**
  * Compares a pod with what it was before ebb came, and records in its annotations what ebb has put there:
- * ebb.dev/status, and ebb.dev/native if ebb knows native sidecars in it. Returns the names of the containers whose
- * command starts with ebb from now on; undefined, with no annotation written, if no container was changed.
+ * ebb.dev/status, and ebb.dev/native if ebb knows native sidecars in it. Returns undefined, with no annotation written,
+ * if no container was changed. `apps`: what was decided for them.
  */
-export function recordStatus(pod: Pod, before: Pod, { options }: InjectPolicy): readonly string[] | undefined {
-  const compared = pod.spec.containers.flatMap((container, at) => {
+export function recordStatus(
+  pod: Pod,
+  before: Pod,
+  { options }: InjectPolicy,
+  apps: readonly App[],
+): Recorded | undefined {
+  const startOf = new Map(apps.map(({ container, start }) => [container, start]));
+  const compared = pod.spec.containers.map((container, at) => {
     const changes = changesOf(before.spec.containers[at] as Container, container);
-    return changes === undefined ? [] : [[container.name, changes] as const];
+    return { name: container.name, image: container.image, changes, start: startOf.get(container) };
   });
-  if (compared.length === 0) return undefined;
-  // those that ebb starts come first, then proxies, which get a hook alone
-  const isProxy = ([, { command, hook }]: (typeof compared)[number]) => command === undefined && hook === true;
-  const containers = [...compared.filter((one) => !isProxy(one)), ...compared.filter(isProxy)];
+  const changed = compared.filter(({ changes }) => changes !== undefined);
+  if (changed.length === 0) return undefined;
+  const recorded = compared.flatMap(({ name, image, changes, start }) => {
+    const known = start === undefined ? {} : startStatus(start, image);
+    return changes === undefined && known.unwrapped === undefined ? [] : [[name, { ...changes, ...known }] as const];
+  });
+  // apps come first, then proxies, which get a hook alone
+  const isApp = ([, { command, hook, unwrapped }]: (typeof recorded)[number]) =>
+    command !== undefined || hook !== true || unwrapped !== undefined;
+  const containers = [...recorded.filter(isApp), ...recorded.filter((one) => !isApp(one))];
   const volumes = (pod.spec.volumes ?? []).slice(before.spec.volumes?.length ?? 0).map(({ name }) => name);
   const native = nativeSidecarsIn(pod);
   const made: Status = {
@@ -78,7 +117,29 @@ export function recordStatus(pod: Pod, before: Pod, { options }: InjectPolicy): 
   pod.metadata.annotations ??= {};
   if (native !== undefined) pod.metadata.annotations[NATIVE] = native;
   pod.metadata.annotations[STATUS] = JSON.stringify(made);
-  return compared.flatMap(([name, { command }]) => (command === undefined ? [] : [name]));
+  const namesOf = (list: typeof changed) => list.map(({ name }) => name);
+  return {
+    containers: namesOf(changed.filter(({ changes }) => changes?.command !== undefined)),
+    drained: namesOf(changed.filter(({ start }) => start?.kind === "unknown")),
+  };
+}
+
+/** The longest reason that is recorded for a container. */
+const LONGEST_REASON = 200;
+
+/** Returns what is recorded of how a container starts, which a comparison does not show. `image`: its image now. */
+function startStatus(start: Start, image: string | null | undefined): Pick<ContainerStatus, "image" | "unwrapped"> {
+  if (start.kind === "unknown") return { unwrapped: shortened(start.reason, LONGEST_REASON) };
+  if (start.kind !== "wrapped" || start.image === undefined) return {};
+  const { name, hasCmd, stopSignal, digest } = start.image;
+  return {
+    image: {
+      name,
+      ...(digest !== undefined && image === pinned(name, digest) ? { digest } : {}),
+      ...(hasCmd ? { cmd: true } : {}),
+      ...(stopSignal === undefined ? {} : { stopSignal }),
+    },
+  };
 }
 
 /** Returns what was changed in a container; undefined if nothing was. */

@@ -10,7 +10,7 @@ import {
   wantsEbb,
   workloadFindings,
 } from "../../core/doctor/owners.ts";
-import { annotationFindings, podFinding, readinessFindings } from "../../core/doctor/pods.ts";
+import { annotationFindings, podFinding, readinessFindings, unwrappedFindings } from "../../core/doctor/pods.ts";
 import { presenceOf } from "../../core/doctor/presence.ts";
 import { ASK, isEbbKey } from "../../core/inject/annotation-names.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
@@ -81,7 +81,7 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
         if (presenceOf(pod).kind === "present") injected += 1;
         const label = labels.get(String(namespace));
         const finding = podFinding(pod, label, webhooks);
-        const others = [...annotationFindings(pod, label), ...readinessFindings(pod)];
+        const others = [...annotationFindings(pod, label), ...readinessFindings(pod), ...unwrappedFindings(pod)];
         for (const each of finding === undefined ? others : [finding, ...others]) {
           if (isFirst(pod, each)) findings.push(each);
         }

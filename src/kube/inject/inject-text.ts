@@ -1,4 +1,5 @@
 import { type Change, type Path, withValuesAt } from "../../core/base/json.ts";
+import { STATUS } from "../../core/inject/annotation-names.ts";
 import type { Injection } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
 import { type ChangePod, changeAt, describeRemark, type PodPlace, placesIn } from "../../core/inject/workload.ts";
@@ -86,14 +87,14 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
     if ("pod" in injection) changes.push([path, injection.pod]);
     const describe = (prefix: string) => (remark: Remark) =>
       `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(place, remark)}`;
-    const refused = injection.kind === "refused" ? injection.problems : [];
+    const why = "problems" in injection ? injection.problems : [];
     const warned = injection.warnings.map(describe("warning: "));
-    if (refused.length > 0 && injection.asked) {
-      problems.push(...refused.map(describe("")), ...warned); // a name with a slip in it may be the reason
+    if (injection.kind === "refused" && injection.asked) {
+      problems.push(...why.map(describe("")), ...warned); // a name with a slip in it may be the reason
       continue;
     }
     remarks.push(outcomeOf(place, injection));
-    warn([...warned, ...refused.map(describe("warning: "))]);
+    warn([...warned, ...why.map(describe("warning: "))]);
     warn(place.warnings.map(({ field, message }) => `${at(pathOf(field))}warning: ${object}: ${field}: ${message}`));
   }
   const isChanged = problems.length === 0 && changes.length > 0;
@@ -106,12 +107,23 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
  * are not refused for it.
  */
 function outcomeOf({ object }: PodPlace, injection: Injection): string {
-  const isIdle = "containers" in injection && injection.containers.length === 0;
-  if (isIdle) return `${object}: took out its ebb.dev/status`;
-  if (injection.kind === "changed") return `${object}: put ebb into ${injection.containers.join(", ")}`;
-  if (injection.kind === "removed") return `${object}: took ebb out of ${injection.containers.join(", ")}`;
+  if (injection.kind === "changed") return `${object}: ${changeOf(injection)}`;
+  if (injection.kind === "removed") return `${object}: ${removalOf(injection.containers)}`;
   if (injection.kind === "unchanged") return `${object}: unchanged: ${injection.reason}`;
+  if (injection.kind === "skipped") return `${object}: unchanged: its command is not known`;
   return `${object}: unchanged: it cannot be changed, and does not ask for ebb`;
+}
+
+function changeOf({ pod, containers, drained }: Extract<Injection, { kind: "changed" }>): string {
+  if (containers.length === 0 && drained.length === 0)
+    return pod.metadata?.annotations?.[STATUS] === undefined ? removalOf([]) : "told its own ebb what the pod says";
+  const started = containers.length === 0 ? [] : [`put ebb into ${containers.join(", ")}`];
+  const hooked = drained.length === 0 ? [] : [`put only a drain into ${drained.join(", ")}`];
+  return [...started, ...hooked].join("; ");
+}
+
+function removalOf(containers: readonly string[]): string {
+  return containers.length === 0 ? `took out its ${STATUS}` : `took ebb out of ${containers.join(", ")}`;
 }
 
 /** Splits the name of a field into its parts: `spec.containers[0].command`, `metadata.annotations[ebb.dev/drain]`. */

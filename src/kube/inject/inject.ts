@@ -1,14 +1,18 @@
 import { isatty } from "node:tty";
 import type { Environment } from "../../core/base/environment.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
+import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import { injectPod, removeFromPod } from "../../core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { ChangePod } from "../../core/inject/workload.ts";
 import { allOf, EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
 import { writeContent } from "../../system/output/content.ts";
+import type { Log } from "../../system/output/log.ts";
 import { writeStreamed } from "../../system/output/output.ts";
+import { createImages } from "../image/images.ts";
 import { joinTexts } from "./documents.ts";
 import { type Injected, injectText } from "./inject-text.ts";
+import { withLookups } from "./look-up.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import { applySplices } from "./yaml/splice.ts";
@@ -21,6 +25,8 @@ export interface Order {
   readonly recursive: boolean;
   /** How ebb is put into pods; undefined if it is taken out of them. */
   readonly policy: InjectPolicy | undefined;
+  /** How registries are asked what images start. */
+  readonly registries: RegistrySettings;
   /**
    * What is done with the manifests: they are printed on stdout, written to their files, or compared in a diff on
    * stdout.
@@ -31,6 +37,7 @@ export interface Order {
   /** Whether warnings are errors. */
   readonly strict: boolean;
   readonly env: Environment;
+  readonly log: Log;
 }
 
 /** One manifest's texts, before and after. */
@@ -41,13 +48,9 @@ type Done = Source & Injected;
  * refused or, with `strict`, warned of. Resolves with the exit code: 0, or 1 if a diff is not empty.
  * @throws Failure 65 that names all that is refused or cannot be parsed; 64 or 71 if a file cannot be read or written
  */
-export async function inject({ paths, recursive, policy, outcome, quiet, strict, env }: Order): Promise<number> {
-  const changePod: ChangePod = policy === undefined ? removeFromPod : (pod) => injectPod(pod, policy);
-  const sources = await readSources(paths, recursive);
-  const namesLeft = policy !== undefined; // what ebb never enters has no ebb to be removed
-  const done = sources.map(
-    (source): Done => ({ ...source, ...injectText(source.name, source.text, changePod, namesLeft) }),
-  );
+export async function inject(order: Order): Promise<number> {
+  const { outcome, quiet, strict, env } = order;
+  const done = await changeAll(order, await readSources(order.paths, order.recursive));
   const problems = done.flatMap(({ problems, warnings }) => (strict ? [...warnings, ...problems] : problems));
   if (problems.length > 0) throw new Failure(INJECT_EXIT.input, allOf(problems.map(oneLine)));
   if (!quiet) await say(done.flatMap(({ remarks }) => remarks));
@@ -55,6 +58,18 @@ export async function inject({ paths, recursive, policy, outcome, quiet, strict,
   if (outcome === "write") return writeFiles(done);
   await writeContent(joinTexts(done.map(textAfter)));
   return EXIT.ok;
+}
+
+/** Puts ebb into the pods of all manifests, or takes it out of them. */
+async function changeAll(
+  { policy, registries, env, log }: Order,
+  sources: readonly Source[],
+): Promise<readonly Done[]> {
+  const change = (changePod: ChangePod, namesLeft: boolean): readonly Done[] =>
+    sources.map((source) => ({ ...source, ...injectText(source.name, source.text, changePod, namesLeft) }));
+  if (policy === undefined) return change(removeFromPod, false); // what ebb never enters has no ebb to be removed
+  const images = () => createImages(registries, { env, log, isAtDesk: true });
+  return await withLookups(images, (imageOf) => change((pod) => injectPod(pod, { ...policy, imageOf }), true));
 }
 
 async function say(remarks: readonly string[]): Promise<void> {

@@ -42,6 +42,7 @@ function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Admis
   const injection = inject(request.object, policy);
   const { asked, warnings } = injection;
   if (injection.kind === "unchanged") return unchanged(injection.reason, warnings);
+  if (injection.kind === "skipped") return skipped(request.object, injection.problems, warnings);
   if (injection.kind === "refused") {
     return asked ? refused(injection.problems, warnings) : skipped(request.object, injection.problems, warnings);
   }

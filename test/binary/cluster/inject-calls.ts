@@ -59,15 +59,19 @@ spec:
           image: registry.example.com/report
 `;
 
+/** A Job that asks for ebb, and is refused for an annotation. */
+export const refusedJob = job.replace('"true"', '"true", ebb.dev/drain: soon');
+
 /**
- * Runs `ebb inject` on a manifest. It uses files for stdin and stdout, because the harness would drop a byte order
- * mark.
+ * Runs `ebb inject` on a manifest, and asks no registry unless flags name one. It uses files for stdin and stdout,
+ * because the harness would drop a byte order mark.
  */
 export async function inject(stdin: string | Uint8Array, ...flags: readonly string[]): Promise<Ended> {
   using folder = temporaryFolder();
   const [from, to] = [join(folder.path, "stdin"), join(folder.path, "stdout")];
   writeFileSync(from, stdin);
   const through = ["sh", "-c", `exec "$@" < ${from} > ${to}`, "sh"];
-  const ended = await ebb(["inject", "--image", image, ...flags], { through });
+  const registries = flags.includes("--registries") ? [] : ["--registries", "none"];
+  const ended = await ebb(["inject", "--image", image, ...registries, ...flags], { through });
   return { ...ended, stdout: readFileSync(to, "utf8") };
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
-import { image, inject, job, rendered } from "./inject-calls.ts";
+import { image, inject, refusedJob, rendered } from "./inject-calls.ts";
 
 describe("files", () => {
   function folderOf(files: Readonly<Record<string, string>>) {
@@ -58,7 +58,7 @@ describe("files", () => {
   });
 
   test("one that is refused leaves all as they are", async () => {
-    using folder = folderOf({ "a.yaml": deployment, "b.yaml": job });
+    using folder = folderOf({ "a.yaml": deployment, "b.yaml": refusedJob });
     expect((await ebb(["inject", "--image", image, "-i", folder.path])).code).toBe(65);
     expect(readFileSync(join(folder.path, "a.yaml"), "utf8")).toBe(deployment);
   });

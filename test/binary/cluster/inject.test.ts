@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ebb } from "../../harness.ts";
-import { image, inject, job, rendered } from "./inject-calls.ts";
+import { image, inject, job, refusedJob, rendered } from "./inject-calls.ts";
 
 describe("manifests on stdin", () => {
   test("come out with ebb in the pods that ask for it; each line that was there is there still, in its place", async () => {
@@ -32,14 +32,32 @@ describe("manifests on stdin", () => {
   });
 
   test("--all takes those that do not ask for it, too; one that cannot be changed stays as it is, with a warning", async () => {
-    const { code, stdout, stderr } = await inject(
-      rendered + job.replace('"true"', '""').replace("ebb.dev/inject", "other").replace(/^/, "---\n"),
-      "--all",
-    );
+    const inTheWay = "          command: [/report]\n          volumeMounts: [{name: tools, mountPath: /ebb.dev}]\n";
+    const text = `${rendered}---\n${job.replace("ebb.dev/inject", "other")}${inTheWay}`;
+    const { code, stdout, stderr } = await inject(text, "--all");
     expect(code).toBe(0);
     expect(stdout).toContain("command: [/ebb.dev/ebb, run, --, /job]");
     expect(stderr).toContain("Job report: unchanged: it cannot be changed, and does not ask for ebb\n");
-    expect(stderr).toMatch(/^ebb: stdin:\d+: warning: Job report: spec\.template\.spec\.containers\[0\]\.command: /m);
+    expect(stderr).toMatch(
+      /^ebb: stdin:\d+: warning: Job report: .*\.containers\[0\]\.volumeMounts\[0\]\.mountPath: /m,
+    );
+  });
+
+  test("a Job whose command nobody knows stays as it is, and a Deployment gets the drain; only --strict makes that an error", async () => {
+    const unknown = /: spec\.template\.spec\.containers\[0\]\.command: not in the manifest.*--registries/;
+    const left = await inject(job);
+    expect([left.code, left.stdout]).toEqual([0, job]);
+    expect(left.stderr).toMatch(unknown);
+    const server = await inject(rendered.replace("                command: ['/server']     # the server\n", ""));
+    expect(server.stdout).toMatch(/- name: EBB_POD_GRACE\n.*preStop:\n.*- drain\n/s);
+    expect(server.stderr).toStartWith("ebb: Deployment shop/web: put only a drain into web\n");
+    expect(server.stderr).toMatch(unknown);
+    expect(await inject(server.stdout)).toMatchObject({ code: 0, stdout: server.stdout });
+    for (const text of [job, server.stdout]) {
+      const strict = await inject(text, "--strict");
+      expect([strict.code, strict.stdout]).toEqual([65, ""]);
+      expect(strict.stderr).toMatch(unknown);
+    }
   });
 
   test("JSON stays JSON, with its indentation and its numbers", async () => {
@@ -115,7 +133,7 @@ describe("ebb taken out of what was injected", () => {
     const renamed = injected.replace("name: web\n                image", "name: other\n                image");
     const { code, stdout, stderr } = await inject(renamed, "--remove");
     expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
-    expect(stderr).toContain("--image: not usable with --remove, which adds nothing: leave out --image");
+    expect(stderr).toContain("--image, --registries: not usable with --remove, which adds nothing: leave out --image");
     const through = ["sh", "-c", 'printf %s "$0" | "$@"', renamed];
     const refused = await ebb(["inject", "--remove"], { through });
     expect(refused).toMatchObject({ code: 65, stdout: "", stderr: expect.stringContaining('container "other"') });
@@ -250,16 +268,18 @@ spec:
 describe("what cannot be done", () => {
   test("is exit code 65 with all of it named, and nothing printed", async () => {
     const broken = 'kind: Pod\nmetadata:\n  name: "x\n';
-    const { code, stdout, stderr } = await inject(`${rendered}---\n${job}---\n${job}---\n${broken}`);
+    const { code, stdout, stderr } = await inject(`${rendered}---\n${refusedJob}---\n${refusedJob}---\n${broken}`);
     expect({ code, stdout }).toEqual({ code: 65, stdout: "" });
     const lines = stderr.trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     for (const line of lines.slice(0, 2)) {
-      expect(line).toMatch(/^ebb: stdin:\d+: Job report: spec\.template\.spec\.containers\[0\]\.command: /);
+      expect(line).toMatch(/^ebb: stdin:\d+: Job report: spec\.template\.metadata\.annotations\[ebb\.dev\/drain\]: /);
     }
-    const text = `${rendered}---\n${job}---\n${job}---\n${broken}`.split("\n");
+    const text = `${rendered}---\n${refusedJob}---\n${refusedJob}---\n${broken}`.split("\n");
     const numbers = lines.map((line) => Number(/:(\d+):/.exec(line)?.[1]));
-    expect(numbers.slice(0, 2).map((at) => text[at - 1])).toEqual(Array(2).fill("        - name: report"));
+    expect(numbers.slice(0, 2).map((at) => text[at - 1])).toEqual(
+      Array(2).fill('      annotations: {ebb.dev/inject: "true", ebb.dev/drain: soon}'),
+    );
     expect(lines[2]).toMatch(/^ebb: stdin:\d+:\d+: /);
   });
 

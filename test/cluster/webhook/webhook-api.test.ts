@@ -69,14 +69,14 @@ describe("the API server", () => {
   });
 
   test("says why a pod is refused, and a Job's events do, too", async () => {
-    const spec = { containers: [{ name: "app", image: "localhost/app:test" }] };
-    const { code, stderr } = await create(asking(spec));
+    const wrong = { "ebb.dev/drain": "soon" };
+    const { code, stderr } = await create(asking({}, wrong));
     expect(code).toBe(1);
     expect(stderr).toContain(
-      '"ebb.ebb.dev" denied the request: ebb cannot be put into this pod: spec.containers[0].command',
+      '"ebb.ebb.dev" denied the request: ebb cannot be put into this pod: metadata.annotations[ebb.dev/drain]',
     );
-    const metadata = { labels: { app: "job" }, annotations };
-    const template = { metadata, spec: { restartPolicy: "Never", ...spec } };
+    const metadata = { labels: { app: "job" }, annotations: { ...annotations, ...wrong } };
+    const template = { metadata, spec: { restartPolicy: "Never", ...app } };
     await here.apply([{ apiVersion: "batch/v1", kind: "Job", metadata: { name: "job" }, spec: { template } }]);
     const described = () => here.kubectl("describe", "job", "job");
     await here.until("it is said", async () => (await described()).includes("ebb cannot be put into this pod"));

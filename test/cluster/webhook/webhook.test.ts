@@ -108,26 +108,27 @@ describe("kubectl shows", () => {
     expect(await here.pods()).toEqual([]);
   });
 
-  const unknown = { name: "app", image: images.app, args: ["exit", "0"] };
+  const wrong = { ...inject, "ebb.dev/drain": "soon" };
+  const containers = [app("exit", "0")];
 
   test.concurrent("why a pod is denied", async () => {
     await using here = await installed.namespace();
-    const { code, stderr } = await here.tryApply([podOf("one", { containers: [unknown] }, { annotations: inject })]);
+    const { code, stderr } = await here.tryApply([podOf("one", { containers }, { annotations: wrong })]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/spec\.containers\[0\]\.command/);
+    expect(stderr).toMatch(/metadata\.annotations\[ebb\.dev\/drain\]/);
   });
 
   test.concurrent.each([
-    ["job/work", jobOf("work", { containers: [unknown] })],
-    ["replicaset", deploymentOf("web", { containers: [unknown] })],
+    ["job/work", jobOf("work", { containers })],
+    ["replicaset", deploymentOf("web", { containers })],
   ] as const)("in `describe %s` why its pods are denied", async (kind, object) => {
     await using here = await installed.namespace();
-    await here.apply([annotated(object)]);
+    await here.apply([annotated(object, wrong)]);
     const text = await here.until("the event is there", async () => {
       const { stdout } = await here.tryKubectl(["describe", kind]);
       return stdout.includes("FailedCreate") && stdout;
     });
-    expect(text).toMatch(/denied the request: .*spec\.containers\[0\]\.command/);
+    expect(text).toMatch(/denied the request: .*metadata\.annotations\[ebb\.dev\/drain\]/);
   });
 });
 
@@ -159,7 +160,7 @@ describe("a namespace that says yes", () => {
       stderr: expect.stringMatching(/^Warning: .*command: the pod is left as it is/),
     });
     const { metadata } = await here.pod("unknown");
-    expect(metadata.annotations?.["ebb.dev/status"]).toStartWith('{"skipped":"spec.containers[0].command: missing');
+    expect(metadata.annotations?.["ebb.dev/status"]).toStartWith('{"skipped":"spec.containers[0].command: not in the');
   });
 });
 
@@ -177,10 +178,10 @@ test.concurrent("an injected template that now says no makes pods without ebb", 
   expect(Object.keys(made.metadata.annotations ?? {})).not.toContain("ebb.dev/status");
 });
 
-/** The object with the annotation on its pods. */
-function annotated(object: KubeObject): KubeObject {
+/** The object with annotations on its pods, by default the one that asks for ebb. */
+function annotated(object: KubeObject, annotations: object = inject): KubeObject {
   const { spec } = object as KubeObject & { spec: { template: { metadata: object } } };
-  const metadata = { ...spec.template.metadata, annotations: inject };
+  const metadata = { ...spec.template.metadata, annotations };
   return { ...object, spec: { ...spec, template: { ...spec.template, metadata } } };
 }
 

@@ -8,10 +8,11 @@ import {
 } from "../../../src/core/doctor/installation.ts";
 import { namespaceFindings } from "../../../src/core/doctor/namespaces.ts";
 import { lacksPods, refusalFinding, wantsEbb, workloadFindings } from "../../../src/core/doctor/owners.ts";
-import { annotationFindings, podFinding, readinessFindings } from "../../../src/core/doctor/pods.ts";
+import { annotationFindings, podFinding, readinessFindings, unwrappedFindings } from "../../../src/core/doctor/pods.ts";
 import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
+import { unknownImage } from "../inject/registry.ts";
 
 const webhooks: Webhooks = { count: 1, answering: 1, images: [policy.image], all: false };
 
@@ -38,7 +39,12 @@ test("a pod that the webhook left as it is has no ebb, unless its image starts o
   expect(presenceOf(own)).toEqual({ kind: "present", image: undefined });
 });
 
-const noCommand = { ...bare, spec: { containers: [{ name: "a" }] } };
+const server = { ...bare, spec: { containers: [{ name: "a" }] } };
+const job = { ...bare, spec: { containers: [{ name: "a" }], restartPolicy: "Never" } };
+const mountInTheWay = {
+  ...bare,
+  spec: { containers: [app({ volumeMounts: [{ name: "x", mountPath: "/ebb.dev" }] })] },
+};
 
 /** From `ebb inject --all`. */
 const unasked = podIn(injectPod(bare, { ...policy, all: true, image: "ebb:0" }));
@@ -62,12 +68,15 @@ describe("a pod", () => {
     ["older than its namespace's label", bare, "true", {}, /or the pod is older than that: /],
     [
       "that cannot have it, and its namespace asks",
-      noCommand,
+      mountInTheWay,
       "true",
       {},
-      /^it should have ebb .* none: spec\.containers\[0\]\.command: missing, .*: give its whole command line/,
+      /^it should have ebb .* none: spec\.containers\[0\]\.volumeMounts.*: mount this elsewhere; after that: delete/,
     ],
-    ["that cannot have it, and only --all takes", noCommand, undefined, { all: true }, undefined],
+    ["that cannot have it, and only --all takes", mountInTheWay, undefined, { all: true }, undefined],
+    ["whose command is not known, and its namespace asks", server, "true", {}, /no webhook answered when/],
+    ["that ends, whose command is not known", job, "true", {}, /no webhook answered when/],
+    ["that ends, whose command is not known, and only --all takes", job, undefined, { all: true }, undefined],
     [
       "that the webhook left as it is, and its namespace asks",
       skipped,
@@ -157,6 +166,31 @@ describe("a container of an injected pod that gets traffic while ebb waits", () 
 
   test("only where ebb starts it", () => {
     expect(readinessFindings(stored(podOf({ containers: [app({ ports })] })))).toEqual([]);
+  });
+});
+
+describe("a container of an injected pod whose command was not known", () => {
+  const found = (annotations: Record<string, string>, ...containers: readonly object[]) => {
+    const pod = podIn(injectPod(podOf({ containers, annotations }), { ...policy, ...unknownImage }));
+    return unwrappedFindings(stored(pod, "StatefulSet"));
+  };
+  const unnamed = { name: "queue", image: "queue:3" };
+  const after =
+    "; ebb.dev/entrypoint.queue can give it; after that: delete the pod, and its StatefulSet creates it again";
+
+  test.each<[string, Record<string, string>, string]>([
+    ["only drains", {}, "drains, and does not wait for the sidecars"],
+    ["starts without ebb", { "ebb.dev/drain": "0" }, "starts without ebb"],
+  ])("%s", (_, annotations, does) => {
+    const message = `its container "queue" ${does}, because its command was not known: WHY${after}`;
+    expect(found(annotations, unnamed, app())).toEqual([{ object: "Pod shop/a", message }]);
+  });
+
+  test("and no other", () => {
+    expect(found({}, app(), { name: "envoy" })).toEqual([]);
+    expect([podOf(), stored(skipped)].flatMap(unwrappedFindings)).toEqual([]);
+    const pod = podIn(injectPod(podOf({ containers: [unnamed] }), { ...policy, ...unknownImage }));
+    expect(podFinding(stored(pod), "true", webhooks)).toBeUndefined();
   });
 });
 

@@ -73,8 +73,11 @@ test.each<[string, unknown, boolean, string]>([
 test("whether the pod asked for it is told: others may be let through", () => {
   const windows = { spec: { os: { name: "windows" } } };
   expect(injectPod(podOf(windows), policy)).toMatchObject({ kind: "refused", asked: true });
-  const unnamed = { spec: { containers: [{ name: "app" }] } };
-  expect(injectPod(unnamed, { ...policy, all: true })).toMatchObject({ kind: "refused", asked: false });
+  const malformed = { spec: { containers: [{ image: "app" }] } };
+  expect(injectPod(malformed, { ...policy, all: true })).toMatchObject({ kind: "refused", asked: false });
+  const unknown = { restartPolicy: "Never", containers: [{ name: "app" }] };
+  expect(injectPod(podOf({ spec: unknown }), policy)).toMatchObject({ kind: "skipped", asked: true });
+  expect(injectPod({ spec: unknown }, { ...policy, all: true })).toMatchObject({ kind: "skipped", asked: false });
 });
 
 test("the containers that ebb starts are told, and no others", () => {

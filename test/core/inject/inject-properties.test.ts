@@ -4,11 +4,13 @@ import { commands } from "../../../src/commands.ts";
 import { compatTools } from "../../../src/compat/tools.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
+import type { ImageCommand } from "../../../src/core/image/lookup.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import { removeInjection } from "../../../src/core/inject/remove.ts";
 import { readStatus, type Status } from "../../../src/core/inject/status.ts";
 import type { Loose } from "./injection.ts";
+import { startedBy } from "./kubelet.ts";
 import { anyPod, anyPolicy } from "./pods.ts";
 
 /** The same pods each time; others, and as many as wanted, with RUNS=20000 in the environment. */
@@ -38,7 +40,7 @@ test("whatever JSON it gets, there is an answer, and what it got stays as it was
   const property = fc.property(fc.oneof(anyPod, strange, odd, fc.jsonValue()), anyPolicy, (json, policy) => {
     const text = JSON.stringify(json);
     freeze(json);
-    expect(["changed", "unchanged", "refused"]).toContain(injectPod(json, policy).kind);
+    expect(["changed", "removed", "unchanged", "skipped", "refused"]).toContain(injectPod(json, policy).kind);
     expect(JSON.stringify(json)).toBe(text);
   });
   fc.assert(property, runs);
@@ -59,7 +61,12 @@ test("whatever the policy was, another one comes to what it would have come to a
     const first = injectPod(pod, earlier);
     if (first.kind !== "changed") return;
     const options = new Map([...earlier.options, ...later.options]);
-    const atOnce = injectPod(pod, { ...later, options, entrypoints: earlier.entrypoints });
+    const isRemembered = imageIn(later) === undefined && imageIn(earlier) !== undefined;
+    // an image's own ebb is not remembered, nor that an image starts nothing
+    if (isRemembered && /^(.*\/ebb)?$/.test(imageIn(earlier)?.entrypoint[0] ?? "")) return;
+    const { imageOf } = isRemembered ? earlier : later;
+    const pinImages = later.pinImages && (earlier.pinImages || !isRemembered);
+    const atOnce = injectPod(pod, { ...later, imageOf, pinImages, options, entrypoints: earlier.entrypoints });
     const after = injectPod(first.pod, { ...later, entrypoints: new Map() });
     if (after.kind === "changed" && atOnce.kind === "changed") expect(plain(after.pod)).toEqual(plain(atOnce.pod));
     else expect([after.kind, atOnce.kind]).not.toContain("refused");
@@ -67,13 +74,14 @@ test("whatever the policy was, another one comes to what it would have come to a
   fc.assert(property, runs);
 });
 
-test("no field is lost, and none changes its place: what there was is there, in its order, but for commands and sleeps", () => {
+test("no field is lost, and none changes its place: what there was is there, in its order, but for commands, sleeps and pinned images", () => {
   whereChanged((before, after) => expect(lostIn(before, after, "")).toEqual([]));
 });
 
 /** The paths of what is not there any more, or not in its order. */
 function lostIn(before: unknown, after: unknown, path: string): readonly string[] {
   if (path.endsWith(".command") || path.endsWith(".preStop.sleep") || Object.is(before, after)) return [];
+  if (path.endsWith(".image") && String(after).startsWith(`${before}@sha256:`)) return [];
   if (
     before === null &&
     /\.(annotations|volumes|env|volumeMounts|initContainers|lifecycle|preStop|command)$/.test(path)
@@ -122,38 +130,45 @@ function plain(pod: Loose): Loose {
 const runOptions = commands.run?.options ?? {};
 
 test("what a container starts is what it started: ebb's command line ends with it", () => {
+  const variables = { PORT: "80" };
   whereChanged((before, after, policy) => {
     for (const [at, container] of after.spec.containers.entries()) {
       const was = before.spec.containers[at];
       expect(container.args).toEqual(was.args);
-      const [ebb, word, ...rest] = container.command ?? [];
       const isLeft = JSON.stringify(container.command) === JSON.stringify(was.command);
       if (isLeft) continue;
+      const none = { entrypoint: [], cmd: [] };
+      const args = was.args ?? [];
+      const [ebb, word, ...rest] = startedBy({ ...none, command: container.command, args }, variables);
       expect(ebb).toBe("/ebb.dev/ebb");
-      const args = [...rest, ...(container.args ?? [])];
-      const original = [
-        ...(was.command?.length ? was.command : knownEntrypoint(was, before, policy)),
-        ...(was.args ?? []),
-      ];
-      if (word === "run") expect(readCommandCall(runOptions, { args, env: {} }).command).toEqual(original);
-      else {
-        expect(original[0].split("/").at(-1)).toBe(word);
-        expect(Object.keys(compatTools)).toContain(word);
-        expect(args).toEqual(original.slice(1));
+      const said = was.command?.length ? was.command : knownEntrypoint(was, before, policy);
+      const ofImage = said === undefined ? (imageIn(policy) as ImageCommand) : none;
+      const original = startedBy({ ...ofImage, command: said ?? [], args }, variables);
+      if (word === "run") {
+        expect(readCommandCall(runOptions, { args: rest, env: {} }).command).toEqual(original);
+      } else {
+        expect(original[0]?.split("/").at(-1)).toBe(word as string);
+        expect(Object.keys(compatTools)).toContain(word as string);
+        expect(rest).toEqual(original.slice(1));
       }
     }
   });
 });
 
+function imageIn({ imageOf }: InjectPolicy): ImageCommand | undefined {
+  const lookup = imageOf?.({ image: "", architectures: [] });
+  return lookup?.kind === "found" ? lookup.command : undefined;
+}
+
 function knownEntrypoint(
   { name, image }: Loose,
   { metadata }: Loose,
   { entrypoints }: InjectPolicy,
-): readonly string[] {
+): readonly string[] | undefined {
   const { "ebb.dev/entrypoint": all, [`ebb.dev/entrypoint.${name}`]: own } = metadata?.annotations ?? {};
   const said = own ?? all;
   if (said !== undefined) return said === "/img x" ? ["/img", "x"] : ["/img", "a b"];
-  return entrypoints.get(name) ?? entrypoints.get(image?.replace(/(@|:1).*/, "")) ?? [];
+  return entrypoints.get(name) ?? entrypoints.get(image?.replace(/(@|:1).*/, ""));
 }
 
 test("the API server has nothing against what was added", () => {
@@ -227,11 +242,11 @@ function classOf({ spec }: Loose): string {
   return isGuaranteed ? "Guaranteed" : "Burstable";
 }
 
-test("a refusal names each field, and says what is wrong in words", () => {
+test("a refusal, and what is left for its command, names each field, and says what is wrong in words", () => {
   let refusals = 0;
   const property = fc.property(anyPod, anyPolicy, (pod, policy) => {
     const injection = injectPod(pod, policy);
-    if (injection.kind !== "refused") return;
+    if (!("problems" in injection)) return;
     refusals += 1;
     expect(injection.problems.length).toBeGreaterThan(0);
     for (const { field, message } of [...injection.problems, ...injection.warnings]) {

@@ -1,6 +1,8 @@
 import fc from "fast-check";
+import type { Lookup } from "../../../src/core/image/lookup.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import type { Loose } from "./injection.ts";
+import { digest } from "./registry.ts";
 
 /** Fields that ebb does not know. */
 const unknown = fc.dictionary(
@@ -229,8 +231,26 @@ function named([wanted, made]: Loose): Loose {
   return wanted.map((name: string, at: number) => withMore({ name, more: made[at] }));
 }
 
-/** Generates policies of injection. */
+/** What a registry may say of an image. */
+const anyLookup: fc.Arbitrary<Lookup> = fc.oneof(
+  fc
+    .record({
+      entrypoint: fc.oneof({ weight: 3, arbitrary: command }, fc.constant([])),
+      cmd: fc.array(word, { maxLength: 2 }),
+      stopSignal: fc.constantFrom(undefined, undefined, "SIGQUIT", "15", "SIGKILL"),
+      digest: fc.constantFrom(digest, `sha256:${"e".repeat(64)}`),
+    })
+    .map((said) => ({ kind: "found" as const, command: said })),
+  fc.constant({ kind: "unknown" as const, failure: "timeout" as const, reason: "no answer from the registry" }),
+);
+
+/** Generates policies of injection. A registry says the same of all images. */
 export const anyPolicy: fc.Arbitrary<InjectPolicy> = fc.record({
+  imageOf: fc.option(
+    anyLookup.map((lookup) => () => lookup),
+    { nil: undefined },
+  ),
+  pinImages: fc.boolean(),
   image: fc.constantFrom("ebb:1", "registry.example.com/ebb:2"),
   imagePullPolicy: fc.constantFrom(undefined, "Always" as const),
   all: fc.boolean(),

@@ -96,7 +96,7 @@ describe("the restartPolicy beside a template", () => {
       const seen: unknown[] = [];
       const injection = changeAt(place, (given) => {
         seen.push(given);
-        return { kind: "changed", asked: true, pod: given as Pod, containers: [], warnings: [] };
+        return { kind: "changed", asked: true, pod: given as Pod, containers: [], drained: [], warnings: [] };
       });
       expect(seen).toEqual([{ spec: { ...spec, restartPolicy: "Never" } }]);
       expect(injection).toMatchObject({ kind: "changed", pod: { spec } });

@@ -1,9 +1,10 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { injectPod, removeFromPod } from "../../../src/core/inject/inject-pod.ts";
 import { injectText } from "../../../src/kube/inject/inject-text.ts";
 import { applySplices } from "../../../src/kube/inject/yaml/splice.ts";
+import { imageSays } from "../../core/inject/registry.ts";
 
 const policy = {
   image: "registry.example.com/ebb:0.1.0",
@@ -13,7 +14,11 @@ const policy = {
   entrypoints: new Map(),
 } as const;
 
+/** Without a registry, and with one that knows every image. */
+const policies = [policy, { ...policy, ...imageSays({ cmd: ["serve"], stopSignal: "SIGQUIT" }), pinImages: true }];
+
 const root = join(import.meta.dirname, "../../..");
+const labelled = readFileSync(join(root, "test/fixtures/labelled-namespace.yaml"), "utf8");
 const pages = ["README.md", ...readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`)];
 /** The manifests of README and manual. */
 const documented = pages.flatMap((page) =>
@@ -37,6 +42,7 @@ ${container(more)}        - { name: envoy, image: "envoyproxy/envoy:v1.31", life
 `;
 
 const written: readonly (readonly [string, string])[] = [
+  ["images whose command only a registry knows", labelled],
   [
     "a hook that sleeps, in a block",
     deployment(
@@ -96,10 +102,35 @@ function changed(text: string, changePod: Parameters<typeof injectText>[2]): str
 }
 
 test.each([...documented, ...written])("ebb put in, put in again and taken out: %s", (_, text) => {
-  const inject = (from: string) => changed(from, (pod) => injectPod(pod, policy));
-  const injected = inject(text);
-  expect(inject(injected)).toBe(injected);
-  expect(changed(injected, removeFromPod)).toBe(text);
+  for (const one of policies) {
+    const inject = (from: string) => changed(from, (pod) => injectPod(pod, one));
+    const injected = inject(text);
+    expect(inject(injected)).toBe(injected);
+    expect(changed(injected, removeFromPod)).toBe(text);
+  }
+});
+
+describe("pods of images whose command only a registry knows", () => {
+  const remarksOf = (one: (typeof policies)[number]) =>
+    injectText("all.yaml", labelled, (pod) => injectPod(pod, one)).remarks.filter(
+      (line) => !line.includes("warning: "),
+    );
+
+  test("get what they can have without one: those that run on the drain, and Jobs nothing", () => {
+    expect(remarksOf(policy)).toEqual([
+      "Job report: unchanged: its command is not known",
+      "CronJob cleanup: unchanged: its command is not known",
+      "Deployment shop: put only a drain into shop",
+      "StatefulSet queue: put only a drain into queue",
+      "Pod debug: put only a drain into debug",
+    ]);
+  });
+
+  test("get all with one", () => {
+    const names = ["Job report", "CronJob cleanup", "Deployment shop", "StatefulSet queue", "Pod debug"];
+    const own = names.map((object) => `${object}: put ebb into ${object.split(" ")[1]}`);
+    expect(remarksOf(policies[1] as typeof policy)).toEqual(own);
+  });
 });
 
 test.each(written)("ebb is put into %s", (_, text) => {

@@ -78,8 +78,13 @@ describe("a hostile pod", () => {
   });
 
   test("with much to say of it is told 10,000 characters", () => {
-    const containers = Array.from({ length: 500 }, (_, at) => ({ name: `c${at}`, image: "i".repeat(5000) }));
-    const { answer, response } = reviewed({ object: { ...pod, spec: { containers } } });
+    const volumeMounts = [{ name: "x", mountPath: "/ebb.dev" }];
+    const containers = Array.from({ length: 500 }, (_, at) => ({ name: `c${at}`, command: ["/app"], volumeMounts }));
+    const annotations = {
+      ...pod.metadata.annotations,
+      "ebb.dev/containers": "abc".replaceAll(/./g, (one) => `${one.repeat(5000)},`),
+    };
+    const { answer, response } = reviewed({ object: { metadata: { annotations }, spec: { containers } } });
     expect(answer.status?.message).toMatch(/^ebb cannot be put into this pod: .*… \(\d+ more characters\)$/);
     expect(answer.status?.message.length).toBeLessThan(10_100);
     expect(response.reason?.length).toBeLessThan(10_050);

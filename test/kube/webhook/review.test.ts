@@ -4,7 +4,9 @@ import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { ownerOf, podNameOf, review } from "../../../src/kube/webhook/admission.ts";
 import { bodyOf, bytes, envelope, notAsked, patchOf, pod, policy, request, reviewed } from "./reviewed.ts";
 
-const unknownCommand = { ...pod, spec: { containers: [{ name: "app", image: "app" }] } };
+const unknownCommand = { ...pod, spec: { restartPolicy: "Never", containers: [{ name: "app", image: "app" }] } };
+const inTheWay = { name: "app", command: ["/app"], volumeMounts: [{ name: "x", mountPath: "/ebb.dev" }] };
+const refused = { ...pod, spec: { containers: [inTheWay] } };
 
 describe("a new pod on its node's network, without a proxy of its own", () => {
   test.each([
@@ -45,18 +47,24 @@ describe("a new pod", () => {
   });
 
   test("that asks for it and cannot have it is refused, with each field and why", () => {
-    const { answer, response } = reviewed({ object: unknownCommand });
+    const { answer, response } = reviewed({ object: refused });
     expect(answer).toMatchObject({
       allowed: false,
       status: {
         status: "Failure",
         code: 422,
         reason: "Invalid",
-        message: expect.stringMatching(/^ebb cannot be put into this pod: spec\.containers\[0\]\.command: /),
+        message: expect.stringMatching(/^ebb cannot be put into this pod: spec\.containers\[0\]\.volumeMounts/),
       },
     });
     expect(response.result).toBe("refused");
     expect(answer.patch).toBeUndefined();
+  });
+
+  test("whose command nobody knows is let in as it is, also if it asks", () => {
+    const { answer, response } = reviewed({ object: unknownCommand });
+    expect([answer.allowed, response.result]).toEqual([true, "skipped"]);
+    expect(answer.warnings?.[0]).toStartWith("ebb: spec.containers[0].command: the pod is left as it is: ");
   });
 
   test("that was only taken with all others is let in as it is, with a warning", () => {
@@ -68,7 +76,7 @@ describe("a new pod", () => {
 
   describe("that was only taken with all others, and is left as it is,", () => {
     const object = { ...unknownCommand, metadata: { labels: { app: "a" } } };
-    const why = { skipped: expect.stringMatching(/^spec\.containers\[0\]\.command: missing, /) };
+    const why = { skipped: expect.stringMatching(/^spec\.containers\[0\]\.command: not in the manifest: /) };
     const after = (given: object) => {
       const patched = structuredClone(given) as typeof object & { metadata: { annotations: Record<string, string> } };
       applyPatch(patched, patchOf(reviewed({ object: given }, { all: true }).answer));
@@ -108,7 +116,7 @@ describe("a new pod", () => {
 
     test("keeps the status of what ebb inject has put there", () => {
       const status = '{"containers":{"app":{"command":"wrapped"}}}';
-      const given = { ...unknownCommand, metadata: { annotations: { "ebb.dev/status": status } } };
+      const given = { ...refused, metadata: { annotations: { "ebb.dev/status": status } } };
       const { answer, response } = reviewed({ object: given }, { all: true });
       expect([response.result, answer.patch]).toEqual(["skipped", undefined]);
     });

@@ -3,6 +3,7 @@ import { parseCommandLine } from "../../base/text.ts";
 import { podOptions } from "../../inject/pod-annotations.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
+import { pinImages } from "./registry-options.ts";
 
 /** The options about the change of pods, which `ebb inject`, `ebb webhook` and `ebb manifests` have in common. */
 export const injectionOptions = {
@@ -50,7 +51,7 @@ export const injectionOptions = {
       'the container or image, and its command line: app=/app --port 80, or app=["/app", "--port", "80"] where words have blanks or quotes',
     ),
     secret: false,
-    help: "the command line of a container, or of all containers of an image, if the manifest has no command",
+    help: "the command line of a container, or of all containers of an image, if the manifest has no command; no registry is asked then",
   }),
   set: list({
     flag: "set",
@@ -60,6 +61,7 @@ export const injectionOptions = {
     syntax: syntax(parseSetting, "an option of ebb run and its value, such as drain=40s", shownSetting),
     help: "an option of ebb run for all pods; a pod's annotation ebb.dev/OPTION overrides it",
   }),
+  pinImages,
 };
 
 /** The name of a container or an image, and the words of its command line. */

@@ -1,21 +1,31 @@
 import { joinNames } from "../../base/wording.ts";
 import { nearest } from "../../cli/suggestion.ts";
-import { isSidecar, withoutTag } from "../../sidecars/containers.ts";
+import { isSidecar } from "../../sidecars/containers.ts";
 import { annotationField } from "../annotation-names.ts";
 import { quitterPath } from "../by-hand.ts";
+import { architecturesOf } from "../other-system.ts";
 import type { Container, Pod, Remark, Remarks } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
-import type { InjectRequest } from "../policy.ts";
+import type { InjectRequest, TrackedImage } from "../policy.ts";
 import { innerStarterOf, starterOf, wrap } from "./command.ts";
+import { hasNoCommand, type Words, wordsOf } from "./words.ts";
 
 /** A container that ebb is to start. */
 export interface Chosen {
   /** Its index in spec.containers. */
   readonly at: number;
   readonly container: Container;
-  /** The command from now on; undefined if it starts an ebb of its own, and stays as it is. */
-  readonly command: string[] | undefined;
+  readonly start: Start;
 }
+
+/** How a container starts from now on. */
+export type Start =
+  /** By this command, which is ebb's. `image`: what a registry told of its image, if that has the command. */
+  | { readonly kind: "wrapped"; readonly command: string[]; readonly image: TrackedImage | undefined }
+  /** As before: by an ebb of its own. */
+  | { readonly kind: "own-ebb"; readonly image: TrackedImage | undefined }
+  /** As before: nobody knows its command. */
+  | { readonly kind: "unknown"; readonly reason: string; readonly image: undefined };
 
 /** Chooses the containers that ebb starts: those that ebb.dev/containers names, else all but the sidecars. */
 export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Remarks): readonly Chosen[] {
@@ -32,7 +42,11 @@ export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Rema
   remarks.problems.push(...absent, ...nothing, ...strayNames(wanted, annotations), ...unclear(wanted, annotations));
   remarks.warnings.push(...unknownSidecars(pod, annotations), ...idleEntrypoints(wanted, annotations));
   remarks.warnings.push(...containers.flatMap((one, at) => (isWanted(one) ? [] : needless(one, at))));
-  return wanted.flatMap((one) => start(one, request, remarks) ?? []);
+  const architectures = architecturesOf(pod);
+  return wanted.flatMap((one) => {
+    const start = startOf(one, wordsOf(one.container, request, architectures), remarks);
+    return start === undefined ? [] : { ...one, start };
+  });
 }
 
 /** Reports whether a container is an app: no sidecar that ebb knows, and none that only quits one. */
@@ -52,24 +66,24 @@ function needless(container: Container, at: number): readonly Remark[] {
   return path === undefined ? [] : [{ field: `spec.containers[${at}]`, message }];
 }
 
-type Wanted = Omit<Chosen, "command">;
+type Wanted = Omit<Chosen, "start">;
 
-/** Decides how ebb starts a container. Returns undefined, with a remark, if it cannot or need not. */
-function start(wanted: Wanted, request: InjectRequest, remarks: Remarks): Chosen | undefined {
+/** Decides how a container starts. Returns undefined, with a remark, if ebb has nothing to do there. */
+function startOf(wanted: Wanted, said: Words, { warnings }: Remarks): Start | undefined {
+  if (said.kind === "unknown") return { ...said, image: undefined };
   const { at, container } = wanted;
-  const words = hasNoCommand(wanted) ? entrypointOf(container, request) : (container.command ?? []);
-  if (words === undefined) {
-    remarks.problems.push(unknownCommand(wanted));
-    return undefined;
-  }
-  const starter = starterOf(words);
+  const { words } = said;
+  const image = said.kind === "image" ? said.image : undefined;
+  const field = `spec.containers[${at}].command`;
+  const starter = starterOf([...words, ...(container.args ?? [])]);
   if (starter.kind !== "ebb") {
-    remarks.warnings.push(...doubled(wanted, words));
-    return { at, container, command: wrap(words) };
+    if (said.kind === "image" && said.doubt !== undefined) warnings.push({ field, message: said.doubt });
+    warnings.push(...doubled(wanted, words));
+    return { kind: "wrapped", command: wrap(words), image };
   }
-  if (starter.runs) return { at, container, command: undefined };
-  const message = `it starts ${(container.command ?? []).slice(0, 2).join(" ")}, which is left as it is`;
-  remarks.warnings.push({ field: `spec.containers[${at}].command`, message });
+  if (starter.runs) return { kind: "own-ebb", image };
+  const message = `it starts ${[...words, ...(container.args ?? [])].slice(0, 2).join(" ")}, which is left as it is`;
+  warnings.push({ field, message });
   return undefined;
 }
 
@@ -79,34 +93,6 @@ function doubled({ at, container }: Wanted, words: readonly string[]): readonly 
   if (inner === undefined) return [];
   const message = `${inner.outer} starts ${inner.name} here, and ebb does what ${inner.name} does: remove ${inner.name} from the command`;
   return [{ field: `spec.containers[${at}].command`, message }];
-}
-
-function hasNoCommand({ container: { command } }: Wanted): boolean {
-  return (command ?? []).length === 0;
-}
-
-function entrypointOf({ name, image }: Container, request: InjectRequest): readonly string[] | undefined {
-  const { annotations, policy, formerEntrypoints } = request;
-  const full = image ?? "";
-  return (
-    annotations.entrypoints.get(name) ??
-    annotations.entrypoint ??
-    policy.entrypoints.get(name) ??
-    policy.entrypoints.get(full) ??
-    policy.entrypoints.get(withoutTag(full)) ??
-    formerEntrypoints.get(name)
-  );
-}
-
-function unknownCommand({ at, container: { name, image, args } }: Wanted): Remark {
-  const hasArgs = (args ?? []).length > 0;
-  const what = hasArgs ? "its ENTRYPOINT" : "its whole command line (ENTRYPOINT and CMD)";
-  const ways = `as annotation ebb.dev/entrypoint.${name}, as command here, or with --entrypoint ${name}=WORDS`;
-  const other = "or leave it out: ebb.dev/containers names those that ebb starts";
-  return {
-    field: `spec.containers[${at}].command`,
-    message: `missing, and ${image ?? "its image"}'s is not known: give ${what} ${ways}; ${other}`,
-  };
 }
 
 function nothingToStart(containers: readonly Container[]): Remark {
@@ -132,12 +118,16 @@ function strayNames(wanted: readonly Wanted[], { own, entrypoints }: PodAnnotati
     }));
 }
 
+function isOpen({ container }: Wanted): boolean {
+  return hasNoCommand(container);
+}
+
 /**
  * Refuses ebb.dev/entrypoint if several containers have no command: their images differ, so one command line cannot
  * serve all.
  */
 function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: PodAnnotations): readonly Remark[] {
-  const names = wanted.filter(hasNoCommand).map(({ container }) => container.name);
+  const names = wanted.filter(isOpen).map(({ container }) => container.name);
   const open = names.filter((name) => !entrypoints.has(name));
   if (entrypoint === undefined || open.length < 2) return [];
   const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${joinNames(open)}`;
@@ -146,9 +136,9 @@ function unclear(wanted: readonly Wanted[], { entrypoint, entrypoints }: PodAnno
 
 /** Warns of entrypoints for containers that have a command. */
 function idleEntrypoints(wanted: readonly Wanted[], { entrypoint, entrypoints }: PodAnnotations): readonly Remark[] {
-  const idle = wanted.filter((one) => !hasNoCommand(one) && entrypoints.has(one.container.name));
+  const idle = wanted.filter((one) => !isOpen(one) && entrypoints.has(one.container.name));
   const own = idle.map(({ container }) => `ebb.dev/entrypoint.${container.name}`);
-  const all = entrypoint !== undefined && !wanted.some(hasNoCommand) ? ["ebb.dev/entrypoint"] : [];
+  const all = entrypoint !== undefined && !wanted.some(isOpen) ? ["ebb.dev/entrypoint"] : [];
   const message = "ignored: the container's own command wins";
   return [...all, ...own].map((name) => ({ field: annotationField(name), message }));
 }

@@ -6,7 +6,7 @@ import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
 import { endOf, indentationAt, isBlock, isFirstOnLine, lineEnd, startOf } from "./places.ts";
 import { applySplices, type Splice } from "./splice.ts";
-import { blockLines, inlineText, styleOf } from "./style.ts";
+import { blockLines, inlineText, quotedLike, styleOf } from "./style.ts";
 
 /**
  * Returns the splices that make a document read as `after` and leave all else as it is, to the byte. An alias is
@@ -46,7 +46,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return Bun.deepEquals(one, other, true);
 }
 
-/** Adds to the edit the splices that replace a node's value, in the document's style. Its anchor and tag stay. */
+/** Adds to the edit the splices that replace a node's value, in the document's style. Its anchor, tag and quotes stay. */
 function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, colon }: Place): void {
   const { text } = edit.document;
   const from = startOf(node);
@@ -54,7 +54,7 @@ function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, c
   // a block on the colon's own line, after `? key`, is written as one after a dash
   const isBelow = colon !== undefined && isBlock(node) && isFirstOnLine(text, from);
   if (isFlow || isInline(after)) {
-    const inline = inlineText(after, edit.style, indentationAt(text, from));
+    const inline = quotedLike(node, after) ?? inlineText(after, edit.style, indentationAt(text, from));
     if (!isBelow) return addSplice(edit, from, end, (isFlow || isAfterBlank(text, from) ? "" : " ") + inline);
     addSplice(edit, colon, colon, ` ${inline}`);
     return addSplice(edit, blankStart(text, from), end, "");

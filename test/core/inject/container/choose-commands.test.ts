@@ -78,17 +78,6 @@ test.each<[string, Given["annotations"], readonly [string] | [], readonly string
   expect([container.command, container.args]).toEqual([[...start, ...expected], ["x"]]);
 });
 
-test.each([
-  ["no command", unnamed(), "its whole command line (ENTRYPOINT and CMD)"],
-  ["an empty command", unnamed({ command: [] }), "its whole command line (ENTRYPOINT and CMD"],
-  ["args alone", unnamed({ args: ["x"] }), "its ENTRYPOINT as annotation ebb.dev/entrypoint.app, as command here"],
-])("a container with %s is refused, with what to give and how", (_, container, words) => {
-  const [[field, message] = []] = refusal({ containers: [container] });
-  expect(field).toBe("spec.containers[0].command");
-  expect(message).toContain(image);
-  expect(message).toContain(words);
-});
-
 test.each(['["/app"', "[1]", "[]", "sh -c 'x y'", "", "a\\ b"])(
   "a command line that cannot be meant is refused: %s",
   (text) => {

@@ -131,14 +131,13 @@ test.each<[string, Given, string, string]>([
 
 test("what is wrong is told all at once", () => {
   const annotations = { "ebb.dev/containers": "a,c", "ebb.dev/drain": "soon", "ebb.dev/grace.b": "5s" };
-  const fields = refusal({ annotations, containers: [named("a", { command: null }), named("b")] }).map(
-    ([field]) => field,
-  );
+  const mounts = { volumeMounts: [{ name: "tools", mountPath: "/ebb.dev/tools" }] };
+  const fields = refusal({ annotations, containers: [named("a", mounts), named("b")] }).map(([field]) => field);
   expect(fields.toSorted()).toEqual([
     "metadata.annotations[ebb.dev/containers]",
     "metadata.annotations[ebb.dev/drain]",
     "metadata.annotations[ebb.dev/grace.b]",
-    "spec.containers[0].command",
+    "spec.containers[0].volumeMounts[0].mountPath",
   ]);
 });
 

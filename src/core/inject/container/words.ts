@@ -1,0 +1,95 @@
+import type { Architecture, ImageCommand } from "../../image/lookup.ts";
+import { parseSignal } from "../../run/signal.ts";
+import { withoutTag } from "../../sidecars/containers.ts";
+import type { Container } from "../pod.ts";
+import type { FormerWords, InjectRequest, TrackedImage } from "../policy.ts";
+
+/** The command line that a container starts before its `args`, and who says it. */
+export type Words =
+  /** The user: the manifest, an annotation or --entrypoint. */
+  | { readonly kind: "said"; readonly words: readonly string[] }
+  /** A registry, now or at an earlier injection. `doubt`: why the words may be of another image. */
+  | {
+      readonly kind: "image";
+      readonly words: readonly string[];
+      readonly image: TrackedImage;
+      readonly doubt: string | undefined;
+    }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+/** Returns the name of an image with its digest, with which it can mean nothing else. */
+export function pinned(name: string, digest: string): string {
+  return `${name}@${digest}`;
+}
+
+/** Reports whether the manifest leaves a container's command to the image. */
+export function hasNoCommand({ command }: Container): boolean {
+  return (command ?? []).length === 0;
+}
+
+/**
+ * Returns what a container starts. What the user says comes first, and then no registry is asked. `architectures`: those
+ * of the nodes on which the pod may run.
+ */
+export function wordsOf(container: Container, request: InjectRequest, architectures: readonly Architecture[]): Words {
+  const said = hasNoCommand(container) ? entrypointOf(container, request) : container.command;
+  if (said != null) return { kind: "said", words: said };
+  const { name, image } = container;
+  const lookup = image == null ? undefined : request.policy.imageOf?.({ image, architectures });
+  if (lookup?.kind === "found") return wordsOfImage(container, lookup.command);
+  const reason = lookup?.reason ?? `no registry was asked for ${image ?? "its image"}`;
+  return formerWords(container, request.former.get(name), reason) ?? { kind: "unknown", reason };
+}
+
+/** Returns what the user says of an image, now or at an earlier injection. */
+function entrypointOf({ name, image }: Container, request: InjectRequest): readonly string[] | undefined {
+  const { annotations, policy, former } = request;
+  const full = image ?? "";
+  const earlier = former.get(name);
+  return (
+    annotations.entrypoints.get(name) ??
+    annotations.entrypoint ??
+    policy.entrypoints.get(name) ??
+    policy.entrypoints.get(full) ??
+    policy.entrypoints.get(withoutTag(full)) ??
+    (earlier?.image === undefined ? earlier?.words : undefined)
+  );
+}
+
+/**
+ * Returns the words of an image as the runtime composes them: `args` take the place of CMD (containerd,
+ * internal/cri/opts/spec_opts.go, WithProcessArgs). A STOPSIGNAL that is none is left out, as an image may say anything.
+ */
+function wordsOfImage(
+  { image, args }: Container,
+  { entrypoint, cmd, stopSignal: said = "", digest }: ImageCommand,
+): Words {
+  const name = image as string;
+  const hasCmd = (args ?? []).length === 0;
+  const words = [...entrypoint, ...(hasCmd ? cmd : [])].map(escaped);
+  const stopSignal = said.length <= LONGEST_SIGNAL && parseSignal(said) !== undefined ? said : undefined;
+  if (hasCmd && words.length === 0)
+    return { kind: "unknown", reason: `${name} has neither ENTRYPOINT nor CMD: nothing would start` };
+  return { kind: "image", words, image: { name, hasCmd, stopSignal, digest }, doubt: undefined };
+}
+
+/** `SIGRTMAX-14` has 11 characters. */
+const LONGEST_SIGNAL = 16;
+
+/**
+ * Writes a word so that the kubelet makes it what it is in the image: `$$` becomes `$`, `$(NAME)` a variable's value, and
+ * what follows another `$` is kept if it is ASCII (kubernetes, third_party/forked/golang/expansion/expand.go).
+ */
+function escaped(word: string): string {
+  return word.replaceAll(/\$(?=[$(\u0080-\uffff])/g, "$$$$");
+}
+
+/** Returns what a registry told an earlier injection, unless `args` that came or went since make it wrong. */
+function formerWords({ image, args }: Container, former: FormerWords | undefined, reason: string): Words | undefined {
+  const hasCmd = (args ?? []).length === 0;
+  if (former?.image === undefined || former.image.hasCmd !== hasCmd) return undefined;
+  const { words, image: known } = former;
+  if (known.name === image) return { kind: "image", words, image: known, doubt: undefined };
+  const doubt = `it is what ${known.name} starts, as ebb.dev/status says, because ${reason}`;
+  return { kind: "image", words, image: known, doubt };
+}

@@ -1,0 +1,191 @@
+import { describe, expect, test } from "bun:test";
+import { injectPod } from "../../../../src/core/inject/inject-pod.ts";
+import { app, changed, type Given, type Loose, podOf, policy, warnings } from "../injection.ts";
+import { imageSays, unknownImage } from "../registry.ts";
+import { image, named } from "./chosen.ts";
+
+const unnamed = (more: object = {}) => ({ name: "app", image, ...more });
+const instead = "; ebb.dev/entrypoint.app, or command here, can give its ENTRYPOINT and CMD instead";
+
+function statusOf(pod: Loose): Loose {
+  return JSON.parse(pod.metadata.annotations["ebb.dev/status"]);
+}
+
+describe("in a server, a container whose command nobody knows", () => {
+  test("gets ebb's volume, what ebb drain reads, and its hook; it starts as it did", () => {
+    const annotations = { "ebb.dev/quit-timeout": "9s", "ebb.dev/min-drain": "7s", "ebb.dev/wait-timeout": "3s" };
+    const ports = [{ containerPort: 8080 }];
+    const given = { containers: [unnamed({ args: ["x"], ports })], annotations };
+    const pod = changed(given, unknownImage);
+    expect(pod.spec.containers).toEqual([
+      {
+        ...unnamed({ args: ["x"], ports }),
+        env: [
+          { name: "EBB_APP_PORT", value: "8080" },
+          { name: "EBB_POD_GRACE", value: "30s" },
+          { name: "EBB_MIN_DRAIN", value: "7s" },
+        ],
+        volumeMounts: [
+          { name: "ebb", mountPath: "/ebb.dev", readOnly: true },
+          { name: "ebb-annotations", mountPath: "/etc/podinfo", readOnly: true },
+        ],
+        lifecycle: { preStop: { exec: { command: ["/ebb.dev/ebb", "drain", "--drain=24s"] } } },
+      },
+    ]);
+    expect(pod.spec.initContainers[0].name).toBe("ebb-install");
+    expect(pod.spec.volumes.map(({ name }: Loose) => name)).toEqual(["ebb", "ebb-annotations"]);
+  });
+
+  test("is told to whoever applies it, and in the status, with the reason and what to do; of traffic there is no word", () => {
+    const given = { containers: [unnamed({ ports: [{ containerPort: 80 }] })] };
+    const message = `not in the manifest, so ebb only drains "app": WHY${instead}`;
+    expect(warnings(given, unknownImage)).toEqual([["spec.containers[0].command", message]]);
+    expect(statusOf(changed(given, unknownImage)).containers.app).toMatchObject({ hook: true, unwrapped: "WHY" });
+    expect(injectPod(podOf(given), { ...policy, ...unknownImage })).toMatchObject({ containers: [], drained: ["app"] });
+  });
+
+  test.each<[object, string]>([
+    [{}, "ENTRYPOINT and CMD instead"],
+    [{ args: ["x"] }, "ENTRYPOINT instead"],
+  ])("that has %j can be given what the image has", (more, end) => {
+    expect(warnings({ containers: [unnamed(more)] })[0]?.[1]).toEndWith(end);
+    expect(warnings({ containers: [unnamed(more)] })[0]?.[1]).toContain(`no registry was asked for ${image}`);
+  });
+
+  test("is not hooked a second time, is wrapped once its command is known, and is what it was once ebb goes", () => {
+    const given = { containers: [unnamed()] };
+    const hooked = changed(given, unknownImage);
+    expect(injectPod(hooked, { ...policy, ...unknownImage }).kind).toBe("unchanged");
+    expect(injectPod(hooked, { ...policy, ...imageSays({}) })).toMatchObject({ pod: changed(given, imageSays({})) });
+    const out = structuredClone(hooked);
+    out.metadata.annotations["ebb.dev/inject"] = "false";
+    const before = podOf({ ...given, annotations: { "ebb.dev/inject": "false" } });
+    expect(injectPod(out, policy)).toMatchObject({ kind: "removed", pod: before, containers: ["app"] });
+  });
+
+  test("is hooked beside those that ebb starts, and a proxy is held up for it", () => {
+    const containers = [named("known"), unnamed(), { name: "envoy", image: "envoyproxy/envoy:v1.38.0" }];
+    const pod = changed({ containers }, unknownImage);
+    const commands = pod.spec.containers.map(({ command, lifecycle }: Loose) => [
+      command?.[1],
+      lifecycle.preStop.exec.command[1],
+    ]);
+    expect(commands).toEqual([
+      ["run", "drain"],
+      [undefined, "drain"],
+      [undefined, "drain"],
+    ]);
+    expect(Object.keys(statusOf(pod).containers)).toEqual(["known", "app", "envoy"]);
+    const alone = changed({ containers: containers.slice(1) }, unknownImage);
+    expect(alone.spec.containers[1].lifecycle.preStop.exec.command).toContain("--sidecar=envoy");
+  });
+
+  test("waits for nothing, so no hook after its start keeps it waiting", () => {
+    const containers = [unnamed({ lifecycle: { postStart: { exec: { command: ["/warm"] } } } })];
+    expect(warnings({ containers }, unknownImage)).toHaveLength(1);
+  });
+
+  test.each<[string, object, Loose]>([
+    [
+      "that only sleeps is replaced",
+      { sleep: { seconds: 15 } },
+      ["/ebb.dev/ebb", "drain", "--min-drain=15s", "--drain=24s"],
+    ],
+    ["that calls ebb finds it", { exec: { command: ["/ebb.dev/ebb", "drain"] } }, ["/ebb.dev/ebb", "drain"]],
+    ["that does something else can call ebb", { exec: { command: ["/flush"] } }, ["/flush"]],
+  ])("with a hook of its own %s", (_, preStop, command) => {
+    const given = { containers: [unnamed({ lifecycle: { preStop } })] };
+    const [container] = changed(given, unknownImage).spec.containers;
+    expect(container.lifecycle.preStop.exec.command).toEqual(command);
+    expect(container.volumeMounts[0].mountPath).toBe("/ebb.dev");
+    const isOther = command[0] === "/flush";
+    expect(warnings(given, unknownImage).some(([, said]) => said.includes("nothing drains: call /ebb.dev/ebb"))).toBe(
+      isOther,
+    );
+  });
+
+  test("with a hook of its own that calls ebb lets that drain for as long as the pod says", () => {
+    const lifecycle = { preStop: { exec: { command: ["/ebb.dev/ebb", "drain"] } } };
+    const given = { containers: [unnamed({ lifecycle })], annotations: { "ebb.dev/drain": "9s" } };
+    const [{ env }] = changed(given, unknownImage).spec.containers;
+    expect(env).toContainEqual({ name: "EBB_DRAIN", value: "9s" });
+  });
+
+  const drainOff = { annotations: { "ebb.dev/drain": "0" } };
+  const off: readonly (readonly [string, Given, string])[] = [
+    ["its drain is off", drainOff, "its drain is 0"],
+    ["no sidecar is wanted", { annotations: { "ebb.dev/sidecar": "none" } }, "its sidecar is none"],
+    [
+      "there is no time",
+      { spec: { terminationGracePeriodSeconds: 0 } },
+      "its drain is 0, or its grace period too short",
+    ],
+    [
+      "it says itself how long it drains",
+      { containers: [unnamed({ env: [{ name: "EBB_DRAIN", value: "9s" }] })] },
+      "it sets EBB_DRAIN itself",
+    ],
+    ["it is on its node's network without a proxy", { spec: { hostNetwork: true } }, "no proxy of the pod is named"],
+  ];
+  test.each(off)("is left as it is if %s", (_, given, why) => {
+    const injection = injectPod(podOf({ containers: [unnamed()], ...given }), { ...policy, ...unknownImage });
+    const message = expect.stringContaining(`not in the manifest, and there is no drain hook either (${why}`);
+    expect(injection).toMatchObject({ kind: "skipped", asked: true, problems: [{ message }] });
+  });
+
+  test("that is left as it is does not keep ebb from the others, and is told", () => {
+    const given = { ...drainOff, containers: [named("known"), unnamed()] };
+    const pod = changed(given, unknownImage);
+    expect(pod.spec.containers[1]).toEqual(unnamed());
+    expect(statusOf(pod).containers.app).toEqual({ unwrapped: "WHY" });
+    expect(warnings(given, unknownImage)[0]?.[1]).toContain("no drain hook either");
+    expect(injectPod(pod, { ...policy, ...unknownImage }).kind).toBe("unchanged");
+    expect(injectPod(podOf(given), { ...policy, ...unknownImage })).toMatchObject({
+      containers: ["known"],
+      drained: [],
+    });
+  });
+
+  test("is refused only for what the user can set right: a volume in ebb's place", () => {
+    const containers = [unnamed({ volumeMounts: [{ name: "x", mountPath: "/ebb.dev" }] })];
+    expect(injectPod(podOf({ containers }), policy)).toMatchObject({
+      kind: "refused",
+      problems: [{ field: expect.stringContaining("volumeMounts") }],
+    });
+  });
+
+  test("has a reason of bounded length in its status", () => {
+    const reason = "y".repeat(5000);
+    const imageOf = () => ({ kind: "unknown", failure: "invalid", reason }) as const;
+    expect(statusOf(changed({ containers: [unnamed()] }, { imageOf })).containers.app.unwrapped.length).toBeLessThan(
+      250,
+    );
+  });
+});
+
+describe("a pod that ends", () => {
+  const job = (containers: readonly object[], annotations = {}) =>
+    injectPod(podOf({ containers, annotations, spec: { restartPolicy: "OnFailure" } }), { ...policy, ...unknownImage });
+
+  test("stays as it is if nobody knows its command, also if it asks: nothing is wrong with it", () => {
+    const problems = [{ field: "spec.containers[0].command", message: `not in the manifest: WHY${instead}` }];
+    expect(job([unnamed()])).toEqual({ kind: "skipped", asked: true, problems, warnings: [] });
+  });
+
+  test("stays as it is if one of several commands is not known: the others would quit the sidecars under it", () => {
+    expect(job([app({ name: "known" }), unnamed()])).toMatchObject({ kind: "skipped", problems: [{}] });
+    const annotations = { "ebb.dev/containers": "known" };
+    expect(job([app({ name: "known" }), unnamed()], annotations)).toMatchObject({
+      kind: "changed",
+      containers: ["known"],
+    });
+  });
+
+  test("is refused for a bad annotation, whatever is known of its image", () => {
+    const annotations = { "ebb.dev/drain": "soon" };
+    expect(job([unnamed()], annotations)).toMatchObject({
+      kind: "refused",
+      problems: [{ message: expect.stringContaining('got "soon"') }],
+    });
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import type { ImageQuery, Lookup } from "../../../src/core/image/lookup.ts";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
+import { withLookups } from "../../../src/kube/inject/look-up.ts";
+import { podIn, podOf, policy } from "../../core/inject/injection.ts";
+import { found } from "../../core/inject/registry.ts";
+
+const images = (find: (query: ImageQuery) => Promise<Lookup>) => () => ({ known: () => undefined, find });
+const pods = (...names: readonly string[]) =>
+  podOf({ containers: names.map((name, at) => ({ name: `c${at}`, image: name })) });
+
+test("images are looked up together, each once, and their pods get what they start", async () => {
+  const asked: string[] = [];
+  const all = Promise.withResolvers<void>();
+  const find = async ({ image }: ImageQuery) => {
+    asked.push(image);
+    if (asked.length === 2) all.resolve();
+    await all.promise; // in vain, if one is asked for after the other
+    return found({ entrypoint: [`/${image}`] });
+  };
+  const pod = await withLookups(images(find), (imageOf) =>
+    podIn(injectPod(pods("a", "b", "a"), { ...policy, imageOf })),
+  );
+  expect(asked).toEqual(["a", "b"]);
+  expect(pod.spec.containers.map(({ command }: { command: string[] }) => command[3])).toEqual(["/a", "/b", "/a"]);
+});
+
+test("no registry is asked for pods that say their commands", async () => {
+  const create = () => {
+    throw new Error("asked");
+  };
+  expect(await withLookups(create, (imageOf) => injectPod(podOf(), { ...policy, imageOf }).kind)).toBe("changed");
+});

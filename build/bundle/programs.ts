@@ -8,9 +8,10 @@ const folder = resolve(import.meta.dirname, "../../src/kube");
  * executable holds it as a file, without bytecode, which would be 1.9 MB that no pod's start reads. So it has its own
  * copy of each module (its classes, its state), and shares only the values that are passed to it.
  */
-export const programs: readonly string[] = ["doctor", "image", "inject", "manifests", "reaper", "webhook"].map((name) =>
-  resolve(folder, name, `${name}.ts`),
-);
+export const programs: readonly string[] = [
+  ...["doctor", "image", "inject", "manifests"].map((name) => resolve(folder, name, `${name}.ts`)),
+  resolve(folder, "controllers.ts"),
+];
 
 type Replacement = { readonly contents: string; readonly loader: "js" | "file" };
 

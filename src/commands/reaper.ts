@@ -4,7 +4,7 @@ import { reaperOptions as options, usableMethods } from "../core/cli/cluster/rea
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/reaper/reaper.ts" with { type: "file" };
+import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb reaper` ends the sidecars of pods whose app has ended, if nothing in the pod does. */
@@ -40,6 +40,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const methods = usableMethods(call.values, call.origins.methods !== "default");
   const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
-  const reaper: typeof import("../kube/reaper/reaper.ts") = await import(program);
+  const controllers: typeof import("../kube/controllers.ts") = await import(program);
+  const reaper = await controllers.reaper();
   return await reaper.main(call.values, { methods, env, log, signals });
 }

@@ -4,7 +4,7 @@ import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
 import { withoutVariables } from "../core/cli/values.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/webhook/webhook.ts" with { type: "file" };
+import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb webhook` changes pods as `ebb inject` does, when the API server asks for it. Serves until a stop signal. */
@@ -33,6 +33,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const policy = policyOf(call.values);
   const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
-  const webhook: typeof import("../kube/webhook/webhook.ts") = await import(program);
+  const controllers: typeof import("../kube/controllers.ts") = await import(program);
+  const webhook = await controllers.webhook();
   return await webhook.main(call.values, { policy, env, log, signals });
 }

@@ -13,6 +13,7 @@ import { identify } from "../../src/core/sidecars/port-finding.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";
 import { type Random, randomOf } from "../random.ts";
 import { clusterGrammars, type Grammar } from "./cluster-grammars.ts";
+import { imageGrammars } from "./image-grammars.ts";
 import { readByLlhttp } from "./llhttp.ts";
 
 /** Cuts a text into pieces: the same text always in the same way, so that its text alone shows a failure. */
@@ -185,7 +186,7 @@ const annotations: Grammar = {
 
 const ofPods = { http, stats, clusters, dump, proc, annotations };
 /** The grammars, by name. */
-export const grammars: Readonly<Record<string, Grammar>> = { ...ofPods, ...clusterGrammars };
+export const grammars: Readonly<Record<string, Grammar>> = { ...ofPods, ...clusterGrammars, ...imageGrammars };
 
 /** Makes the input of a seed: always the same. */
 export function inputOf({ line, words }: Grammar, seed: number): string {

@@ -2,7 +2,7 @@
 
 /** The name of an image, in full. */
 export interface Reference {
-  /** The registry: `docker.io`, `registry.example.com:5000`. */
+  /** The registry, in letters as they are written: `docker.io`, `registry.example.com:5000`. */
   readonly host: string;
   /** `library/nginx`, `team/app`. */
   readonly repository: string;
@@ -24,8 +24,12 @@ const DIGEST = "sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128}";
 const host = new RegExp(`^${HOST}$`);
 const digest = new RegExp(`^(?:${DIGEST})$`);
 const remainder = new RegExp(`^(${PART}(?:/${PART})*)(?::(${TAG}))?(?:@(${DIGEST}))?$`);
-/** The longest name in full (distribution/reference, RepositoryNameTotalLengthMax), with tag and digest. */
-const LONGEST = 255 + 1 + 128 + 1 + 135;
+/** The most characters of a repository (distribution/reference, RepositoryNameTotalLengthMax). */
+const LONGEST_REPOSITORY = 255;
+/** A name of DNS and a port. */
+const LONGEST_HOST = 253 + 6;
+/** The most of a name with its host, repository, tag and digest. */
+const LONGEST = LONGEST_HOST + 1 + LONGEST_REPOSITORY + 129 + 136;
 
 /** Parses the name of an image: `nginx` is `docker.io/library/nginx:latest`. Returns undefined if it is none. */
 export function parseReference(text: string): Reference | undefined {
@@ -33,21 +37,17 @@ export function parseReference(text: string): Reference | undefined {
   const slash = text.indexOf("/");
   const first = text.slice(0, Math.max(slash, 0));
   const isHost = first === "localhost" || /[.:A-Z]/.test(first);
-  const named = isHost ? first.toLowerCase() : DOCKER_HUB;
+  const named = isHost ? first : DOCKER_HUB;
   const registry = named === "index.docker.io" ? DOCKER_HUB : named;
   const [, path = "", tag, given] = remainder.exec(isHost ? text.slice(slash + 1) : text) ?? [];
-  if (path === "" || !isRegistryHost(registry)) return undefined;
-  return {
-    host: registry,
-    repository: registry === DOCKER_HUB && !path.includes("/") ? `library/${path}` : path,
-    tag: given === undefined ? (tag ?? "latest") : undefined,
-    digest: given,
-  };
+  const repository = registry === DOCKER_HUB && !path.includes("/") ? `library/${path}` : path;
+  if (path === "" || repository.length > LONGEST_REPOSITORY || !isRegistryHost(registry)) return undefined;
+  return { host: registry, repository, tag: given === undefined ? (tag ?? "latest") : undefined, digest: given };
 }
 
 /** Reports whether a text is `HOST` or `HOST:PORT`; an IPv6 address stands in brackets. */
 export function isRegistryHost(text: string): boolean {
-  return host.test(text);
+  return text.length <= LONGEST_HOST && host.test(text) && URL.canParse(`https://${text}`); // not [1], 1.2.3.4.5 or port 99999
 }
 
 /** Reports whether a text is a digest that can be verified: `sha256:...` or `sha512:...`. */

@@ -27,7 +27,7 @@ export function parseMirror(text: string): Mirror | undefined {
     /^([^=/]+)=(https?:\/\/)?([^/]+)((?:\/[^/\s?#]+)*)\/?$/.exec(text) ?? [];
   if (!isRegistryHost(from) || !isRegistryHost(host)) return undefined;
   const named = host.toLowerCase();
-  return { from: from.toLowerCase(), to: { origin: scheme + serverOf(named), host: named, path: path.slice(1) } };
+  return { from: from.toLowerCase(), to: { origin: originOf(scheme, named), host: named, path: path.slice(1) } };
 }
 
 /** What decides where an image is asked for. */
@@ -41,18 +41,19 @@ export interface SourcePolicy {
  * none if nothing is allowed.
  */
 export function sourcesOf(
-  { host, repository }: Reference,
+  { host: written, repository }: Reference,
   { registries, registryMirror }: SourcePolicy,
 ): readonly Source[] {
+  const host = written.toLowerCase();
   const mirrors = registryMirror.filter(({ from }) => from === host);
   const mirrored = mirrors.map(({ to }): Source => {
     const path = to.path === "" ? repository : `${to.path}/${repository}`;
     return { origin: to.origin, host: to.host, repository: path, mirrors: host, isFallback: false };
   });
   if (registries !== "all" && !registries.includes(host)) return mirrored;
-  const own: Source = { origin: `https://${serverOf(host)}`, host, repository, mirrors: undefined, isFallback: false };
+  const own: Source = { origin: originOf("https://", host), host, repository, mirrors: undefined, isFallback: false };
   // as Docker and containerd: a registry of this machine's may have no TLS
-  const plain = isLocalhost(host) ? [{ ...own, origin: `http://${host}`, isFallback: true }] : [];
+  const plain = isLocalhost(host) ? [{ ...own, origin: originOf("http://", host), isFallback: true }] : [];
   return [...mirrored, own, ...plain];
 }
 
@@ -65,7 +66,7 @@ function isLocalhost(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/.test(host);
 }
 
-/** The server of a registry: Docker Hub's has another name. */
-function serverOf(host: string): string {
-  return host === DOCKER_HUB ? "registry-1.docker.io" : host;
+/** Returns the origin of a registry's server, as URLs have it: Docker Hub's has another name. */
+function originOf(scheme: string, host: string): string {
+  return new URL(scheme + (host === DOCKER_HUB ? "registry-1.docker.io" : host)).origin;
 }

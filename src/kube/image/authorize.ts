@@ -1,14 +1,17 @@
-import { z } from "zod/mini";
+import { objectOf, parseObject, textOf } from "../../core/base/json.ts";
 import type { RegistryAuth } from "../../core/image/auths.ts";
 import type { TokenSource } from "../../core/image/challenge.ts";
 import { lookupError } from "../../core/image/failure.ts";
 import { MiB } from "../../system/input.ts";
-import { bodyOf, parse, refusalOf } from "./answer.ts";
+import { bodyOf, refusalOf } from "./answer.ts";
 import { type Asked, type Conversation, checkedTarget, exchange, nameOf } from "./exchange.ts";
 
 const LARGEST_TOKEN = MiB;
 
-/** Resolves with the Authorization for a challenge; undefined if there are no credentials for it. Rejects with LookupError. */
+/**
+ * Resolves with the Authorization for a challenge; undefined if there are no credentials for it. Rejects with
+ * LookupError.
+ */
 export async function authorize(
   session: Conversation,
   challenge: TokenSource | "basic",
@@ -21,8 +24,6 @@ export async function authorize(
 function basic({ username, password }: RegistryAuth): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
-
-const answer = z.looseObject({ token: z.optional(z.string()), access_token: z.optional(z.string()) });
 
 /**
  * Gets a token for a repository: by GET (distribution, docs/content/spec/auth/token.md), with a refresh token by POST
@@ -38,8 +39,8 @@ async function readToken(
   const who = `the token server ${url.host} of ${nameOf(session)} refuses`;
   if (!response.ok) throw await refusalOf(response, auth === undefined ? `${who} a token without credentials` : who);
   const body = await bodyOf(session, response, LARGEST_TOKEN);
-  const { token, access_token: other } = parse(session, () => z.parse(answer, JSON.parse(body.toString())));
-  const got = token || other || "";
+  const { token, access_token: other } = objectOf(parseObject(body.toString()));
+  const got = textOf(token) || textOf(other) || "";
   if (/^[\x21-\x7e]+$/.test(got)) return got;
   throw lookupError("invalid", `the token server ${url.host} of ${nameOf(session)} sent no token`);
 }
@@ -49,27 +50,15 @@ function tokenRequest(
   { service, scopes }: Pick<TokenSource, "service" | "scopes">,
   auth: RegistryAuth | undefined,
 ): Asked {
-  const headers = { accept: "application/json" };
   if (auth?.identityToken !== undefined) {
-    const form = new URLSearchParams({
-      grant_type: "refresh_token",
-      service: service ?? "",
-      client_id: "ebb",
-      scope: scopes.join(" "),
-      refresh_token: auth.identityToken,
-    });
-    const type = { "content-type": "application/x-www-form-urlencoded" };
-    return {
-      method: "POST",
-      url: realm.href,
-      headers: { ...headers, ...type },
-      body: `${form}`,
-      authorization: undefined,
-    };
+    const grant = { grant_type: "refresh_token", refresh_token: auth.identityToken };
+    const form = new URLSearchParams({ ...grant, service: service ?? "", client_id: "ebb", scope: scopes.join(" ") });
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    return { method: "POST", url: realm.href, headers, body: `${form}`, authorization: undefined };
   }
   const url = new URL(realm);
   if (service !== undefined) url.searchParams.set("service", service);
   for (const scope of scopes) url.searchParams.append("scope", scope);
   url.searchParams.set("client_id", "ebb");
-  return { method: "GET", url: url.href, headers, authorization: auth === undefined ? undefined : basic(auth) };
+  return { method: "GET", url: url.href, headers: {}, authorization: auth === undefined ? undefined : basic(auth) };
 }

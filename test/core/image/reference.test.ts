@@ -20,7 +20,7 @@ describe("names of images, in full", () => {
     ["registry.example.com:5000/app:v1", "registry.example.com:5000/app:v1"],
     ["127.0.0.1:8000/private/moonbase", "127.0.0.1:8000/private/moonbase:latest"],
     ["[fc00::1]:5000/docker/docker", "[fc00::1]:5000/docker/docker:latest"],
-    ["FOO/bar", "foo/bar:latest"], // a host, because of its capitals
+    ["FOO/bar", "FOO/bar:latest"], // a host, because of its capitals
     ["test_com/foo", "docker.io/test_com/foo:latest"],
     ["docker---rules/dock__er", "docker.io/docker---rules/dock__er:latest"],
     ["a:_", "docker.io/library/a:_"],
@@ -53,6 +53,9 @@ describe("names of images, in full", () => {
     ["dock..er/docker", "two dots"],
     ["[fc00::1]:5000", "a host alone"],
     ["[fe80::1%eth0]:5000/debian", "a zone"],
+    ["[:a:1]:5000/debian", "an address that is none"],
+    ["1.2.3.4.5/debian", "another one"],
+    ["quay.io:99999/debian", "a port that is none"],
     ["fc00::1:5000/debian", "an IPv6 address without brackets"],
     ["nginx:-foo", "a tag with a dash at the start"],
     [`nginx:${"a".repeat(129)}`, "a tag that is too long"],
@@ -61,6 +64,7 @@ describe("names of images, in full", () => {
     ["1a3f5e7d9c1b3a5f7e9d1c3b5a7f9e1d3c5b7a9f1e3d5d7c9b1a3f5e7d9c1b3a", "an image's ID"],
     ["nginx 1.29", "a blank"],
     ["nginx\n", "a line break"],
+    ["a".repeat(248), "a repository that is too long with library/"],
     ["a/".repeat(10_000), "a long text"],
   ])("%p is none: %s", (text) => {
     expect(parseReference(text)).toBeUndefined();

@@ -15,6 +15,8 @@ describe("where an image is asked for", () => {
     ["nginx", ["https://registry-1.docker.io library/nginx"]],
     ["quay.io/a/b", ["https://quay.io a/b"]],
     ["registry.example.com:5000/a", ["https://registry.example.com:5000 a"]],
+    ["quay.io:443/a", ["https://quay.io a"]],
+    ["Quay.IO/a/b", ["https://quay.io a/b"]],
     ["localhost:5000/a", ["https://localhost:5000 a", "http://localhost:5000 a"]],
     ["127.0.0.1:5000/a", ["https://127.0.0.1:5000 a", "http://127.0.0.1:5000 a"]],
     ["[::1]:5000/a", ["https://[::1]:5000 a", "http://[::1]:5000 a"]],

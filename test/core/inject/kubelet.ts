@@ -45,7 +45,6 @@ export function startedBy(
   variables: Readonly<Record<string, string>>,
 ): readonly string[] {
   const expanded = (words: readonly string[]) => words.map((word) => expand(word, variables));
-  const first = entrypoint.length === 1 && entrypoint[0] === "" ? [] : entrypoint;
   if (command.length > 0) return [...expanded(command), ...expanded(args)];
-  return [...first, ...(args.length === 0 ? cmd : expanded(args))];
+  return [...entrypoint, ...(args.length === 0 ? cmd : expanded(args))];
 }

@@ -1,4 +1,5 @@
 import type { Architecture, ImageCommand } from "../../image/lookup.ts";
+import { parseSignal } from "../../run/signal.ts";
 import { withoutTag } from "../../sidecars/containers.ts";
 import type { Container } from "../pod.ts";
 import type { FormerWords, InjectRequest, TrackedImage } from "../policy.ts";
@@ -57,17 +58,23 @@ function entrypointOf({ name, image }: Container, request: InjectRequest): reado
 
 /**
  * Returns the words of an image as the runtime composes them: `args` take the place of CMD (containerd,
- * internal/cri/opts/spec_opts.go, WithProcessArgs, which also takes an ENTRYPOINT of one empty word for none).
+ * internal/cri/opts/spec_opts.go, WithProcessArgs). A STOPSIGNAL that is none is left out, as an image may say anything.
  */
-function wordsOfImage({ image, args }: Container, { entrypoint, cmd, stopSignal, digest }: ImageCommand): Words {
+function wordsOfImage(
+  { image, args }: Container,
+  { entrypoint, cmd, stopSignal: said = "", digest }: ImageCommand,
+): Words {
   const name = image as string;
   const hasCmd = (args ?? []).length === 0;
-  const first = entrypoint.length === 1 && entrypoint[0] === "" ? [] : entrypoint;
-  const words = [...first, ...(hasCmd ? cmd : [])].map(escaped);
+  const words = [...entrypoint, ...(hasCmd ? cmd : [])].map(escaped);
+  const stopSignal = said.length <= LONGEST_SIGNAL && parseSignal(said) !== undefined ? said : undefined;
   if (hasCmd && words.length === 0)
     return { kind: "unknown", reason: `${name} has neither ENTRYPOINT nor CMD: nothing would start` };
   return { kind: "image", words, image: { name, hasCmd, stopSignal, digest }, doubt: undefined };
 }
+
+/** `SIGRTMAX-14` has 11 characters. */
+const LONGEST_SIGNAL = 16;
 
 /**
  * Writes a word so that the kubelet makes it what it is in the image: `$$` becomes `$`, `$(NAME)` a variable's value, and

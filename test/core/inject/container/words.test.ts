@@ -44,10 +44,6 @@ describe("what an image starts, the container starts under ebb, as the kubelet c
   });
 });
 
-test("an ENTRYPOINT of one empty word is none, as for containerd", () => {
-  expect(containerOf({}, { entrypoint: [""], cmd: ["/app"] }).command).toEqual(["/ebb.dev/ebb", "run", "--", "/app"]);
-});
-
 test.each([
   ["$(PORT)", "$$(PORT)"],
   ["$$", "$$$"],
@@ -120,6 +116,14 @@ test("an annotation of the stop signal wins over the image's", () => {
   const { env } = changed(given, imageSays({ entrypoint: ["/app"], stopSignal: "SIGQUIT" })).spec.containers[0];
   expect(env).toContainEqual({ name: "EBB_STOP_SIGNAL", value: "HUP" });
 });
+
+test.each(["nonsense", "0".repeat(16_000).concat("3"), "QUIT".padEnd(16_000)])(
+  "a STOPSIGNAL that is none leaves no trace in the pod: %.10s",
+  (stopSignal) => {
+    const given = { containers: [{ name: "app", image }] };
+    expect(changed(given, imageSays({ stopSignal }))).toEqual(changed(given, imageSays({})));
+  },
+);
 
 test("a STOPSIGNAL that nothing can catch is warned of", () => {
   expect(warnings({ containers: [{ name: "app", image }] }, imageSays({ stopSignal: "SIGKILL" }))).toEqual([

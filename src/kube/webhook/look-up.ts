@@ -2,6 +2,7 @@ import type { RegistryAuths } from "../../core/image/auths.ts";
 import type { Lookup } from "../../core/image/lookup.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Images } from "../image/images.ts";
+import { createLimit } from "../image/limit.ts";
 import { type KnownImage, type PullSecrets, queryKey, type Reviewed, review, type Unknown } from "./admission.ts";
 
 /** The credentials with which a pod's images are looked up. */
@@ -37,6 +38,7 @@ export interface Decision extends Reviewed {
  */
 export function createReviewer(settings: ReviewerSettings) {
   const { images, credentials } = settings;
+  const inTurn = createLimit(1);
   let waiting = 0;
   let waitingBytes = 0;
   const known: KnownImage = (query, secrets) => {
@@ -70,14 +72,19 @@ export function createReviewer(settings: ReviewerSettings) {
     const first = review(body, policy, known);
     if (!("unknown" in first)) return "problem" in first ? first : { ...first, waitedFor: new Set() };
     const found = await wait(first.unknown, body.length, deadlineMs);
-    const second = review(
-      body,
-      policy,
-      (query, secrets) => found.get(queryKey(query)) ?? known(query, secrets) ?? busy,
-    );
+    const foundOrKnown: KnownImage = (query, secrets) => found.get(queryKey(query)) ?? known(query, secrets) ?? busy;
+    const second = await inTurn(async () => {
+      await nextTurn(); // many may have waited for one answer, and other requests must be read meanwhile
+      return review(body, policy, foundOrKnown);
+    });
     if (!("body" in second)) throw new Error("a decision that waits twice");
     return { ...second, waitedFor: new Set(first.unknown.queries.map(queryKey)) };
   };
+}
+
+/** Resolves once the event loop has looked at sockets and timers. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** What is known of an image if more requests wait than may. */

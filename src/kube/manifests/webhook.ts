@@ -121,7 +121,7 @@ function deploymentManifest(installation: Installation): Manifest {
     component: "webhook",
     args: [...certificateFlags(installation), ...fileFlags(installation), ...installation.passedOn],
     ports: { https: 8443, http: 8080 },
-    memoryLimit: `${memoryLimitMiB(installation.maxRequestBytes)}Mi`,
+    memoryLimit: `${memoryLimitMiB(installation.maxRequestBytes, installation.asksRegistries)}Mi`,
     hasToken: hasToken(installation),
     volumes: volumesOf(installation),
     more: topologySpread(installation, "webhook"),

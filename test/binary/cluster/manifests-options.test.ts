@@ -27,6 +27,7 @@ describe("an option of ebb manifests", () => {
     [["--namespace", "mesh"], (all) => find(all, "Deployment").metadata.namespace, "mesh"],
     [[], (all) => find(all, "Deployment").spec.template.metadata.annotations, { "ebb.dev/inject": "false" }],
     [[], (all) => containerOf(all).resources.limits, { memory: "224Mi" }],
+    [listed, (all) => containerOf(all).resources.limits, { memory: "288Mi" }],
     [["--max-request-bytes", "20Mi"], (all) => containerOf(all).resources.limits, { memory: "480Mi" }],
     [["--name", "two"], (all) => find(all, "MutatingWebhookConfiguration").metadata.name, "two-webhook"],
     [[], (all) => hookOf(all).objectSelector, undefined],

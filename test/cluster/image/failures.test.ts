@@ -47,7 +47,7 @@ const failing: Readonly<Record<string, Failing>> = {
   "has an unknown CA": { failure: "untrusted", words: /certificate/, serving: untrusted },
   "does not answer": { failure: "timeout", words: /did not answer/, behave: () => new Promise<never>(() => undefined) },
   "lies about a digest": { failure: "invalid", words: /digest/, behave: lying },
-  "answers without an end": { failure: "invalid", words: /4 MiB/, behave: endless },
+  "answers without an end": { failure: "invalid", words: /1 MiB/, behave: endless },
   "is down": { failure: "unreachable", words: /cannot be reached/ },
 };
 

@@ -96,7 +96,7 @@ describe("a registry that fails costs a pod its wrapper, and the warning has cau
     ["401", () => refusal(401, "UNAUTHORIZED", "no"), "report:1", "unauthorized", /401.*imagePullSecrets/],
     ["429", () => refusal(429, "TOOMANYREQUESTS", "limit"), "report:1", "rate-limited", /429.*credentials/],
     ["404", () => undefined, "reprot:1", "not-found", /404.*check the image's name/],
-    ["an endless body", endless, "report:1", "invalid", /4 MiB/],
+    ["an endless body", endless, "report:1", "invalid", /1 MiB/],
     ["a lying digest", () => new Response("{}"), `report@${zeros}`, "invalid", /sent bytes of the digest/],
     ["a redirect without TLS", redirect, "report:1", "invalid", /127\.0\.0\.2.*no TLS/],
   ])("%s", async (_, behave, name, failure, words) => {

@@ -12,8 +12,10 @@ describe("the cluster", () => {
     await here.apply([podOf("server", server, { labels: { app: "web" } }), serviceOf("web", { http: 8080 })]);
     await here.until("the server listens", async () => (await here.logs("server", "bun")).includes("listens"));
     const { spec } = await here.object<{ spec: { clusterIP: string } }>("service/web");
-    const ask = `console.log(await (await fetch("http://${spec.clusterIP}:8080")).text())`;
-    await here.apply([podOf("client", bunPod(ask))]);
+    const url = `http://${spec.clusterIP}:8080`;
+    const ask = `console.log(await (await fetch("${url}")).text())`;
+    const wait = `while (!(await fetch("${url}").catch(() => undefined))) await Bun.sleep(100);`; // kube-proxy may be later
+    await here.apply([podOf("client", bunPod(`${wait} ${ask}`))]);
     expect(await saidAtItsEnd(here, "client")).toBe("here\n");
     expect(await here.exec("server", "bun", "/bun", "-e", ask)).toEqual({ code: 0, stdout: "here\n", stderr: "" });
     const path = `/api/v1/namespaces/${here.name}/services/web:8080/proxy/`;

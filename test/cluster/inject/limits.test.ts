@@ -95,11 +95,11 @@ test.concurrent("a preStop hook that sleeps drains for as long, also where the i
   await here.kubectl("delete", "pod", "after");
   expect(performance.now() - start).toBeGreaterThanOrEqual(SLEPT_MS);
   const [ofApp = "", ofEnvoy = ""] = await logs;
-  for (const log of [ofApp, ofEnvoy]) {
-    const drains = logOf(log).filter(isDrainLine);
-    expect(drains).toMatchObject([{ outcome: "drained" }]);
-    expect(drains[0]?.tookMs).toBeGreaterThanOrEqual(SLEPT_MS);
-  }
+  const drains = [ofEnvoy, ofApp].map((log) => logOf(log).filter(isDrainLine));
+  // the app's hook may start last: Envoy, whose own hook is over, is then gone before the app's hook counts
+  const inApp = expect.stringMatching(/^(drained|Envoy exited during the drain, before a count: its container's .*)$/);
+  expect(drains).toMatchObject([[{ outcome: "drained" }], [{ outcome: inApp }]]);
+  for (const { tookMs } of drains.flat()) expect(tookMs).toBeGreaterThanOrEqual(SLEPT_MS);
   expect(ofApp).toContain("\n15\n"); // it ends by itself at SIGTERM, after the hook
 
   await here.kubectl("delete", "pod", "before");

@@ -210,11 +210,15 @@ function podOfJob(own: Namespace, job: string): Promise<Pod> {
   return own.until(`a pod of ${job}`, async () => (await own.pods(`batch.kubernetes.io/job-name=${job}`))[0]);
 }
 
-/** Durations and process IDs differ from run to run, and which of Istio's ports listens first. */
+/**
+ * Durations and process IDs differ from run to run, which of Istio's ports listens first, and whether pilot-agent still
+ * answers before it exits.
+ */
 function masked(log: string): string {
   return log
     .trim()
     .replace(/\d+(\.\d+)?(ms|s)\b/g, "TIME")
     .replace(/pid=\d+/, "pid=PID")
-    .replace(/port 1502[01]/, "port PORT");
+    .replace(/port 1502[01]/, "port PORT")
+    .replace("outcome=exited status=200", "outcome=exited");
 }

@@ -9,6 +9,7 @@ import type { StepContext } from "../../../src/kube/reaper/attempt-step.ts";
 import { createAttempts } from "../../../src/kube/reaper/attempts.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../../kube/collect-log.ts";
+import { read } from "../api.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type Pod, podOf, statusOf } from "../objects.ts";
@@ -204,6 +205,12 @@ async function accountFor(here: Namespace, folder: string, rules: readonly objec
   return path;
 }
 
+/** The `36` of Kubernetes 1.36; a provider may write `36+`. */
+async function minorVersion(): Promise<number> {
+  const version = await read<{ readonly minor: string }>("/version");
+  return Number.parseInt(version?.minor ?? "", 10);
+}
+
 const rule = (resource: string, ...verbs: readonly string[]) => ({ apiGroups: [""], resources: [resource], verbs });
 
 describe("who may do less, by a token", () => {
@@ -228,12 +235,14 @@ describe("who may do less, by a token", () => {
   test.concurrent.each([
     ["get", "create"],
     ["create", "get"],
-  ])("exec with %s alone is refused: %s is missing", async (verb, missing) => {
+  ])("exec with %s alone is refused where the API server asks for %s, too", async (verb, missing) => {
     await using here = await namespace();
     using folder = temporaryFolder();
     const pod = await stuckJob(here, 0);
     const kubeconfig = await accountFor(here, folder.path, [rule("pods", "get"), rule("pods/exec", verb)]);
-    const { acts } = await reapPod(pod, ["exec"], { kubeconfig, pace: { rounds: 1 } });
+    const { outcome, acts } = await reapPod(pod, ["exec"], { kubeconfig, pace: { rounds: 1 } });
+    const isAsked = missing !== "create" || (await minorVersion()) >= 35;
+    if (!isAsked) return expect(outcome.kind).toBe("ended");
     expect(whysOf(acts)[0]).toContain(`cannot ${missing} resource "pods/exec"`);
   });
 });

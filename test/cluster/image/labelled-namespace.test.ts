@@ -81,6 +81,20 @@ describe.skipIf(obstacle !== undefined)("in a namespace with the label, with --r
     expect(debug.spec.containers[0]?.command).toEqual(["/ebb.dev/ebb", "run", "--", "/child", "exit", "0"]);
   });
 
+  test.concurrent("a private image is known to pods whose ServiceAccount names the Secret, and to no others", async () => {
+    await using other = await installed.namespace({ "ebb.dev/inject": "true" });
+    const pod = podOf("one", { containers: [{ name: "app", image: `${registry.host}/team/shop:1` }] });
+    const words = ["create", "--dry-run=server", "-o", "json", "-f", "-"];
+    const create = () => other.tryKubectl(words, { stdin: JSON.stringify(pod) });
+    const stranger = await create();
+    expect(stranger.stderr).toMatch(/^Warning: ebb: .*401/);
+    expect(JSON.parse(stranger.stdout).spec.containers[0].command).toBeUndefined();
+    await other.apply([pullSecretOf("theirs", registry.host)]);
+    await other.kubectl("patch", "serviceaccount", "default", "-p", '{"imagePullSecrets":[{"name":"theirs"}]}');
+    const { spec } = JSON.parse((await create()).stdout);
+    expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/bun", "/server.ts", "0.0.0.0"]);
+  });
+
   test("ebb doctor finds nothing but that the shop's readiness is not asked for", async () => {
     const env = { KUBECONFIG: process.env.KUBECONFIG ?? "" };
     const { stdout } = await ebb(["doctor", "--namespace", here.name], { env });

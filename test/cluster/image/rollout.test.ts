@@ -5,7 +5,7 @@ import { type Container, deploymentOf, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 import { restart } from "../run/rollout.ts";
 import { type Installation, startInstallation, startInstallationWith } from "../webhook/installation.ts";
-import { type ClusterRegistry, obstacle, startClusterRegistry } from "./registries.ts";
+import { type ClusterRegistry, obstacle, pullSecretOf, startClusterRegistry } from "./registries.ts";
 
 // A rolling restart, under load, of a Deployment behind its Envoys whose manifest has no command.
 
@@ -34,8 +34,10 @@ describe.skipIf(obstacle !== undefined)("with --registries", () => {
 
   beforeAll(async () => {
     registry = await startClusterRegistry();
-    await registry.push("public/web:1", { "linux/amd64": 'ENTRYPOINT ["/bun"]\nCMD ["/server.ts"]' });
-    installed = await startInstallationWith([registry.authority], ...registry.flags, "--replicas", "1");
+    await registry.push("team/web:1", { "linux/amd64": 'ENTRYPOINT ["/bun"]\nCMD ["/server.ts"]' });
+    const objects = [registry.authority, pullSecretOf("own", registry.host)];
+    const flags = [...registry.flags, "--registry-secret", "own", "--replicas", "1"];
+    installed = await startInstallationWith(objects, ...flags);
   }, 600_000);
 
   afterAll(async () => {
@@ -43,9 +45,10 @@ describe.skipIf(obstacle !== undefined)("with --registries", () => {
     await registry?.[Symbol.asyncDispose]();
   });
 
-  test("it waits and drains under ebb, and loses no request", async () => {
+  test("and the webhook's own credentials it waits and drains under ebb, and loses no request", async () => {
     await using here = await installed.namespace(asking);
-    await deploy(here, { name: "app", image: `${registry.host}/public/web:1` });
+    await here.apply([pullSecretOf("team-registry", registry.host)]);
+    await deploy(here, { name: "app", image: `${registry.host}/team/web:1` }, [{ name: "team-registry" }]);
     const [pod] = await here.pods("app=web");
     expect(pod?.spec.containers[0]?.command).toEqual(["/ebb.dev/ebb", "run", "--", "/bun", "/server.ts"]);
     const log = await here.logs(pod?.metadata.name ?? "", "app");
@@ -55,11 +58,12 @@ describe.skipIf(obstacle !== undefined)("with --registries", () => {
 });
 
 /** Deploys two pods of the app, without a command, behind Envoys. */
-async function deploy(here: Namespace, app: Container): Promise<void> {
+async function deploy(here: Namespace, app: Container, imagePullSecrets: readonly object[] = []): Promise<void> {
   const { configMap, volume, container } = envoySidecar({ upstreamPort: APP_PORT });
   const readinessProbe = { httpGet: { path: "/", port: envoyPort }, periodSeconds: 1, ...patience }; // through Envoy
   const spec = {
     terminationGracePeriodSeconds: 60,
+    imagePullSecrets,
     containers: [app, { ...container, readinessProbe, image: images.envoy }],
     volumes: [volume, programs.volume],
   };

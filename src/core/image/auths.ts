@@ -105,6 +105,7 @@ function isMatch(key: string, host: string, path: string): boolean {
   const glob = slash < 0 ? key : key.slice(0, slash);
   if (slash >= 0 && !path.startsWith(key.slice(slash))) return false;
   if (glob === host) return true;
+  if (!/[*?]/.test(glob)) return false;
   const [globs, parts] = [splitHost(glob), splitHost(host)];
   if (globs.port !== parts.port || globs.labels.length !== parts.labels.length) return false;
   return globs.labels.every((label, at) => isGlobMatch(label, parts.labels[at] ?? ""));

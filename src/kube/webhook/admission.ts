@@ -58,9 +58,10 @@ export function review(
   const [lookups, unknown] = [new Map<string, Lookup>(), new Map<string, ImageQuery>()];
   const imageOf = (query: ImageQuery): Lookup | undefined => {
     const key = queryKey(query);
-    const lookup = lookups.get(key) ?? known(query, secrets);
+    const isTooMany = !lookups.has(key) && lookups.size + unknown.size >= MOST_IMAGES;
+    const lookup = isTooMany ? tooMany : (lookups.get(key) ?? known(query, secrets));
     if (lookup === undefined) unknown.set(key, query);
-    else lookups.set(key, lookup);
+    else if (!isTooMany) lookups.set(key, lookup);
     return lookup;
   };
   const answer = reviewed(request, { ...policy, imageOf }, lookups);
@@ -78,6 +79,13 @@ export function queryKey({ image, architectures }: ImageQuery): string {
 }
 
 const MOST_SECRETS = 10;
+/** The most images that are looked up for a pod: a pod may have a thousand containers. */
+const MOST_IMAGES = 50;
+const tooMany: Lookup = {
+  kind: "unknown",
+  failure: "timeout",
+  reason: `ebb looks up at most ${MOST_IMAGES} images of a pod`,
+};
 
 /** Admission has added those of the pod's ServiceAccount by now (plugin/pkg/admission/serviceaccount). */
 function pullSecretsOf({ namespace = "", object }: AdmissionRequest): PullSecrets {

@@ -1,6 +1,7 @@
 import { isDnsLabel } from "../../core/base/dns-name.ts";
 import { objectOf, textOf } from "../../core/base/json.ts";
 import { parseDockerConfig, type RegistryAuths } from "../../core/image/auths.ts";
+import { createLru } from "../../core/image/lru.ts";
 import type { Log } from "../../system/output/log.ts";
 import { isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
@@ -15,8 +16,9 @@ const KEY = ".dockerconfigjson";
 /** How long a Secret is remembered, also that there is none of this name; after a failure of the API server, shorter. */
 const KEPT_MS = 30_000;
 const FAILED_MS = 5000;
-/** The longest Secret that is read, in characters of base64. */
+/** The longest Secret that is read, in characters of base64, and the most registries in it: any user may make one. */
 const LONGEST = 128 * 1024;
+const MOST_REGISTRIES = 100;
 /** What all that are remembered may have together, each with `OVERHEAD` for its name and its credentials' objects. */
 const MOST = 4 * 1024 * 1024;
 const OVERHEAD = 1024;
@@ -36,24 +38,30 @@ interface Held extends Content {
 const none: Content = { auths: undefined, length: 0 };
 
 /**
- * Creates a reader of the Secrets that pods name in imagePullSecrets, with a memory of bounded size. Secrets of another type count as none. Logs why none
- * can be read, once until one can.
+ * Creates a reader of the Secrets that pods name in imagePullSecrets, with a memory of bounded size. Secrets of another
+ * type count as none, and so do those that are too large. Logs why none can be read, once until one can. `now`:
+ * milliseconds of any clock.
  */
 export function createPullSecretReader(
   api: Pick<ApiClient, "get">,
   log: Log,
   now: () => number = () => performance.now(),
 ): Credentials {
-  const memory = createMemory(now);
+  const memory = createLru<Held>(MOST, ({ length }) => length + OVERHEAD);
+  const keep = (path: string, content: Content, ms: number) => memory.set(path, { ...content, untilMs: now() + ms });
+  const heldOf = (path: string): Held | undefined => {
+    const held = memory.get(path);
+    return held !== undefined && held.untilMs > now() ? held : undefined;
+  };
   const underWay = new Map<string, Promise<void>>();
   const limit = createLimit(AT_ONCE);
   let complaint: string | undefined;
   const load = async (path: string): Promise<void> => {
     try {
-      memory.put(path, await readSecret(api, path), KEPT_MS);
+      keep(path, await readSecret(api, path), KEPT_MS);
       complaint = undefined;
     } catch (error) {
-      memory.put(path, none, isNotFound(error) ? KEPT_MS : FAILED_MS);
+      keep(path, none, isNotFound(error) ? KEPT_MS : FAILED_MS);
       const { message } = error as Error;
       if (isNotFound(error) || complaint !== undefined) return;
       complaint = message;
@@ -65,18 +73,17 @@ export function createPullSecretReader(
     underWay.set(path, loading);
     return loading;
   };
-  const heldOf = (secrets: PullSecrets) => pathsOf(secrets).map((path) => memory.get(path));
   return {
     known(secrets) {
-      const held = heldOf(secrets);
+      const held = pathsOf(secrets).map(heldOf);
       return held.includes(undefined) ? undefined : authsOf(held);
     },
     async read(secrets, waitMs) {
-      const missing = pathsOf(secrets).filter((path) => memory.get(path) === undefined);
+      const missing = pathsOf(secrets).filter((path) => heldOf(path) === undefined);
       const here = new AbortController();
       const loading = Promise.all(missing.map(loadOnce)).then(() => here.abort());
       await Promise.race([loading, pause(waitMs, here.signal)]);
-      return authsOf(heldOf(secrets));
+      return authsOf(pathsOf(secrets).map(heldOf));
     },
   };
 }
@@ -94,35 +101,9 @@ async function readSecret(api: Pick<ApiClient, "get">, path: string): Promise<Co
   const text = textOf(objectOf(secret.data)[KEY]) ?? "";
   if (secret.type !== TYPE || text.length > LONGEST) return none;
   try {
-    return { auths: parseDockerConfig(Buffer.from(text, "base64").toString()).auths, length: text.length };
+    const { auths } = parseDockerConfig(Buffer.from(text, "base64").toString());
+    return auths.size > MOST_REGISTRIES ? none : { auths, length: text.length };
   } catch {
     return none; // the kubelet cannot use it either
   }
-}
-
-function createMemory(now: () => number) {
-  const entries = new Map<string, Held>();
-  let size = 0;
-  const remove = (path: string): void => {
-    const held = entries.get(path);
-    if (held === undefined) return;
-    size -= held.length + OVERHEAD;
-    entries.delete(path);
-  };
-  return {
-    get(path: string): Held | undefined {
-      const held = entries.get(path);
-      return held !== undefined && held.untilMs > now() ? held : undefined;
-    },
-    /** Remembers it, in place of the oldest ones if there is no room. */
-    put(path: string, content: Content, keptMs: number): void {
-      remove(path);
-      entries.set(path, { ...content, untilMs: now() + keptMs });
-      size += content.length + OVERHEAD;
-      for (const oldest of entries.keys()) {
-        if (size <= MOST) break;
-        remove(oldest);
-      }
-    },
-  };
 }

@@ -29,6 +29,9 @@ function reader(now = () => 0) {
 const registriesIn = (auths: readonly ReadonlyMap<string, unknown>[] | undefined) =>
   auths?.map((each) => [...each.keys()]);
 
+const auths = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`r${at}`, { username: "u", password: "p" }]));
+const manyRegistries = Buffer.from(JSON.stringify({ auths })).toString("base64");
+
 describe("a Secret that a pod names", () => {
   test("gives its credentials, and is remembered for 30 s", async () => {
     put("team", "registry.example.com");
@@ -50,6 +53,7 @@ describe("a Secret that a pod names", () => {
     ["is of Docker's old type", { type: "kubernetes.io/dockercfg" }],
     ["has no such key", { data: {} }],
     ["is not JSON", { data: { ".dockerconfigjson": "bm90IGpzb24=" } }],
+    ["has more than 100 registries", { data: { ".dockerconfigjson": manyRegistries } }],
     ["is longer than 96 KiB", { data: { ".dockerconfigjson": Buffer.alloc(97 * 1024, " ").toString("base64") } }],
   ])("and that %s gives none, and is not read again", async (_, more) => {
     put("team", "registry.example.com", more);

@@ -42,6 +42,10 @@ export const command: Command = {
       why: "Certificates by cert-manager. No pod that opted in starts without ebb.",
     },
     {
+      call: "ebb manifests --image registry.example.com/ebb:0.1.0 --registries docker.io,registry.example.com --pull-secrets",
+      why: "Pods without a command are started by ebb, too: these registries are asked what the images start.",
+    },
+    {
       call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 --reap-namespace shop,bank --methods port-forward",
       why: "A reaper for two namespaces, with rights only there, and none to exec or to change a pod.",
     },

@@ -116,7 +116,7 @@ describe.skipIf(lacking !== undefined)("images of a registry", () => {
 
   test.each([
     ["elsewhere:1", [], 69, "is for linux/s390x, and ebb for linux/amd64 and linux/arm64"],
-    ["nowhere:1", [], 69, "404 (MANIFEST_UNKNOWN: manifest unknown)"],
+    ["nowhere:1", [], 69, "404; check the image's name; it says: MANIFEST_UNKNOWN: manifest unknown"],
     ["exec:2", [], 69, "check the image's name"],
     ["exec:1", ["--registries", "quay.io"], 69, "is not among --registries"],
     ["exec:1", ["--registries", "a b"], 64, "expected all, none, or registries"],

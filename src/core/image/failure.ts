@@ -37,10 +37,24 @@ const remedies: Partial<Readonly<Record<LookupFailure, string>>> = {
   timeout: "check its name and the network, or name a mirror by --registry-mirror",
 };
 
-/** Creates the failure of a registry: what is wrong, and what to do about it. */
-export function lookupError(failure: LookupFailure, what: string, retryAfterMs?: number): LookupError {
-  const remedy = remedies[failure];
-  return new LookupError(failure, remedy === undefined ? what : `${what}; ${remedy}`, retryAfterMs);
+/** What a registry itself says of its failure. */
+interface Said {
+  readonly words?: string;
+  /** The Retry-After of a 429. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/**
+ * Creates the failure of a registry: what is wrong, and what to do about it. The registry's own words come last: of a
+ * warning, the API server shows 256 characters.
+ */
+export function lookupError(
+  failure: LookupFailure,
+  what: string,
+  { words = "", retryAfterMs }: Said = {},
+): LookupError {
+  const parts = [what, remedies[failure], words === "" ? undefined : `it says: ${words}`];
+  return new LookupError(failure, parts.filter((part) => part !== undefined).join("; "), retryAfterMs);
 }
 
 /** An answer other than 200. */
@@ -53,12 +67,15 @@ export interface Refusal {
 
 /** Makes an error of a registry's refusal (OCI distribution-spec 1.1, "Error Codes"). `who`: what refused what. */
 export function refusalError(who: string, { status, body, retryAfter }: Refusal): LookupError {
-  const words = messageIn(body);
-  const what = `${who}: ${status}${words === "" ? "" : ` (${words})`}`;
-  if (status === 401 || status === 403) return lookupError("unauthorized", what);
-  if (status === 404) return lookupError("not-found", what);
-  if (status === 429) return lookupError("rate-limited", what, retryAfterMs(retryAfter));
-  return lookupError(status >= 500 || status === 408 ? "unreachable" : "invalid", what);
+  const said = { words: messageIn(body), retryAfterMs: status === 429 ? retryAfterMs(retryAfter) : undefined };
+  return lookupError(failureOf(status), `${who}: ${status}`, said);
+}
+
+function failureOf(status: number): LookupFailure {
+  if (status === 401 || status === 403) return "unauthorized";
+  if (status === 404) return "not-found";
+  if (status === 429) return "rate-limited";
+  return status >= 500 || status === 408 ? "unreachable" : "invalid";
 }
 
 /** Parses the seconds of a Retry-After (RFC 9110, 10.2.3); a date counts as none. */

@@ -88,13 +88,20 @@ test("a pod of an image that only the registry knows starts it under ebb, and th
 
 describe("a registry that fails costs a pod its wrapper, and the warning has cause and remedy", () => {
   const zeros = `sha256:${"0".repeat(64)}`;
+  const dockerHub = "You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit";
   const redirect: Behaviour = () => new Response(null, { status: 307, headers: { location: "http://127.0.0.2:1/" } });
   const endless: Behaviour = () =>
     new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x20)) }));
 
   test.each<[string, Behaviour, string, string, RegExp]>([
-    ["401", () => refusal(401, "UNAUTHORIZED", "no"), "report:1", "unauthorized", /401.*imagePullSecrets/],
-    ["429", () => refusal(429, "TOOMANYREQUESTS", "limit"), "report:1", "rate-limited", /429.*credentials/],
+    [
+      "401",
+      () => refusal(401, "UNAUTHORIZED", "authentication required"),
+      "report:1",
+      "unauthorized",
+      /401.*imagePullSecrets/,
+    ],
+    ["429", () => refusal(429, "TOOMANYREQUESTS", dockerHub), "report:1", "rate-limited", /429.*--registry-mirror/],
     ["404", () => undefined, "reprot:1", "not-found", /404.*check the image's name/],
     ["an endless body", endless, "report:1", "invalid", /1 MiB/],
     ["a lying digest", () => new Response("{}"), `report@${zeros}`, "invalid", /sent bytes of the digest/],
@@ -162,12 +169,13 @@ describe("a registry that does not answer", () => {
 });
 
 describe("credentials", () => {
-  const header = `Basic ${Buffer.from("u:p").toString("base64")}`;
+  const password = "not to be seen";
+  const header = `Basic ${Buffer.from(`u:${password}`).toString("base64")}`;
   const priv: Behaviour = ({ authorization }) =>
     authorization === header
       ? undefined
       : new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
-  const configOf = (host: string) => JSON.stringify({ auths: { [host]: { username: "u", password: "p" } } });
+  const configOf = (host: string) => JSON.stringify({ auths: { [host]: { username: "u", password } } });
 
   test("are those of the Secret that the pod names, with --pull-secrets", async () => {
     await using registry = startStandIn(content, priv);
@@ -186,6 +194,8 @@ describe("credentials", () => {
     expect(api.requests).toEqual(["team", "none"].map((name) => `GET /api/v1/namespaces/shop/secrets/${name}`));
     const other = await ask(webhook, jobOf(image));
     expect(other.warnings?.[0]).toContain("401"); // nobody learns of an image by the Secret of somebody else
+    const seen = `${webhook.started.stderr()}${await metrics(webhook)}${JSON.stringify(other)}`;
+    for (const secret of [password, header.slice(6)]) expect(seen).not.toContain(secret);
   });
 
   test("are those of --registry-config, also if the file changes", async () => {

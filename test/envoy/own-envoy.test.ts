@@ -7,7 +7,6 @@ import { childPath } from "../compiled.ts";
 import { freePort } from "../free-port.ts";
 import { drainLineOf, startEbb, temporaryFolder, until } from "../harness.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
-import {} from "./envoy.ts";
 import { holdRequest, startBackend } from "./traffic.ts";
 
 setDefaultTimeout(60_000);

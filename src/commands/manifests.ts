@@ -2,6 +2,7 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import {
+  ofLookUpsAlone,
   ofOwnCa,
   ofReaperAlone,
   ofWebhookAlone,
@@ -39,6 +40,10 @@ export const command: Command = {
     {
       call: "ebb manifests --image registry.example.com/ebb:0.1.0 --cert-manager --failure-policy Fail webhook",
       why: "Certificates by cert-manager. No pod that opted in starts without ebb.",
+    },
+    {
+      call: "ebb manifests --image registry.example.com/ebb:0.1.0 --registries docker.io,registry.example.com --pull-secrets",
+      why: "Pods without a command are started by ebb, too: these registries are asked what the images start.",
     },
     {
       call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 --reap-namespace shop,bank --methods port-forward",
@@ -83,10 +88,20 @@ function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]
     given(alone[name], call).map((flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out`),
   );
   const { schedule } = call.values;
+  if (chosen.includes("webhook") && !asksRegistries(call)) {
+    const needless = given(ofLookUpsAlone, call).map(
+      (flag) => `${flag}: no registry is asked; name some by --registries`,
+    );
+    problems.push(...needless);
+  }
   if (schedule !== undefined && chosen.length === 1 && call.origins.replicas !== "default") {
     problems.push("--replicas: with --schedule there are none; leave one of them out");
   }
   if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
+}
+
+function asksRegistries({ values: { registries, registryMirror } }: Call<typeof options>): boolean {
+  return registries.length > 0 || registryMirror.length > 0; // a mirror is allowed by its name
 }
 
 /** Returns a warning if the image's tag is another version than this ebb, whose flags and permissions may differ. */
@@ -102,7 +117,15 @@ async function installationOf(call: Call<typeof options>): Promise<Installation>
   const { version } = await import("../../package.json");
   const flags = { passedOn: given(passedOn, call), ofOwnCa: given(ofOwnCa, call), toReaper: given(toReaper, call) };
   const { reapNamespace, ...values } = call.values;
-  return { ...values, image, version, ...flags, reapNamespaces: [...new Set(reapNamespace.flat())] };
+  const asks = asksRegistries(call);
+  return {
+    ...values,
+    image,
+    version,
+    ...flags,
+    asksRegistries: asks,
+    reapNamespaces: [...new Set(reapNamespace.flat())],
+  };
 }
 
 /** Lists those of the flags that were given, as words of a command line. */

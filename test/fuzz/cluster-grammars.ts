@@ -87,7 +87,7 @@ function answerTo(object: unknown, policy: InjectPolicy): { uid: unknown; allowe
     bytesOf(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request })),
     policy,
   );
-  if ("problem" in reviewed) throw new Error(reviewed.problem);
+  if (!("body" in reviewed)) throw new Error(JSON.stringify(reviewed));
   return JSON.parse(reviewed.body).response;
 }
 

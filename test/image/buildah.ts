@@ -15,6 +15,8 @@ export interface BuildOptions {
   readonly format?: "oci" | "docker";
   /** Dockerfiles by platform: `linux/amd64`. */
   readonly platforms: Readonly<Record<string, string>>;
+  /** The folder of the files that the Dockerfiles copy; by default they have none. */
+  readonly context?: string;
 }
 
 /** Builds images, and pushes them to registries. It keeps them in a folder of its own. */
@@ -44,10 +46,10 @@ export function createBuildah(): Buildah {
   };
   let count = 0;
   return {
-    async push({ host, ca }, name, { format = "oci", platforms }) {
+    async push({ host, ca }, name, { format = "oci", platforms, context = folder.path }) {
       const built = `localhost/image-${count++}`;
       const build = (platform: string, dockerfile: string, target: readonly string[]) =>
-        run(["bud", "--format", format, "--platform", platform, ...target, "-f", "-", folder.path], dockerfile);
+        run(["bud", "--format", format, "--platform", platform, ...target, "-f", "-", context], dockerfile);
       const to = [
         "--cert-dir",
         dirname(ca),

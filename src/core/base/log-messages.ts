@@ -42,6 +42,7 @@ export const warnings = [
   "refused a pod",
   "created a pod without ebb",
   "refused a request",
+  "cannot read the Secrets of pods",
   "cannot use the certificate",
   "cannot read credentials of registries",
   "cannot update the certificates",

@@ -9,6 +9,8 @@ const BIGGEST_AT_ONCE = 4;
 const TIMES_ITS_SIZE = 10;
 /** The memory that the webhook takes with its 1,000 connections and no requests. */
 const IDLE_MIB = 80;
+/** The memory of look-ups: what is remembered of images and Secrets, and the answers that arrive. */
+const LOOKUPS_MIB = 48;
 
 /** Returns how many bytes of request bodies the webhook holds at a time: 4 of the biggest (BIGGEST_AT_ONCE). */
 export function requestRoomBytes(maxRequestBytes: number): number {
@@ -19,7 +21,8 @@ export function requestRoomBytes(maxRequestBytes: number): number {
  * Returns the memory limit of the webhook's container in MiB, a multiple of 32 (`npm run bench -- webhook` measures
  * what it needs). A quarter more than is needed is for garbage that is not collected yet.
  */
-export function memoryLimitMiB(maxRequestBytes: number): number {
+export function memoryLimitMiB(maxRequestBytes: number, asksRegistries: boolean): number {
   const bytes = requestRoomBytes(maxRequestBytes) + TIMES_ITS_SIZE * maxRequestBytes;
-  return Math.ceil((1.25 * (IDLE_MIB + bytes / MIB)) / 32) * 32;
+  const needed = IDLE_MIB + bytes / MIB + (asksRegistries ? LOOKUPS_MIB : 0);
+  return Math.ceil((1.25 * needed) / 32) * 32;
 }

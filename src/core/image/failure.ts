@@ -8,11 +8,19 @@ export class LookupError extends Error {
   readonly retryAfterMs: number | undefined;
 
   constructor(failure: LookupFailure, message: string, retryAfterMs?: number) {
-    super(shortened(oneLine(message), 1000)); // the registry may say anything
+    super(boundedReason(message));
     this.name = "LookupError";
     this.failure = failure;
     this.retryAfterMs = retryAfterMs;
   }
+}
+
+const LONGEST_REASON = 1000;
+
+/** Bounds a reason, which a registry may have worded, and which is remembered. */
+export function boundedReason(text: string): string {
+  // a copy: a slice keeps all of the text that it is cut from (measured)
+  return Buffer.from(shortened(oneLine(text), LONGEST_REASON)).toString();
 }
 
 /** Failures that may pass by themselves: what was known before still counts. */

@@ -1,25 +1,37 @@
-/** A map that forgets what was not used for longest once it holds more than `most` entries. */
+/** A map that forgets what was not used for longest once its entries weigh more than `most`. */
 export interface Lru<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
   delete(key: string): void;
 }
 
-/** Creates an empty map of at most `most` entries. */
-export function createLru<V>(most: number): Lru<V> {
+/** Creates an empty map. `weightOf`: what an entry counts; by default each counts 1. */
+export function createLru<V>(most: number, weightOf: (value: V) => number = () => 1): Lru<V> {
   const entries = new Map<string, V>(); // in the order of their use
-  const set = (key: string, value: V): void => {
+  let weight = 0;
+  const remove = (key: string): void => {
+    const value = entries.get(key);
+    if (value === undefined) return;
+    weight -= weightOf(value);
     entries.delete(key);
-    entries.set(key, value);
-    if (entries.size > most) entries.delete(entries.keys().next().value as string);
   };
   return {
     get(key) {
       const value = entries.get(key);
-      if (value !== undefined) set(key, value);
+      if (value === undefined) return undefined;
+      entries.delete(key);
+      entries.set(key, value);
       return value;
     },
-    set,
-    delete: (key) => void entries.delete(key),
+    set(key, value) {
+      remove(key);
+      entries.set(key, value);
+      weight += weightOf(value);
+      for (const oldest of entries.keys()) {
+        if (weight <= most) break;
+        remove(oldest);
+      }
+    },
+    delete: remove,
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod/mini";
+import { hasMoreOutsideStrings } from "../base/json.ts";
 import { isDigest } from "./reference.ts";
 
 // Manifests and indexes of images: OCI image-spec 1.1 (manifest.md, image-index.md, config.md), and Docker's schema 2
@@ -20,6 +21,9 @@ const configTypes: readonly string[] = [
 
 /** The most characters of an image's words: the kernel takes as many in one call, and no image needs them. */
 const MOST_WORDS = 16 * 1024;
+
+/** What a thousand layers need ten times over; 4 MiB of empty lists would take 100 MB once they are parsed. */
+const MOST_OUTSIDE_STRINGS = 400_000;
 
 const digest = z.string().check(z.refine(isDigest));
 const descriptor = z.looseObject({ mediaType: z.string(), digest });
@@ -113,6 +117,8 @@ export function parseConfig(body: string): ImageConfig {
 }
 
 function parsed<S extends z.ZodMiniType>(schema: S, body: string, name: string): z.infer<S> {
+  if (hasMoreOutsideStrings(body, MOST_OUTSIDE_STRINGS))
+    throw new Error(`${name} has more than ${MOST_OUTSIDE_STRINGS} characters outside of strings`);
   let value: unknown;
   try {
     value = JSON.parse(body);

@@ -8,9 +8,10 @@ const TAG_MS = 5 * 60_000;
 const STALE_MS = 24 * 3_600_000;
 const FAILURE_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 5 * 60_000;
-/** Each has at most 16 Ki characters of words (manifest.ts). */
-const MOST_IMAGES = 1000;
+/** Of all images together: of ten thousand that have a few words, or of some dozens that have as many as may be. */
+const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_TAGS = 4000;
+const MOST_FAILURES = 1000;
 
 /** By what an image is remembered. Each contains who asked: nobody learns of an image by the Secret of somebody else. */
 export interface Keys {
@@ -43,9 +44,9 @@ export interface Memory {
  * if the registry cannot be asked again. Failures count for 30 s; a 429 as long as it says, for at most 5 minutes.
  */
 export function createMemory(): Memory {
-  const answers = createLru<Lookup>(MOST_IMAGES);
+  const answers = createLru<Lookup>(MOST_BYTES, bytesOf);
   const tags = createLru<{ readonly digest: string; readonly at: number }>(MOST_TAGS);
-  const failures = createLru<{ readonly failure: Lookup; readonly until: number }>(MOST_IMAGES);
+  const failures = createLru<{ readonly failure: Lookup; readonly until: number }>(MOST_FAILURES);
   const ofDigest = (keys: Keys, digest: string) => answers.get(keys.answer(digest));
   return {
     ofDigest,
@@ -69,6 +70,12 @@ export function createMemory(): Memory {
       failures.set(keys.query, { failure, until: now + Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) });
     },
   };
+}
+
+/** Returns about how much memory an answer takes with its key: a short word takes 50 bytes and more (measured). */
+function bytesOf(lookup: Lookup): number {
+  const words = lookup.kind === "found" ? [...lookup.command.entrypoint, ...lookup.command.cmd] : [lookup.reason];
+  return words.reduce((sum, word) => sum + 64 + 2 * word.length, 1024);
 }
 
 /** Returns what was known before a failure that may pass, if it is not too old; otherwise the failure. */

@@ -1,3 +1,4 @@
+import { boundedReason } from "./failure.ts";
 import type { Architecture, Lookup, LookupFailure } from "./lookup.ts";
 import type { ImageConfig, Manifest, Platform } from "./manifest.ts";
 
@@ -60,5 +61,5 @@ export function formatPlatform({ os, architecture, variant }: Platform): string 
 
 /** Returns the answer that nothing is known of an image, and why. */
 export function unknown(failure: LookupFailure, reason: string): Lookup {
-  return { kind: "unknown", failure, reason };
+  return { kind: "unknown", failure, reason: boundedReason(reason) };
 }

@@ -15,6 +15,8 @@ export interface Reach {
   readonly env: Environment;
   /** The limit of a request and its whole answer, in milliseconds. */
   readonly requestMs: number;
+  /** The most bytes of a manifest or a config. */
+  readonly mostBytes: number;
 }
 
 /** The requests of one look-up at one registry. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { formatDuration } from "../../core/base/duration.ts";
 import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import type { RegistryAuths } from "../../core/image/auths.ts";
 import { LookupError, lookupError } from "../../core/image/failure.ts";
@@ -33,6 +34,8 @@ export interface Images {
 
 /** Look-ups at one registry at the same time. */
 const MOST_AT_ONCE = 8;
+/** Look-ups for pods, those included that wait for others: pods of hundreds of images must not cost memory. */
+const MOST_FOR_PODS = 200;
 
 const realClock: Clock = {
   now: () => performance.now(),
@@ -61,7 +64,8 @@ interface Pending {
  * @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
  */
 export function createImages(settings: RegistrySettings, context: ImageContext, clock: Clock = realClock): Images {
-  return new RememberedImages(createReader(settings, context), clock);
+  const most = context.isAtDesk ? Number.POSITIVE_INFINITY : MOST_FOR_PODS;
+  return new RememberedImages(createReader(settings, context), clock, most);
 }
 
 class RememberedImages implements Images {
@@ -72,10 +76,12 @@ class RememberedImages implements Images {
   readonly #pending = new Map<string, Pending>();
   /** By registry, so that a slow one does not hold up the others. */
   readonly #limits = new Map<string, Limit>();
+  readonly #most: number;
 
-  constructor(reader: Reader, clock: Clock) {
+  constructor(reader: Reader, clock: Clock, most: number) {
     this.#reader = reader;
     this.#clock = clock;
+    this.#most = most;
     this.#outages = createOutages(clock);
   }
 
@@ -89,6 +95,8 @@ class RememberedImages implements Images {
     if ("kind" in wanted) return wanted;
     const already = this.#remembered(wanted);
     if (already !== undefined) return already;
+    if (this.#pending.size >= this.#most && !this.#pending.has(wanted.keys.query))
+      return unknown("timeout", `${this.#most} images are being looked up: try again in a minute`);
     const pending = this.#start(wanted, false);
     const { promise: late, resolve } = Promise.withResolvers<Lookup>();
     const cancel = deadline(waitMs, () => resolve(this.#late(wanted, pending, waitMs)));
@@ -162,7 +170,7 @@ class RememberedImages implements Images {
   #late(wanted: Wanted, pending: Pending, waitMs: number): Lookup {
     const session = pending.session();
     const host = session?.source.host ?? wanted.reference.host;
-    const error = lookupError("timeout", `${host} did not answer within ${waitMs / 1000} s`);
+    const error = lookupError("timeout", `${host} did not answer within ${formatDuration(waitMs)}`);
     if (session?.isUnanswered) pending.asking.outages?.begin(session.source.origin, error);
     this.#memory.fail(wanted.keys, unknown(error.failure, error.message), this.#clock.now());
     return this.#remembered(wanted) ?? unknown(error.failure, error.message);

@@ -16,6 +16,10 @@ import type { Session } from "./registry.ts";
 
 /** A proxy of another registry may take seconds for what it lacks. */
 const REQUEST_MS = 10_000;
+/** OCI distribution-spec 1.1, "Pushing Manifests": a registry takes manifests of at least 4 MiB, and few take more. */
+const LARGEST = 4 * MiB;
+/** Anyone may push such a config to Docker Hub and create pods of it, and eight of each registry are read at a time. */
+const LARGEST_FOR_PODS = MiB;
 /** The limit of a look-up. */
 export const LOOKUP_MS = 30_000;
 
@@ -75,7 +79,8 @@ export function createReader(
 ): Reader {
   const env = { ...startingEnvironment(), ...own }; // Bun, and so the latter, does not have the variables of proxies
   const ca = settings.registryCa === undefined ? undefined : trusted(settings.registryCa);
-  const reach: Reach = { policy: settings, ca, env, requestMs };
+  const mostBytes = isAtDesk ? LARGEST : LARGEST_FOR_PODS;
+  const reach: Reach = { policy: settings, ca, env, requestMs, mostBytes };
   const authsOf = ownAuths({ registryConfig: settings.registryConfig, isAtDesk, env, log });
   return {
     placesOf(image, auths) {

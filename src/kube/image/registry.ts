@@ -13,13 +13,9 @@ import {
 } from "../../core/image/manifest.ts";
 import { chooseEntries, type ImageReport } from "../../core/image/platform.ts";
 import { isDigest, type Reference } from "../../core/image/reference.ts";
-import { MiB } from "../../system/input.ts";
 import { bodyOf, parse, refusalOf } from "./answer.ts";
 import { authorize } from "./authorize.ts";
 import { type Conversation, exchange, nameOf } from "./exchange.ts";
-
-/** OCI distribution-spec 1.1, "Pushing Manifests": a registry takes manifests of at least 4 MiB, and few take more. */
-const LARGEST = 4 * MiB;
 
 /** A conversation with a registry about one repository. */
 export interface Session extends Conversation {
@@ -75,7 +71,7 @@ interface Verified {
 async function readManifest(session: Session, name: string): Promise<Verified> {
   const response = await ask(session, "GET", `manifests/${name}`, manifestTypes.join());
   const said = response.headers.get("docker-content-digest");
-  const body = await bodyOf(session, response, LARGEST);
+  const body = await bodyOf(session, response, session.reach.mostBytes);
   const wanted = isDigest(name) ? name : said !== null && isDigest(said) ? said : digestOf(body, "sha256");
   verify(session, body, wanted);
   return { digest: wanted, manifest: parse(session, () => parseManifest(body.toString())) };
@@ -83,7 +79,7 @@ async function readManifest(session: Session, name: string): Promise<Verified> {
 
 async function readConfig(session: Session, digest: string): Promise<ImageConfig> {
   const response = await ask(session, "GET", `blobs/${digest}`, "*/*");
-  const body = await bodyOf(session, response, LARGEST);
+  const body = await bodyOf(session, response, session.reach.mostBytes);
   verify(session, body, digest);
   return parse(session, () => parseConfig(body.toString()));
 }

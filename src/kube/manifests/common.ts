@@ -53,26 +53,35 @@ export function disruptionBudget(installation: Installation, component: Componen
 }
 
 /**
- * Returns the NetworkPolicy of a component: connections may come in to `ports`, by their names, and to no others. If
- * `asksApi`, connections may go out to anywhere, because an API server's address is not known; else none may.
+ * Returns the NetworkPolicy of a component: connections may come in to `ports`, by their names, and to no others. If it
+ * asks anyone, connections may go out to anywhere, because neither an API server's address is known nor a registry's;
+ * else none may.
  */
 export function networkPolicy(
   installation: Installation,
   component: Component,
-  { about, ports, asksApi }: { readonly about: string; readonly ports: readonly string[]; readonly asksApi: boolean },
+  { about, ports, asks }: NetworkPolicyPlan,
 ): Manifest {
   const metadata = metadataIn(installation, component);
   const ingress = ports.length === 0 ? [] : [{ ports: ports.map((port) => ({ port, protocol: "TCP" })) }];
   const spec = {
     podSelector: { matchLabels: selectorOf(installation, component) },
-    policyTypes: asksApi ? ["Ingress"] : ["Ingress", "Egress"],
+    policyTypes: asks.length > 0 ? ["Ingress"] : ["Ingress", "Egress"],
     ingress,
   };
-  const out = asksApi ? "What goes out, to the API server, is not limited." : "Nothing goes out.";
+  const out = asks.length > 0 ? `What goes out, to ${asks.join(" and ")}, is not limited.` : "Nothing goes out.";
   return {
     about: `${about} ${out}`,
     object: { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata, spec },
   };
+}
+
+/** What a component's NetworkPolicy allows. */
+export interface NetworkPolicyPlan {
+  readonly about: string;
+  readonly ports: readonly string[];
+  /** Whom the component asks: `the API server`. */
+  readonly asks: readonly string[];
 }
 
 /** The API group of RBAC. */

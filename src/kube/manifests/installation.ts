@@ -33,6 +33,14 @@ export interface Installation {
   readonly caValidity: number;
   /** The most bytes of a request to the webhook: its memory limit follows from that. */
   readonly maxRequestBytes: number;
+  /** The webhook may ask a registry, or a mirror. */
+  readonly asksRegistries: boolean;
+  /** The webhook reads the Secrets that pods name to pull their images. */
+  readonly pullSecrets: boolean;
+  /** The Secret in the webhook's namespace with its own credentials for registries (dockerconfigjson). */
+  readonly registrySecret: string | undefined;
+  /** The ConfigMap there with the CAs of registries (`ca.crt`). */
+  readonly registryCaConfigMap: string | undefined;
   /** Flags that are passed on to the webhook. */
   readonly passedOn: readonly string[];
   /** Flags that are passed on to a webhook with a CA of its own. */

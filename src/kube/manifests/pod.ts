@@ -9,8 +9,8 @@ export interface PodPlan {
   readonly memoryLimit: string;
   /** Whether its pods get a token for the API server. */
   readonly hasToken: boolean;
-  /** Secrets by the name of their volume, with the folder at which they are mounted. */
-  readonly secrets?: Readonly<Record<string, { readonly secretName: string; readonly mountPath: string }>>;
+  /** Volumes by name, each with its source and the folder at which it is mounted. */
+  readonly volumes?: Readonly<Record<string, { readonly source: object; readonly mountPath: string }>>;
   /** Other fields of the pod's spec. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -18,8 +18,8 @@ export interface PodPlan {
 /** Returns the spec of a component's pod, which Pod Security's `restricted` admits. */
 export function podSpec(installation: Installation, plan: PodPlan) {
   const { imagePullSecrets, priorityClass } = installation;
-  const { component, hasToken, secrets = {}, more = {} } = plan;
-  const volumes = Object.entries(secrets).map(([name, { secretName }]) => ({ name, secret: { secretName } }));
+  const { component, hasToken, more = {} } = plan;
+  const volumes = Object.entries(plan.volumes ?? {}).map(([name, { source }]) => ({ name, ...source }));
   return {
     serviceAccountName: nameOf(installation, component),
     automountServiceAccountToken: hasToken,
@@ -57,8 +57,8 @@ export function topologySpread(installation: Installation, component: Component)
 }
 
 function container({ image, imagePullPolicy }: Installation, plan: PodPlan) {
-  const { component, args, ports, memoryLimit, secrets = {} } = plan;
-  const mounts = Object.entries(secrets).map(([name, { mountPath }]) => ({ name, mountPath, readOnly: true }));
+  const { component, args, ports, memoryLimit, volumes = {} } = plan;
+  const mounts = Object.entries(volumes).map(([name, { mountPath }]) => ({ name, mountPath, readOnly: true }));
   const portList = Object.entries(ports).map(([name, containerPort]) => ({ name, containerPort, protocol: "TCP" }));
   return {
     name: component,

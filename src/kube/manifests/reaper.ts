@@ -21,8 +21,8 @@ export function reaperManifests(installation: Installation): readonly Manifest[]
   const { schedule } = installation;
   const isCronJob = schedule !== undefined;
   const policy = isCronJob
-    ? { about: "Nobody comes in.", ports: [], asksApi: true }
-    : { about: "Probes and metrics come in.", ports: ["http"], asksApi: true };
+    ? { about: "Nobody comes in.", ports: [], asks: ["the API server"] }
+    : { about: "Probes and metrics come in.", ports: ["http"], asks: ["the API server"] };
   return [
     serviceAccount(installation, "reaper"),
     ...reaperRbacManifests(installation),

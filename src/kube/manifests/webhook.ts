@@ -24,19 +24,23 @@ import { podSpec, topologySpread } from "./pod.ts";
 
 /**
  * Returns all objects of the webhook. The registration is first, so that `kubectl delete` removes it first and no pod
- * waits for a webhook that is going. With cert-manager the webhook needs no permissions.
+ * waits for a webhook that is going. With cert-manager, and without --pull-secrets, the webhook needs no permissions.
  */
 export function webhookManifests(installation: Installation): readonly Manifest[] {
   const { certManager } = installation;
   const policy = {
     about: "The API server, probes and metrics come in.",
     ports: ["https", "http"],
-    asksApi: !certManager,
+    asks: [
+      ...(hasToken(installation) ? ["the API server"] : []),
+      ...(installation.asksRegistries ? ["registries"] : []),
+    ],
   };
   return [
     admissionManifest(installation),
     serviceAccount(installation, "webhook"),
     ...(certManager ? certManagerManifests(installation) : rbacManifests(installation)),
+    ...(installation.pullSecrets ? pullSecretManifests(installation) : []),
     ...(installation.networkPolicy ? [networkPolicy(installation, "webhook", policy)] : []),
     service(installation),
     disruptionBudget(installation, "webhook"),
@@ -78,6 +82,23 @@ function rbacManifests(installation: Installation): readonly Manifest[] {
   ];
 }
 
+/** Returns the role and its binding of a webhook that reads the Secrets that pods name to pull their images. */
+function pullSecretManifests(installation: Installation): readonly Manifest[] {
+  const metadata = metadataOf(installation, "webhook");
+  return roleWithBinding(installation, "webhook", {
+    about: `By --pull-secrets: it may read every Secret whose name and namespace are known, of any type, because RBAC knows no
+types. It reads those of type kubernetes.io/dockerconfigjson that new pods name in imagePullSecrets. To allow it in some
+namespaces only, replace this binding by RoleBindings in them.`,
+    kind: "ClusterRole",
+    metadata: { ...metadata, name: `${metadata.name}-pull-secrets` },
+    rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }],
+  });
+}
+
+function hasToken({ certManager, pullSecrets }: Installation): boolean {
+  return !certManager || pullSecrets;
+}
+
 function rulesInNamespace(installation: Installation): readonly PolicyRule[] {
   const secrets = { apiGroups: [""], resources: ["secrets"] };
   return [
@@ -96,16 +117,13 @@ function rulesInCluster(installation: Installation): readonly PolicyRule[] {
 
 /** Returns the webhook's Deployment. */
 function deploymentManifest(installation: Installation): Manifest {
-  const { certManager } = installation;
   const spec = podSpec(installation, {
     component: "webhook",
-    args: [...certificateFlags(installation), ...installation.passedOn],
+    args: [...certificateFlags(installation), ...fileFlags(installation), ...installation.passedOn],
     ports: { https: 8443, http: 8080 },
-    memoryLimit: `${memoryLimitMiB(installation.maxRequestBytes)}Mi`,
-    hasToken: !certManager,
-    ...(certManager
-      ? { secrets: { certificates: { secretName: secretOf(installation), mountPath: CERTIFICATES } } }
-      : {}),
+    memoryLimit: `${memoryLimitMiB(installation.maxRequestBytes, installation.asksRegistries)}Mi`,
+    hasToken: hasToken(installation),
+    volumes: volumesOf(installation),
     more: topologySpread(installation, "webhook"),
   });
   return {
@@ -117,8 +135,29 @@ function deploymentManifest(installation: Installation): Manifest {
   };
 }
 
-/** Where the Secret with cert-manager's certificate is mounted. */
+/** Where the Secret with cert-manager's certificate is mounted, and what the webhook needs for registries. */
 const CERTIFICATES = "/certificates";
+const CREDENTIALS = "/registry-credentials";
+const AUTHORITIES = "/registry-ca";
+
+function volumesOf(installation: Installation) {
+  const { certManager, registrySecret, registryCaConfigMap } = installation;
+  const mounted = (mountPath: string, source: object) => ({ mountPath, source });
+  return {
+    ...(certManager && { certificates: mounted(CERTIFICATES, { secret: { secretName: secretOf(installation) } }) }),
+    ...(registrySecret && {
+      "registry-credentials": mounted(CREDENTIALS, { secret: { secretName: registrySecret } }),
+    }),
+    ...(registryCaConfigMap && { "registry-ca": mounted(AUTHORITIES, { configMap: { name: registryCaConfigMap } }) }),
+  };
+}
+
+function fileFlags({ registrySecret, registryCaConfigMap }: Installation): readonly string[] {
+  return [
+    ...(registrySecret === undefined ? [] : [`--registry-config=${CREDENTIALS}/.dockerconfigjson`]),
+    ...(registryCaConfigMap === undefined ? [] : [`--registry-ca=${AUTHORITIES}/ca.crt`]),
+  ];
+}
 
 function certificateFlags(installation: Installation): readonly string[] {
   if (installation.certManager) return [`--cert-dir=${CERTIFICATES}`];

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { hasMoreOutsideStrings } from "../../core/base/json.ts";
 import { oneLine } from "../../core/base/text.ts";
 import { counted } from "../../core/base/wording.ts";
 import type { Remark } from "../../core/inject/pod.ts";
@@ -7,18 +8,20 @@ import type { Remark } from "../../core/inject/pod.ts";
 export type AdmissionRequest = z.infer<typeof admissionRequest>;
 
 /**
- * What came of a request, as metrics and the log say it. `skipped`: only --all or its namespace selects the pod, and it
- * cannot be changed.
+ * What came of a request, as metrics and the log say it. `skipped`: nobody knows the command of a pod that needs it, or
+ * only --all or its namespace selects the pod, and it cannot be changed.
  */
 export type AdmissionResult = "injected" | "removed" | "unchanged" | "refused" | "skipped";
 
-/** The answer to it. The API server gets its AdmissionResponse: all but `result`, `reason` and `containers`. */
+/** The answer to it. The API server gets its AdmissionResponse: all but `result`, `reason`, `containers` and `drained`. */
 export interface AdmissionResponse {
   readonly result: AdmissionResult;
   /** Why the pod is not changed. */
   readonly reason?: string;
   /** The containers that ebb was put into, or taken out of. */
   readonly containers?: readonly string[];
+  /** The containers that ebb drains and does not start, because their command is unknown. */
+  readonly drained?: readonly string[];
   readonly allowed: boolean;
   /** A JSON Patch, as text. */
   readonly patch?: string;
@@ -91,35 +94,6 @@ function parse(body: Uint8Array): { readonly value: unknown } | Problem {
   } catch {
     return { problem: "the body is not JSON" }; // the error itself quotes the body
   }
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/**
- * Reports whether a JSON text has more than `most` characters outside its strings, each string counting as one.
- *
- * Ask before parsing, to bound the memory it takes: 3 such characters may become an object of 90 bytes, a string only
- * takes its length. Reading stops at the bound.
- */
-export function hasMoreOutsideStrings(text: string, most: number): boolean {
-  let count = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if (text.charCodeAt(at) === QUOTE) at = endOfString(text, at);
-    count += 1;
-    if (count > most) return true;
-  }
-  return false;
-}
-
-/** Returns the offset of the quote that ends the string beginning at `start`, or the text's length if there is none. */
-function endOfString(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let first = at;
-    while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
-    if ((at - first) % 2 === 0) return at;
-  }
-  return text.length;
 }
 
 function describeIssue({ path, message }: z.core.$ZodIssue): string {

@@ -1,6 +1,8 @@
-import { describePath, isObject, objectOf, type Path, textOf } from "../../core/base/json.ts";
+import { isDnsSubdomain } from "../../core/base/dns-name.ts";
+import { describePath, isObject, listOf, objectOf, type Path, textOf } from "../../core/base/json.ts";
 import { oneLine, shortened } from "../../core/base/text.ts";
 import { REFUSED } from "../../core/cluster/installed.ts";
+import type { ImageQuery, Lookup } from "../../core/image/lookup.ts";
 import { STATUS } from "../../core/inject/annotation-names.ts";
 import { type Injection, injectPod } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
@@ -15,27 +17,88 @@ import {
 } from "./admission-review.ts";
 import { patchBetween } from "./json-patch.ts";
 
+/** The Secrets that a pod names to pull its images (imagePullSecrets): at most 10 (`MOST_SECRETS`). */
+export interface PullSecrets {
+  readonly namespace: string;
+  readonly names: readonly string[];
+}
+
+/** Returns what is known of an image for a pod that names these Secrets; undefined if it must be looked up first. */
+export type KnownImage = (query: ImageQuery, secrets: PullSecrets) => Lookup | undefined;
+
+/** What must be looked up before a pod can be decided about. Nothing else is kept of the pod meanwhile. */
+export interface Unknown {
+  readonly queries: readonly ImageQuery[];
+  readonly secrets: PullSecrets;
+}
+
+/** A request, the decision about it, and the AdmissionReview that says so (`body`). */
+export interface Reviewed {
+  readonly request: AdmissionRequest;
+  readonly response: AdmissionResponse;
+  readonly body: string;
+  /** What is known of the images that the decision needs, by `queryKey`. */
+  readonly lookups: ReadonlyMap<string, Lookup>;
+}
+
 /**
- * Reads an AdmissionReview, decides about its pod, and formats the answer (`body`). Returns the problem if the body is
- * not an AdmissionReview. Has no effects, so a dry run needs no care.
+ * Reads an AdmissionReview and decides about its pod; `unknown`: only once these images have been looked up. Returns
+ * the problem if the body is not an AdmissionReview. Has no effects, so a dry run needs no care.
  */
 export function review(
   body: Uint8Array,
   policy: InjectPolicy,
-):
-  | { readonly request: AdmissionRequest; readonly response: AdmissionResponse; readonly body: string }
-  | { readonly problem: string } {
+  known?: KnownImage,
+): Reviewed | { readonly unknown: Unknown } | { readonly problem: string } {
   const read = readReview(body);
   if ("problem" in read) return read;
   const { request } = read;
+  if (known === undefined) return reviewed(request, policy, new Map());
+  const secrets = pullSecretsOf(request);
+  const [lookups, unknown] = [new Map<string, Lookup>(), new Map<string, ImageQuery>()];
+  const imageOf = (query: ImageQuery): Lookup | undefined => {
+    const key = queryKey(query);
+    const isTooMany = !lookups.has(key) && lookups.size + unknown.size >= MOST_IMAGES;
+    const lookup = isTooMany ? tooMany : (lookups.get(key) ?? known(query, secrets));
+    if (lookup === undefined) unknown.set(key, query);
+    else if (!isTooMany) lookups.set(key, lookup);
+    return lookup;
+  };
+  const answer = reviewed(request, { ...policy, imageOf }, lookups);
+  return unknown.size === 0 ? answer : { unknown: { queries: [...unknown.values()], secrets } };
+}
+
+function reviewed(request: AdmissionRequest, policy: InjectPolicy, lookups: Reviewed["lookups"]): Reviewed {
   const response = decideAdmission(request, policy);
-  return { request, response, body: writeReview(request.uid, response) };
+  return { request, response, body: writeReview(request.uid, response), lookups };
+}
+
+/** Returns a text that tells queries apart. */
+export function queryKey({ image, architectures }: ImageQuery): string {
+  return `${architectures.join()} ${image}`;
+}
+
+const MOST_SECRETS = 10;
+/** The most images that are looked up for a pod: a pod may have a thousand containers. */
+const MOST_IMAGES = 50;
+const tooMany: Lookup = {
+  kind: "unknown",
+  failure: "timeout",
+  reason: `ebb looks up at most ${MOST_IMAGES} images of a pod`,
+};
+
+/** Admission has added those of the pod's ServiceAccount by now (plugin/pkg/admission/serviceaccount). */
+function pullSecretsOf({ namespace = "", object }: AdmissionRequest): PullSecrets {
+  const named = listOf(objectOf(objectOf(object).spec).imagePullSecrets).map((secret) => textOf(objectOf(secret).name));
+  const names = new Set(named.filter((name) => name !== undefined && isDnsSubdomain(name)) as string[]);
+  return { namespace, names: [...names].slice(0, MOST_SECRETS) };
 }
 
 /**
  * Decides about a pod by the same change as `ebb inject`; anything but a new pod is let in as it is. A pod that asks
- * for ebb and cannot have it is refused (422), so that its owner reads why (`kubectl describe job`); one that only
- * --all or its namespace selects is let in as it is, with a warning, and with the reason in its ebb.dev/status.
+ * for ebb and is wrong is refused (422), so that its owner reads why (`kubectl describe job`). One that only --all or
+ * its namespace selects, or whose command nobody knows, is let in as it is, with a warning, and with the reason in its
+ * ebb.dev/status.
  */
 function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): AdmissionResponse {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
@@ -46,13 +109,16 @@ function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Admis
   if (injection.kind === "refused") {
     return asked ? refused(injection.problems, warnings) : skipped(request.object, injection.problems, warnings);
   }
-  const { pod, containers } = injection;
-  const result = injection.kind === "removed" ? "removed" : "injected";
+  const { kind, pod, containers } = injection;
+  const result = kind === "removed" ? "removed" : "injected";
+  const drained = kind === "removed" ? [] : injection.drained;
+  const namesOf = (names: readonly string[]) => shortened(names.join(","), LONGEST);
   return {
     result,
     containers,
+    ...(drained.length > 0 && { drained }),
     ...allowed(warnings),
-    auditAnnotations: { [result]: shortened(containers.join(","), LONGEST) },
+    auditAnnotations: { [result]: namesOf(containers), ...(drained.length > 0 && { drained: namesOf(drained) }) },
     patch: JSON.stringify(patchBetween(request.object, pod)),
   };
 }

@@ -107,7 +107,7 @@ export function limitConnections(requestMs: number, { onSlow, onCut }: Connectio
         delete connection.response;
         open.use(socket, connection);
         if (response.writableFinished) idle(socket, connection);
-        else enter(connection, "answering", requestMs, () => cut(socket, "answer"));
+        else enterAnswering(connection, { response, ms: requestMs, late: () => cut(socket, "answer") });
       };
     },
     shortenIdle() {
@@ -149,6 +149,22 @@ function enter(connection: Connection, phase: Connection["phase"], ms: number, l
   connection.timer = setTimeout(() => {
     connection.timer = setTimeout(late, GRACE_MS);
   }, ms);
+}
+
+/** An answer, how long its client may take to read it, and what to call then. */
+interface Answering {
+  readonly response: ServerResponse;
+  readonly ms: number;
+  readonly late: () => void;
+}
+
+/** Begins to wait for a client to read its answer, which most get at once; ebb itself may wait for a registry first. */
+function enterAnswering(connection: Connection, answering: Answering, wasAnswered = true): void {
+  const { response, ms, late } = answering;
+  enter(connection, "answering", ms, () => {
+    if (wasAnswered && response.headersSent) late();
+    else enterAnswering(connection, answering, response.headersSent);
+  });
 }
 
 function close(connection: Connection | undefined): void {

@@ -1,11 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { formatDuration } from "../../core/base/duration.ts";
+import { formatDuration, parseDuration } from "../../core/base/duration.ts";
 import { requestRoomBytes } from "../../core/cluster/webhook-memory.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Log } from "../../system/output/log.ts";
-import { review } from "./admission.ts";
+import type { Images } from "../image/images.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
+import { type Credentials, createReviewer } from "./look-up.ts";
 import type { Metrics } from "./metrics.ts";
 import { createReceiver } from "./receive.ts";
 import { createRefusalLogger, logDecision } from "./request-log.ts";
@@ -13,6 +14,8 @@ import { createRefusalLogger, logDecision } from "./request-log.ts";
 /** How requests are answered, and how many. */
 export interface EndpointSettings {
   readonly policy: InjectPolicy;
+  readonly images: Images;
+  readonly credentials: Credentials;
   /** The largest body. A larger one is answered 413. */
   readonly maxRequestBytes: number;
   /** The most requests under way. Others are answered 429. */
@@ -52,6 +55,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
   const refused = createRefusalLogger(log);
   const mostBytes = settings.maxRequestBytes;
   const receive = createReceiver({ mostBytes, roomBytes: requestRoomBytes(mostBytes) });
+  const decide = createReviewer({ ...settings, ...waitingLimits(settings) });
   let inFlight = 0;
   let isLeaving = false;
   const answer = (response: ServerResponse, status: number, body: string, headers: Refusal["headers"]): void => {
@@ -69,14 +73,13 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
     if (inFlight > settings.maxRequestsInFlight) throw busy(`${settings.maxRequestsInFlight} requests are under way`);
     const received = await receive(request);
     if (received === "gone") return;
-    if (received === "no room") throw busy("the requests under way take all memory that is meant for them");
-    if (received === "too large") throw tooLarge(mostBytes);
-    const reviewed = review(received.body, policy);
-    if ("problem" in reviewed) throw new Refusal(400, `expected an AdmissionReview: ${reviewed.problem}`);
-    answer(response, 200, reviewed.body, { "content-type": "application/json" });
+    if (typeof received === "string") throw unread(received, mostBytes);
+    const decided = await decide(received.body, policy, start + waitMsOf(request)).finally(received.release);
+    if ("problem" in decided) throw new Refusal(400, `expected an AdmissionReview: ${decided.problem}`);
+    answer(response, 200, decided.body, { "content-type": "application/json" });
     const ms = performance.now() - start;
-    metrics.decided(reviewed.response.result, ms / 1000, Buffer.byteLength(reviewed.response.patch ?? ""));
-    logDecision(log, reviewed, ms);
+    metrics.decided(decided, ms / 1000);
+    logDecision(log, decided, ms);
   };
   const explain = (error: unknown, request: IncomingMessage, response: ServerResponse): void => {
     const from = request.socket.remoteAddress;
@@ -127,6 +130,24 @@ function policyFor({ url = "", method, headers }: IncomingMessage, policy: Injec
   return path === MUTATE_NAMESPACE_PATH ? { ...policy, all: true } : policy;
 }
 
+/** The API server's limit if it names none (admissionregistration.k8s.io/v1, timeoutSeconds). */
+const DEFAULT_TIMEOUT_MS = 10_000;
+const LONGEST_TIMEOUT_MS = 30_000;
+
+/**
+ * Returns how long registries are waited for: a third of the limit that the API server names (`?timeout=10s`), so that
+ * it gets an answer also from a busy webhook.
+ */
+function waitMsOf({ url = "" }: IncomingMessage): number {
+  const given = parseDuration(new URLSearchParams(url.split("?")[1]).get("timeout") ?? "");
+  return Math.min(given ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS) / 3;
+}
+
+/** So that others still arrive while registries are slow, and all that have waited take no more memory than one. */
+function waitingLimits({ maxRequestsInFlight, maxRequestBytes }: EndpointSettings) {
+  return { mostWaiting: Math.ceil(maxRequestsInFlight / 2), mostWaitingBytes: maxRequestBytes };
+}
+
 /**
  * Returns a 429. client-go asks again after Retry-After (rest/with_retry.go), within the webhook's timeout, so the pod
  * is changed all the same.
@@ -141,8 +162,9 @@ function bug({ message, stack }: Error, from: string | undefined, log: Log): Ref
   return new Refusal(500, `a bug in ebb: ${message}`);
 }
 
-function tooLarge(bytes: number): Refusal {
-  return new Refusal(413, `expected at most ${bytes} bytes (--max-request-bytes)`);
+function unread(why: "too large" | "no room", mostBytes: number): Refusal {
+  if (why === "no room") return busy("the requests under way take all memory that is meant for them");
+  return new Refusal(413, `expected at most ${mostBytes} bytes (--max-request-bytes)`);
 }
 
 function brokenBecause(status: BrokenStatus, { requestMs }: EndpointSettings): string {

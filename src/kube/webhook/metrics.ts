@@ -1,12 +1,14 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { type Lookup, lookupFailures } from "../../core/image/lookup.ts";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
 import type { AdmissionResult } from "./admission-review.ts";
 import { type Cut, cuts } from "./connections.ts";
+import type { Decision } from "./look-up.ts";
 
 /** The webhook's metrics, and what changes them. */
 export interface Metrics extends Exposition {
-  /** Counts a decision and its time. `patchBytes` counts only if ebb was put in. */
-  decided(result: AdmissionResult, seconds: number, patchBytes: number): void;
+  /** Counts a decision, its time, and what was looked up for it. The patch counts only if ebb was put in. */
+  decided(decision: Decision, seconds: number): void;
   /** Counts an HTTP response. */
   answered(status: number): void;
   /** Counts a connection that was closed although its client would have kept it. */
@@ -39,10 +41,11 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
   const requests = counter(
     "requests",
     "result",
-    "Admission requests, by result. skipped: only --all or the namespace's label selected the pod, and it cannot be changed. The API server may send a pod twice (reinvocation).",
+    "Admission requests, by result. skipped: the pod was created without ebb, because nobody knows its command, or because it cannot be changed and only --all or its namespace's label selected it. The API server may send a pod twice (reinvocation).",
   );
   for (const result of results) requests.inc({ result }, 0);
   const responses = counter("responses", "code", "HTTP responses, by status.");
+  const countImages = createImageMetrics(registers);
   const durations = histogram(
     "request_duration_seconds",
     durationBuckets,
@@ -66,13 +69,40 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    decided(result, seconds, patchBytes) {
+    decided(decision, seconds) {
+      const { result, patch = "" } = decision.response;
       requests.inc({ result });
       durations.observe(seconds);
-      if (result === "injected") patches.observe(patchBytes);
+      if (result === "injected") patches.observe(Buffer.byteLength(patch));
+      countImages(decision);
     },
     answered: (code) => responses.inc({ code }),
     cut: (reason) => cut.inc({ reason }),
     expires: (atMs) => expiry.set(atMs / 1000),
   };
+}
+
+/** Creates the metrics about images of unknown commands. Returns a function that counts those of a decision. */
+function createImageMetrics(registers: Registry[]): (decision: Decision) => void {
+  const lookups = new Counter({
+    name: "ebb_webhook_image_lookups_total",
+    help: "Images whose command a pod needed, by result. known: remembered; found: a registry was asked; all others: why it is unknown, also if that is remembered.",
+    labelNames: ["result"],
+    registers,
+  });
+  for (const result of ["known", "found", ...lookupFailures]) lookups.inc({ result }, 0);
+  const unwrapped = new Counter({
+    name: "ebb_webhook_unwrapped_containers_total",
+    help: "Containers that ebb drains and does not start, because their command is unknown.",
+    registers,
+  });
+  return ({ response, lookups: known, waitedFor }) => {
+    unwrapped.inc(response.drained?.length ?? 0);
+    for (const [key, lookup] of known) lookups.inc({ result: resultOf(lookup, waitedFor.has(key)) });
+  };
+}
+
+function resultOf(lookup: Lookup, hasWaited: boolean): string {
+  if (lookup.kind === "unknown") return lookup.failure;
+  return hasWaited ? "found" : "known";
 }

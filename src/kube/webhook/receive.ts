@@ -4,12 +4,12 @@ import type { IncomingMessage } from "node:http";
 export interface ReceiveLimits {
   /** The largest body, in bytes. */
   readonly mostBytes: number;
-  /** The most bytes of all bodies together while they arrive. */
+  /** The most bytes of all bodies together, from their first byte until they are released. */
   readonly roomBytes: number;
 }
 
-/** A body, or why there is none; `gone`: the client closed the connection. */
-export type Received = { readonly body: Uint8Array } | "too large" | "no room" | "gone";
+/** A body, which takes room until it is released, or why there is none; `gone`: the client closed the connection. */
+export type Received = { readonly body: Uint8Array; readonly release: () => void } | "too large" | "no room" | "gone";
 
 /**
  * Creates a function that reads a request's body. It resolves with `too large` if the body is or says to be larger than
@@ -23,6 +23,10 @@ export function createReceiver({ mostBytes, roomBytes }: ReceiveLimits) {
     const sink = new Bun.ArrayBufferSink();
     sink.start({ asUint8Array: true });
     let bytes = 0;
+    const release = (): void => {
+      heldBytes -= bytes;
+      bytes = 0;
+    };
     const { promise, resolve } = Promise.withResolvers<Received>();
     const onGone = () => resolve("gone");
     const { socket } = request;
@@ -33,16 +37,14 @@ export function createReceiver({ mostBytes, roomBytes }: ReceiveLimits) {
       else if (heldBytes > roomBytes) resolve("no room");
       else sink.write(chunk);
     });
-    request.once("end", () => resolve({ body: sink.end() as Uint8Array }));
+    request.once("end", () => resolve({ body: sink.end() as Uint8Array, release }));
     request.once("close", onGone);
     socket.once("close", onGone); // the only sign if the request is answered before all of it is here
-    try {
-      return await promise;
-    } finally {
-      request.removeAllListeners("data");
-      socket.off("close", onGone);
-      heldBytes -= bytes;
-      request.resume(); // a client reads the answer only if it can go on sending
-    }
+    const received = await promise;
+    request.removeAllListeners("data");
+    socket.off("close", onGone);
+    if (typeof received === "string") release();
+    request.resume(); // a client reads the answer only if it can go on sending
+    return received;
   };
 }

@@ -1,7 +1,7 @@
 import { type Bucket, fullBucket, take } from "../../core/cluster/rate-limit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { ownerOf, podNameOf } from "./admission.ts";
-import type { AdmissionRequest, AdmissionResponse } from "./admission-review.ts";
+import type { Decision } from "./look-up.ts";
 
 /** A request that was refused; `from` is the client's address. */
 export interface RefusedRequest {
@@ -40,18 +40,16 @@ const messages = {
 } as const;
 
 /** Logs a decision about a pod. `ms` is how long it took. */
-export function logDecision(
-  log: Log,
-  { request, response }: { readonly request: AdmissionRequest; readonly response: AdmissionResponse },
-  ms: number,
-): void {
-  const { result, reason, containers, warnings } = response;
+export function logDecision(log: Log, { request, response, waitedFor }: Decision, ms: number): void {
+  const { result, reason, containers, drained, warnings } = response;
   const fields = {
     requestUid: request.uid,
     namespace: request.namespace,
     pod: podNameOf(request),
     owner: ownerOf(request),
     containers,
+    drained,
+    lookedUp: waitedFor.size || undefined,
     reason,
     warnings,
     dryRun: request.dryRun === true || undefined,

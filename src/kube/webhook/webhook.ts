@@ -10,16 +10,19 @@ import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
-import { connect } from "../api/client.ts";
+import { type ApiClient, connect } from "../api/client.ts";
 import { type CertificateSettings, watchCertificates } from "../certificates/certificates.ts";
 import { KEYS, type ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
 import { replicaName } from "../controller/lease.ts";
 import { pause } from "../controller/pause.ts";
 import { stopsOf, whenAborted } from "../controller/stops.ts";
+import { createImages } from "../image/images.ts";
 import { createEndpoint, type Endpoint } from "./endpoint.ts";
 import { type HttpsServer, openHttps } from "./https.ts";
+import { noCredentials } from "./look-up.ts";
 import { createMetrics } from "./metrics.ts";
+import { createPullSecretReader } from "./pull-secrets.ts";
 
 /** How long the file of --client-ca may take, which may be a pipe. */
 const LIMIT_MS = 5000;
@@ -37,8 +40,8 @@ export interface Context {
 
 /**
  * Runs `ebb webhook`: serves until a stop signal, then shuts down. Resolves with the exit code. Rejects with Failure if
- * an address cannot be bound, if the file of --client-ca has no certificate, or if no API server is configured for
- * ebb's own certificates.
+ * an address cannot be bound, if a file of --client-ca, --registry-ca or --registry-config cannot be used, or if no API
+ * server is configured for ebb's own certificates or --pull-secrets.
  */
 export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
@@ -48,7 +51,10 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   let served: ServingCertificate | undefined;
   const gauges = { inFlight: () => endpoint.inFlight, connections: () => server?.connections ?? 0 };
   const metrics = createMetrics(version, gauges);
-  const endpoint = createEndpoint({ ...settings, policy, requestMs }, log, metrics);
+  const api = needsApi(settings) ? await connect({ env, ...settings }, log) : undefined;
+  const credentials = settings.pullSecrets && api !== undefined ? createPullSecretReader(api, log) : noCredentials;
+  const images = createImages(settings, { env, log, isAtDesk: false });
+  const endpoint = createEndpoint({ ...settings, policy, requestMs, images, credentials }, log, metrics);
   const { onRequest, onBroken } = endpoint;
   const handlers = { onRequest, onBroken, onCut: metrics.cut };
   const unready = (): string | undefined => {
@@ -71,7 +77,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
     metrics.expires(certificate.expiresAt);
   };
   const serveAll = async (): Promise<void> => {
-    const source = await certificateSettings(settings, env, log);
+    const source = certificateSettings(settings, api);
     for await (const certificate of watchCertificates(source, { log, signal: stops.first })) await serve(certificate);
   };
   const serving = serveAll();
@@ -96,18 +102,16 @@ async function readAuthority(path: string): Promise<string> {
   }
 }
 
-/**
- * Returns the source of the webhook's certificates: the files in --cert-dir, else ebb's own CA, for which it finds the
- * API server. Reads no certificate. Rejects with Failure if it needs an API server and none is configured.
- */
-async function certificateSettings(
-  settings: WebhookSettings,
-  env: Environment,
-  log: Log,
-): Promise<CertificateSettings> {
-  const { certDir, kubeconfig, context } = settings;
+/** Reports whether the webhook asks the API server for anything. */
+function needsApi({ certDir, pullSecrets }: WebhookSettings): boolean {
+  return certDir === undefined || pullSecrets;
+}
+
+/** Returns the source of the webhook's certificates: the files in --cert-dir, else ebb's own CA. */
+function certificateSettings(settings: WebhookSettings, api: ApiClient | undefined): CertificateSettings {
+  const { certDir } = settings;
   if (certDir !== undefined) return { kind: "files", cert: join(certDir, KEYS.cert), key: join(certDir, KEYS.key) };
-  const api = await connect({ env, kubeconfig, context }, log);
+  if (api === undefined) throw new Error("no API server for the webhook's own certificates");
   return {
     kind: "own",
     api,

@@ -1,19 +1,31 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
+import { memoryLimitMiB } from "../../../src/core/cluster/webhook-memory.ts";
 import { openRaw, pod, reviewOf, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
-import { inParallel } from "../../harness.ts";
+import { inParallel, temporaryFolder } from "../../harness.ts";
+import {
+  type Behaviour,
+  Content,
+  caPem,
+  digestOf,
+  type StandInRegistry,
+  startStandIn,
+} from "../../kube/image/stand-in-registry.ts";
 import { takes } from "../../time.ts";
 import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";
 
-const LIMIT_MIB = 224;
+const LIMIT_MIB = memoryLimitMiB(7 * 1024 * 1024, false);
+const LIMIT_WITH_REGISTRIES_MIB = memoryLimitMiB(7 * 1024 * 1024, true);
 
 /** Attacks the webhook that many times. Resolves with the clients that it leaves open, which are closed at the end. */
-type Attack = (webhook: Webhook, times: number) => Promise<readonly { destroy(): void }[]>;
+type Attack = (webhook: Webhook, times: number, registry: StandInRegistry) => Promise<readonly { destroy(): void }[]>;
 
 const head = "POST /mutate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
 
-const attacks: readonly (readonly [name: string, times: number, attack: Attack])[] = [
+/** The registry is the only one that the webhook may ask; if none is given, it may ask none. */
+const attacks: readonly (readonly [name: string, times: number, attack: Attack, registry?: Behaviour])[] = [
   ["pods of 2.7 MB of variables", 40, (webhook, times) => send(webhook, times, 8, variables(2.7))],
   ["pods of 7 MB of text, 20 at a time", 100, (webhook, times) => send(webhook, times, 20, variables(6.9))],
   ["pods of 7 MB, as dense as may be", 100, (webhook, times) => send(webhook, times, 20, dense(6.9))],
@@ -21,6 +33,9 @@ const attacks: readonly (readonly [name: string, times: number, attack: Attack])
   ["connections that say nothing", 10_000, (webhook, times) => openTls(webhook, times, "")],
   ["requests that drip (slow-loris)", 10_000, (webhook, times) => openTls(webhook, times, head)],
   ["other certificates, 4 of 7 MB at a time", 100, renew],
+  ["pods of 7 MB that wait for a slow registry", 100, (...all) => sendUnknown(...all, "x".repeat(6_900_000)), drip],
+  ["pods of images of 1 MiB", 1000, (...all) => sendUnknown(...all), large],
+  ["pods of 900 images each", 100, (...all) => sendUnknown(...all, "", 900), drip],
 ];
 
 /**
@@ -29,32 +44,45 @@ const attacks: readonly (readonly [name: string, times: number, attack: Attack])
  */
 export async function measureAttacks(divisor: number): Promise<Table> {
   const rows: string[][] = [];
-  for (const [name, times, attack] of attacks) rows.push(await measure(name, times / divisor, attack));
+  for (const [name, times, attack, registry] of attacks) {
+    rows.push(await measure(name, times / divisor, { attack, registry }));
+  }
   return {
     title: "webhook: what attackers cost, while a pod is asked about every 50 ms",
     shows: [
       "attacker, client and webhook on the same processors",
-      `memory in MiB from /proc/PID/status, the most until then; limited to ${LIMIT_MIB} by ebb manifests`,
+      `memory in MiB from /proc/PID/status, the most until then; limited by ebb manifests to ${LIMIT_MIB}, with registries to ${LIMIT_WITH_REGISTRIES_MIB}`,
     ],
     columns: ["", "seconds", "answered", "429", "failed", "p50 ms", "most ms", "before MiB", "most MiB", "in bounds"],
     rows,
   };
 }
 
-async function measure(name: string, times: number, attack: Attack): Promise<string[]> {
-  await using webhook = await startWebhook();
+interface Attacked {
+  readonly attack: Attack;
+  readonly registry: Behaviour | undefined;
+}
+
+async function measure(name: string, times: number, { attack, registry: behave }: Attacked): Promise<string[]> {
+  using folder = temporaryFolder();
+  await using registry = startStandIn(new Content(), behave);
+  const ca = join(folder.path, "ca.crt");
+  await Bun.write(ca, caPem);
+  const flags = behave === undefined ? [] : ["--registries", registry.host, "--registry-ca", ca];
+  await using webhook = await startWebhook(flags);
   await (await webhook.ask()).text();
   const before = peakMiB(webhook);
   const asking = ask(webhook);
   const start = performance.now();
-  const clients = await attack(webhook, times);
+  const clients = await attack(webhook, times, registry);
   const seconds = (performance.now() - start) / 1000;
   const { ms, busy, failed } = await asking.stop();
   for (const client of clients) client.destroy();
   const peak = peakMiB(webhook);
   const latencies = ms.length === 0 ? ["", ""] : [number(quantile(ms, 0.5)), number(Math.max(...ms))];
   const counts = [ms.length, busy, failed].map(String);
-  const isBounded = peak <= LIMIT_MIB && failed === 0 ? "yes" : "NO";
+  const limit = behave === undefined ? LIMIT_MIB : LIMIT_WITH_REGISTRIES_MIB;
+  const isBounded = peak <= limit && failed === 0 ? "yes" : "NO";
   return [`${times} ${name}`, number(seconds), ...counts, ...latencies, number(before), number(peak), isBounded];
 }
 
@@ -137,6 +165,44 @@ async function renew(webhook: Webhook, times: number): Promise<[]> {
     webhook.mounted.renew();
     await send(webhook, 4, 4, variables(6.9));
   }
+  return [];
+}
+
+/** Answers with a body that begins, and of which a byte comes now and then, so that the registry is not silent. */
+function drip(): Response {
+  let timer: Timer;
+  const pull = (controller: ReadableStreamDefaultController) => {
+    timer = setInterval(() => controller.enqueue(Buffer.from(" ")), 100);
+  };
+  return new Response(new ReadableStream({ start: pull, cancel: () => clearInterval(timer) }));
+}
+
+const largeConfig = JSON.stringify({
+  config: { Entrypoint: Array(5000).fill("ab"), Labels: { text: "x".repeat(990_000) } },
+});
+
+/** Answers with an image whose config has almost 1 MiB, a part of it words, whatever its name is. */
+function large({ line }: { readonly line: string }): Response {
+  if (line.includes("/blobs/")) return new Response(largeConfig);
+  const config = { mediaType: "application/vnd.oci.image.config.v1+json", digest: digestOf(largeConfig) };
+  return Response.json({ schemaVersion: 2, config, layers: [] });
+}
+
+/** Sends pods of images of which nobody has heard, 20 at a time, each with that many containers, and a text. */
+async function sendUnknown(
+  webhook: Webhook,
+  times: number,
+  { host }: StandInRegistry,
+  text = "",
+  containers = 1,
+): Promise<[]> {
+  const one = async (at: number) => {
+    const images = Array.from({ length: containers }, (_, which) => `${host}/team/app-${at}-${which}:1`);
+    const object = { ...pod, spec: { containers: images.map((image, which) => ({ name: `c${which}`, image, text })) } };
+    const answer = await webhook.ask({ object }).catch(() => undefined);
+    await answer?.text().catch(() => "");
+  };
+  await inParallel([...Array(times).keys()], one, 20);
   return [];
 }
 

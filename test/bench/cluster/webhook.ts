@@ -4,6 +4,7 @@ import type { Figure } from "../figure.ts";
 import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";
 import { measureAttacks } from "./webhook-attacks.ts";
+import { measureImages } from "./webhook-images.ts";
 
 const AT_ONCE = [1, 8, 32];
 const LIMIT_MB = 100;
@@ -18,7 +19,8 @@ export const webhook: Figure = {
     for (const atOnce of AT_ONCE) rows.push(await measure(running, `${atOnce} at a time`, atOnce, times));
     rows.push(await measureHostile(running, times));
     rows.push(await measure(running, "8 at a time, after that", 8, times));
-    return [table(rows, times), await measureAttacks(isQuick ? 10 : 1)];
+    const images = await measureImages(isQuick ? 2 : 20);
+    return [table(rows, times), ...(images === undefined ? [] : [images]), await measureAttacks(isQuick ? 10 : 1)];
   },
 };
 

@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { ebb } from "../../harness.ts";
 import { type Any, containerOf, find, hookOf, image, objects, podOf } from "./printed-manifests.ts";
 
+const listed = ["--registries", "quay.io"];
+
 describe("an option of ebb manifests", () => {
   test.each<[string[], (all: Any[]) => unknown, unknown]>([
     [[], (all) => find(all, "Deployment").spec.replicas, 2],
@@ -25,6 +27,7 @@ describe("an option of ebb manifests", () => {
     [["--namespace", "mesh"], (all) => find(all, "Deployment").metadata.namespace, "mesh"],
     [[], (all) => find(all, "Deployment").spec.template.metadata.annotations, { "ebb.dev/inject": "false" }],
     [[], (all) => containerOf(all).resources.limits, { memory: "224Mi" }],
+    [listed, (all) => containerOf(all).resources.limits, { memory: "288Mi" }],
     [["--max-request-bytes", "20Mi"], (all) => containerOf(all).resources.limits, { memory: "480Mi" }],
     [["--name", "two"], (all) => find(all, "MutatingWebhookConfiguration").metadata.name, "two-webhook"],
     [[], (all) => hookOf(all).objectSelector, undefined],
@@ -67,6 +70,51 @@ describe("an option of ebb manifests", () => {
       ["--cert-dir=/certificates", `--image=${image}`],
     ],
     [
+      [...listed, "--registry-mirror", "docker.io=mirror.example.com/hub", "--pull-secrets"],
+      (all) => containerOf(all).args.slice(-4),
+      [
+        `--image=${image}`,
+        "--registries=quay.io",
+        "--registry-mirror=docker.io=mirror.example.com/hub",
+        "--pull-secrets",
+      ],
+    ],
+    [
+      [...listed, "--pull-secrets"],
+      (all) => all.find(({ metadata }) => metadata.name === "ebb-webhook-pull-secrets").rules,
+      [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }],
+    ],
+    [[...listed, "--cert-manager"], (all) => podOf(all).automountServiceAccountToken, false],
+    [[...listed, "--cert-manager", "--pull-secrets"], (all) => podOf(all).automountServiceAccountToken, true],
+    [
+      [...listed, "--registry-secret", "hub", "--registry-ca-configmap", "ca"],
+      (all) => [podOf(all).volumes, containerOf(all).volumeMounts],
+      [
+        [
+          { name: "registry-credentials", secret: { secretName: "hub" } },
+          { name: "registry-ca", configMap: { name: "ca" } },
+        ],
+        [
+          { name: "registry-credentials", mountPath: "/registry-credentials", readOnly: true },
+          { name: "registry-ca", mountPath: "/registry-ca", readOnly: true },
+        ],
+      ],
+    ],
+    [
+      [...listed, "--registry-secret", "hub", "--registry-ca-configmap", "ca", "--cert-manager"],
+      (all) => containerOf(all).args.slice(0, 3),
+      [
+        "--cert-dir=/certificates",
+        "--registry-config=/registry-credentials/.dockerconfigjson",
+        "--registry-ca=/registry-ca/ca.crt",
+      ],
+    ],
+    [
+      [...listed, "--network-policy", "--cert-manager"],
+      (all) => find(all, "NetworkPolicy").spec.policyTypes,
+      ["Ingress"],
+    ],
+    [
       ["--all", "--volume", "image", "--set", "drain=40s", "--set", "quit-on=never", "--entrypoint", "app=/a b"],
       (all) => containerOf(all).args.slice(-6),
       [
@@ -102,6 +150,13 @@ describe("an option of ebb manifests", () => {
       ["--image", "a", "--set", "drian=4s"],
       /--set drian: .*did you mean drain\?/,
     ],
+    ["all registries", ["--registries", "all"], /--registries: expected none, or registries such as .*, got "all"/],
+    [
+      "credentials where no registry is asked",
+      ["--image", "a", "--pull-secrets", "--registry-secret", "b"],
+      /--pull-secrets: no registry is asked; .*\n.*--registry-secret=b: no registry is asked; name some by --registries/,
+    ],
+    ["a file that is not in the pod", ["--registry-ca", "a"], /unknown flag --registry-ca/],
     ["an unknown flag", ["--replica", "1"], /unknown flag --replica.*--replicas/],
     ["everything at once", ["--replicas", "x", "--timeout", "y"], /--replicas: .*\n.*--timeout: /],
   ])("that is wrong is exit code 64, and nothing is printed: %s", async (_, flags, message) => {

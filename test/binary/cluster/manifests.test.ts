@@ -35,6 +35,17 @@ describe("ebb manifests prints", () => {
       [...first, ...withOwnCa, ...running],
     ],
     [
+      "the right to read Secrets where that is asked for",
+      ["--registries", "quay.io", "--pull-secrets", "--cert-manager"],
+      [
+        "Namespace",
+        ...first,
+        ...["Issuer", "Certificate", "Issuer", "Certificate"],
+        ...["ClusterRole", "ClusterRoleBinding"],
+        ...running,
+      ],
+    ],
+    [
       "a NetworkPolicy where that is asked for",
       ["--network-policy"],
       ["Namespace", ...first, ...withOwnCa, "NetworkPolicy", ...running],
@@ -69,6 +80,7 @@ describe("ebb manifests prints", () => {
 const calls: readonly string[][] = [
   [],
   ["--cert-manager", "--network-policy"],
+  ["--registries", "quay.io", "--pull-secrets", "--registry-secret", "a", "--registry-ca-configmap", "b"],
   ["--name", "second", "--namespace", "mesh", "--network-policy"],
   ["--name", `a${"b".repeat(39)}`, "--namespace", "c".repeat(63), "--cert-manager"],
   ["--all", "--replicas", "1", "--volume", "image", "--set", "drain=40s", "--entrypoint", 'app=["/a b"]'],
@@ -156,14 +168,19 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `eb
     for (const { kind, roleRef, subjects } of bindings) {
       expect(subjects).toEqual([{ kind: "ServiceAccount", name, namespace }]);
       expect(roleRef.kind).toBe(kind.replace("Binding", ""));
-      expect(find(all, roleRef.kind).metadata.name).toBe(roleRef.name);
+      expect(
+        all.filter((object) => object.kind === roleRef.kind && object.metadata.name === roleRef.name),
+      ).toHaveLength(1);
     }
     const rules = all.filter(({ kind }) => kind.endsWith("Role")).flatMap((role) => role.rules);
     const named = rules.flatMap(({ resourceNames = [] }) => resourceNames);
     expect(named.every((each) => containerOf(all).args.some((arg: string) => arg.endsWith(`=${each}`)))).toBe(true);
-    expect(rules.filter(({ resourceNames }) => resourceNames === undefined).flatMap(({ verbs }) => verbs)).toEqual(
-      bindings.length === 0 ? [] : ["create", "create"],
-    );
+    const ofCa = bindings.length === 0 ? [] : ["create", "create"];
+    const ofPullSecrets = call.includes("--pull-secrets") ? ["get"] : [];
+    expect(rules.filter(({ resourceNames }) => resourceNames === undefined).flatMap(({ verbs }) => verbs)).toEqual([
+      ...ofCa,
+      ...ofPullSecrets,
+    ]);
     expect(JSON.stringify(rules)).not.toContain("*");
   });
 
@@ -175,7 +192,8 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `eb
     const { annotations } = find(all, "MutatingWebhookConfiguration").metadata;
     if (certificate === undefined) {
       expect(args).toEqual(expect.arrayContaining([`--namespace=${namespace}`, `--service=${name}`]));
-      expect([annotations, podOf(all).volumes]).toEqual([undefined, undefined]);
+      expect(annotations).toBeUndefined();
+      expect(podOf(all).volumes?.map(({ name: each }: Any) => each)).not.toEqual(["certificates"]);
       return;
     }
     const [volume] = podOf(all).volumes;

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { pauseImage } from "../images.ts";
 import { ask } from "./control-plane.ts";
 import { runTool, startDaemon } from "./daemon.ts";
-import { importImage, network, node, type Place } from "./place.ts";
+import { importImage, network, node, type Place, registries } from "./place.ts";
 
 const socket = "/run/containerd/containerd.sock";
 
@@ -13,7 +13,7 @@ const socket = "/run/containerd/containerd.sock";
  */
 export async function startContainerd({ at }: Place): Promise<void> {
   const pause = pauseImage();
-  writeFileSync(at("containerd.toml"), containerdConfig(pause.reference, at("cni")));
+  writeFileSync(at("containerd.toml"), containerdConfig(pause.reference, at));
   mkdirSync(at("cni"), { recursive: true });
   writeFileSync(at("cni", "pods.conflist"), JSON.stringify(podNetwork));
   const daemon = startDaemon(at("log", "containerd"), ["containerd", "--config", at("containerd.toml")]);
@@ -45,7 +45,7 @@ const podNetwork = {
  * Returns containerd's configuration. It restricts oom_score_adj, because the kernel refuses one below its own to a
  * process without CAP_SYS_RESOURCE, which root in a virtual machine may lack.
  */
-function containerdConfig(sandboxImage: string, networks: string): string {
+function containerdConfig(sandboxImage: string, at: Place["at"]): string {
   return `version = 2
 [plugins."io.containerd.grpc.v1.cri"]
 sandbox_image = "${sandboxImage}"
@@ -53,7 +53,9 @@ restrict_oom_score_adj = true
 disable_apparmor = true
 [plugins."io.containerd.grpc.v1.cri".cni]
 bin_dir = "/usr/lib/cni"
-conf_dir = "${networks}"
+conf_dir = "${at("cni")}"
+[plugins."io.containerd.grpc.v1.cri".registry]
+config_path = "${at(registries)}"
 `;
 }
 

@@ -17,6 +17,12 @@ export const network = {
   kubernetes: "198.18.0.1",
 };
 
+/** The folder with a folder for each registry whose images the node pulls, as containerd reads it (docs/hosts.md). */
+export const registries = "certs.d";
+
+/** The variable that tells tests the path of that folder; it is not set in a cluster that was there before. */
+export const registriesVariable = "EBB_TEST_REGISTRIES";
+
 export const apiServer = "https://127.0.0.1:6443";
 
 /** The parts of a cluster that are started: all, or the API server with etcd, and nothing that would act on objects. */
@@ -48,5 +54,11 @@ export const importImage = ["ctr", "--namespace", "k8s.io", "images", "import"] 
 /** Returns the environment for processes in the namespaces of a cluster: the tests, kubectl. */
 export function environmentIn({ at, kubernetes }: Place): Record<string, string | undefined> {
   const PATH = `${kubernetes}:${process.env.PATH}`;
-  return { ...process.env, PATH, KUBECONFIG: at("admin.kubeconfig"), EBB_TEST_LOAD: importImage.join(" ") };
+  return {
+    ...process.env,
+    PATH,
+    KUBECONFIG: at("admin.kubeconfig"),
+    EBB_TEST_LOAD: importImage.join(" "),
+    [registriesVariable]: at(registries),
+  };
 }

@@ -114,7 +114,8 @@ async function startLoad(here: Namespace, port: number, longMs?: number): Promis
   const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/web");
   const long = longMs === undefined ? [] : [`${longMs}`];
   const clients = programs.container("clients", "clients.ts", spec.clusterIP, `${port}`, ...long);
-  const outside = { labels: { "sidecar.istio.io/inject": "false" } }; // of a mesh, where there is one
+  // of a mesh, and of a namespace that gets ebb, where there is one
+  const outside = { labels: { "sidecar.istio.io/inject": "false" }, annotations: { "ebb.dev/inject": "false" } };
   await here.apply([podOf("load", { containers: [clients], volumes: [programs.volume] }, outside)]);
   await here.until("the load begins", async () => (await here.logs("load", "clients")).includes("under load"));
   return {

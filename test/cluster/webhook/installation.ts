@@ -78,6 +78,16 @@ export async function startInstallation(...flags: readonly string[]): Promise<In
   return await install(await installation(...flags));
 }
 
+/** Does the same, after it has created these objects in the webhook's namespace, which its pods want. */
+export async function startInstallationWith(
+  objects: readonly KubeObject[],
+  ...flags: readonly string[]
+): Promise<Installation> {
+  const installed = await installation(...flags);
+  await installed.here.apply(objects);
+  return await install(installed);
+}
+
 /** Installs a webhook of one replica, whose registration's name begins with a prefix. Resolves once it changes pods. */
 export async function startNamedInstallation(prefix: string): Promise<Installation> {
   return await install(await named(prefix, "--replicas", "1"));

@@ -32,6 +32,7 @@ describe("kubectl", () => {
       "--all",
       "--failure-policy",
       "Fail",
+      ...["--registries", "quay.io", "--pull-secrets", "--registry-secret", "a", "--registry-ca-configmap", "b"],
     );
     const { code, stdout, stderr } = await installed.kubectl("apply", "--server-side", "--dry-run=server");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -111,6 +112,27 @@ describe("the webhook's account", () => {
     expect(await installed.here.object(`serviceaccount/${installed.name}`)).toMatchObject({ kind: "ServiceAccount" });
     const asked = [["get", `secrets/${installed.name}-certificates`] as const, ["create", "secrets"] as const];
     for (const [verb, what] of asked) expect(await may(installed, verb, what, own)).toBe(false);
+  });
+
+  test.concurrent("may with --pull-secrets get Secrets whose names it knows, and do nothing else with them", async () => {
+    await using installed = await installation(...idle, "--cert-manager", "--registries", "quay.io", "--pull-secrets");
+    await installed.kubectl("apply", "--server-side");
+    const expected: [verb: string, what: string, may: boolean][] = [
+      ["get", "secrets/team-registry", true],
+      ...["list", "watch", "create", "update", "patch", "delete"].map((verb): [string, string, boolean] => [
+        verb,
+        "secrets",
+        false,
+      ]),
+      ["get", "configmaps/x", false],
+      ["get", "pods", false],
+      ["create", "serviceaccounts/token", false],
+    ];
+    for (const where of [own, elsewhere]) {
+      const ask = async ([verb, what]: readonly [string, string, boolean]) =>
+        [verb, what, await may(installed, verb, what, where)] as (typeof expected)[number];
+      expect(await Promise.all(expected.map(ask))).toEqual(expected);
+    }
   });
 
   async function may({ here, name }: Installation, verb: string, what: string, where: string): Promise<boolean> {

@@ -60,6 +60,25 @@ describe("credentials that are for an image", () => {
     expect(usedFor(image, [name])).toEqual([]);
   });
 
+  test.each([
+    ["a*b*c", "axbyc", true],
+    ["a*b*c", "abcbc", true],
+    ["*ab", "aab", true],
+    ["a**", "a", true],
+    ["*?", "a", true],
+    ["a*b", "abc", false],
+    ["*??", "a", false],
+  ])("%s takes the place of %s: %p", (glob, label, isFor) => {
+    expect(usedFor(`${label}.example.com/a`, [`${glob}.example.com`])).toHaveLength(isFor ? 1 : 0);
+  });
+
+  test("a name of many stars, which any user may write into a Secret, costs no time", () => {
+    const host = "my-company-artifactory-production-registry.example.com";
+    const start = performance.now();
+    expect(usedFor(`${host}/a`, [`${"*?".repeat(12)}*_.example.com`])).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(1000); // an expression took minutes
+  });
+
   test("the most specific come first, and each file's before the next one's", () => {
     const names = ["quay.io", "quay.io/team/app", "*.io", "quay.io/team"];
     expect(usedFor("quay.io/team/app", names, ["quay.io"])).toEqual([

@@ -94,6 +94,7 @@ describe("a config", () => {
     ["numbers", { Cmd: [1] }, "config.Cmd"],
     ["too many words", { Cmd: Array(20_000).fill("") }, "more than 16384"],
     ["too long words", { Entrypoint: ["a".repeat(17_000)] }, "more than 16384"],
+    ["lists without an end", { Labels: Array(200_000).fill([]) }, "more than 400000 characters outside of strings"],
   ])("%s is refused in words", (_, config, words) => {
     expect(() => configOf(config)).toThrow(words);
   });

@@ -67,6 +67,13 @@ describe("what an image starts", () => {
     });
   });
 
+  test("is not known if it is for thousands of platforms: the first are shown", () => {
+    const platforms = Array(10_000).fill({ os: "plan9\n", architecture: "amd64", variant: "" });
+    const { reason } = commandOf("app:1", { digest: "sha256:0", platforms, configs: [] }) as { reason: string };
+    expect(reason).toStartWith("app:1 is for plan9\\n/amd64, plan9\\n/amd64, ");
+    expect(reason.length).toBeLessThan(1100);
+  });
+
   test("is not known if it is for other platforms: they are shown", () => {
     expect(decide()).toEqual({
       kind: "unknown",

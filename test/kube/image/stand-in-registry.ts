@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { KeyPair } from "../../../src/kube/certificates/held.ts";
 import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
 
 /** Returns the digest of a text. */
@@ -96,15 +97,29 @@ export const caPem = authority.cert;
 /** The certificate and key of all stand-ins. */
 export const keyPair = serving;
 
+/** Where a registry listens, and by which certificate. */
+export interface StandInPlace {
+  readonly address: string;
+  /** The host by which its clients call it. */
+  readonly host: string;
+  readonly serving: KeyPair;
+}
+
+const here: StandInPlace = { address: "127.0.0.1", host: "localhost", serving };
+
 /** Starts a registry (OCI distribution-spec 1.1, pulling only) with TLS on a free port. */
-export function startStandIn(content = new Content(), behave: Behaviour = () => undefined): StandInRegistry {
+export function startStandIn(
+  content = new Content(),
+  behave: Behaviour = () => undefined,
+  { address, host, serving: { cert, key } } = here,
+): StandInRegistry {
   const got: Got[] = [];
   let taken = 0;
   const server = Bun.serve({
     port: 0,
-    hostname: "127.0.0.1",
+    hostname: address,
     idleTimeout: 0,
-    tls: { cert: serving.cert, key: serving.key },
+    tls: { cert, key },
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       const line = `${request.method} ${pathname}${search}`;
@@ -114,7 +129,7 @@ export function startStandIn(content = new Content(), behave: Behaviour = () => 
     },
   });
   const registry: StandInRegistry = {
-    host: `localhost:${server.port}`,
+    host: `${host}:${server.port}`,
     content,
     got,
     take() {

@@ -43,13 +43,13 @@ function open(connections: Connections): Socket & TLSSocket {
 /** Receives the head of a request. */
 function begin(connections: Connections, socket: Socket & TLSSocket) {
   socket.emit("data");
-  const response = Object.assign(new EventEmitter(), { writableFinished: false });
+  const response = Object.assign(new EventEmitter(), { writableFinished: false, headersSent: true });
   const end = connections.receiving(socket, response as unknown as ServerResponse);
   const finish = (): void => {
     response.writableFinished = true;
     response.emit("close");
   };
-  return { end, finish };
+  return { end, finish, response };
 }
 
 type Life = (connections: Connections, socket: Socket & TLSSocket) => void;
@@ -122,6 +122,21 @@ test.each<[string, Life, number, Told]>([
   expect(told).toEqual(expected);
   jest.advanceTimersByTime(REQUEST_MS + GRACE_MS);
   expect([socket.destroyed, connections.size]).toEqual([true, 0]);
+});
+
+test("a client has all of its time to read an answer that came late", () => {
+  const { connections, told } = limited();
+  const socket = open(connections);
+  secured(connections, socket);
+  const { end, response } = begin(connections, socket);
+  response.headersSent = false;
+  end();
+  jest.advanceTimersByTime(2 * REQUEST_MS);
+  response.headersSent = true;
+  jest.advanceTimersByTime(REQUEST_MS);
+  expect(told).toEqual([]);
+  jest.advanceTimersByTime(2 * REQUEST_MS);
+  expect(told).toEqual(["cut answer"]);
 });
 
 test("bytes that drip do not prolong a request", () => {

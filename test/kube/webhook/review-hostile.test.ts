@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { review } from "../../../src/kube/webhook/admission.ts";
-import { bytes, envelope, notAsked, patchOf, pod, policy, type Reviewed, request, reviewed } from "./reviewed.ts";
+import { type Reviewed, review } from "../../../src/kube/webhook/admission.ts";
+import { bytes, envelope, notAsked, patchOf, pod, policy, request, reviewed } from "./reviewed.ts";
 
 describe("a hostile pod", () => {
   const raw = (object: string) => bytes(JSON.stringify({ ...envelope, request }).replace(JSON.stringify(pod), object));

@@ -1,6 +1,6 @@
 import type { Operation } from "rfc6902";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
-import { review } from "../../../src/kube/webhook/admission.ts";
+import { type Reviewed, review } from "../../../src/kube/webhook/admission.ts";
 
 export const policy: InjectPolicy = {
   image: "registry.example.com/ebb:1",
@@ -38,13 +38,10 @@ export const bytes = (text: string) => new TextEncoder().encode(text);
 /** Returns the body of an AdmissionReview whose request has these changes. */
 export const bodyOf = (changes: object) => bytes(JSON.stringify({ ...envelope, request: { ...request, ...changes } }));
 
-/** What comes of a review that can be answered. */
-export type Reviewed = Exclude<ReturnType<typeof review>, { problem: string }>;
-
 /** Reviews a request with these changes. @throws Error if it is not a review that can be answered */
 export function reviewed(changes: object, more: Partial<InjectPolicy> = {}): Reviewed & { readonly answer: Answer } {
   const result = review(bodyOf(changes), { ...policy, ...more });
-  if ("problem" in result) throw new Error(result.problem);
+  if (!("body" in result)) throw new Error(JSON.stringify(result));
   return { ...result, answer: JSON.parse(result.body).response };
 }
 

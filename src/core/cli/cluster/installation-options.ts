@@ -104,7 +104,27 @@ const registration = {
   }),
 };
 
+const lookingUp = {
+  registrySecret: optional({
+    flag: "registry-secret",
+    group: "registries",
+    value: "NAME",
+    syntax: objectName,
+    secret: false,
+    help: "the Secret (dockerconfigjson) in the webhook's namespace with its own credentials for registries",
+  }),
+  registryCaConfigMap: optional({
+    flag: "registry-ca-configmap",
+    group: "registries",
+    value: "NAME",
+    syntax: objectName,
+    secret: false,
+    help: "the ConfigMap in the webhook's namespace whose ca.crt has the CAs of registries, beside the public ones",
+  }),
+};
+
 const { image, imagePullPolicy, ...change } = injectionOptions;
+const { registries, registryMirror, pullSecrets } = webhookOptions;
 const { requestTimeout, maxRequestBytes, maxRequestsInFlight, logLevel, logFormat } = webhookOptions;
 const { certificateValidity, caValidity } = webhookOptions;
 const { namespace: reapNamespace, allJobs, after, methods, allowReapExec, dryRun } = reaperOptions;
@@ -134,6 +154,9 @@ const watching = { concurrency, qps, burst, resync };
 /** The options of `ebb manifests` that it writes as flags into the webhook's Deployment. */
 export const passedOn = {
   ...injectionOptions,
+  registries,
+  registryMirror,
+  pullSecrets,
   requestTimeout,
   maxRequestBytes,
   maxRequestsInFlight,
@@ -154,9 +177,15 @@ export const toReaper = {
   ...told,
 };
 
+/** The options that mean nothing if no registry is asked. */
+export const ofLookUpsAlone = { pullSecrets, ...lookingUp };
+
 /** The options that mean nothing for the reaper. */
 export const ofWebhookAlone = {
   ...change,
+  registries,
+  registryMirror,
+  ...ofLookUpsAlone,
   requestTimeout,
   maxRequestBytes,
   maxRequestsInFlight,

@@ -3,6 +3,7 @@ import { changed, list, option, optional } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
 import { anyText, duration, positive, syntax, wholeNumber } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
+import { webhookRegistryOptions } from "./registry-options.ts";
 
 const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
@@ -165,6 +166,7 @@ const shutdown = {
 /** The options of `ebb webhook`. `ebb manifests` writes some of them into its Deployment. */
 export const webhookOptions = {
   ...injectionOptions,
+  ...webhookRegistryOptions,
   ...serving,
   ...certificates,
   ...shutdown,

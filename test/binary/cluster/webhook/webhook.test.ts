@@ -28,11 +28,24 @@ describe("ebb webhook", () => {
 
   test("says to whoever created a pod why it cannot be changed", async () => {
     await using webhook = await startWebhook();
-    const spec = { containers: [{ name: "app", image: "app" }] };
-    const answer = await webhook.ask({ object: { ...pod, spec }, dryRun: true });
+    const metadata = { ...pod.metadata, annotations: { "ebb.dev/inject": "yes" } };
+    const answer = await webhook.ask({ object: { ...pod, metadata }, dryRun: true });
     expect(await answer.json()).toMatchObject({ response: { allowed: false, status: { code: 422 } } });
     const [line] = await until("it is logged", () => nonEmpty(said(webhook, "refused a pod")));
-    expect(line).toMatchObject({ level: "warn", dryRun: true, reason: expect.stringContaining("containers[0]") });
+    expect(line).toMatchObject({ level: "warn", dryRun: true, reason: expect.stringContaining("ebb.dev/inject") });
+  });
+
+  test("says to whoever created a pod of an unknown command that --registries names no registry, and counts it", async () => {
+    await using webhook = await startWebhook();
+    const spec = { containers: [{ name: "app", image: "app" }] };
+    const { response } = (await (await webhook.ask({ object: { ...pod, spec } })).json()) as Answered;
+    expect(response.allowed).toBe(true);
+    expect(response.warnings).toEqual([expect.stringContaining("docker.io is not among --registries")]);
+    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "injected ebb into a pod")));
+    expect(line).toMatchObject({ level: "warn", containers: [], drained: ["app"] });
+    const metrics = await (await fetch(`${webhook.health}/metrics`)).text();
+    expect(metrics).toContain('ebb_webhook_image_lookups_total{result="not-allowed"} 1\n');
+    expect(metrics).toContain("ebb_webhook_unwrapped_containers_total 1\n");
   });
 
   test("is ready once it has a certificate, alive before", async () => {
@@ -142,6 +155,10 @@ describe("ebb webhook", () => {
     expect(() => lineOf(ended, "serving admission requests")).toThrow();
   });
 });
+
+interface Answered {
+  readonly response: { readonly allowed: boolean; readonly warnings: readonly string[] };
+}
 
 /** A port where something listens already. */
 async function listening() {

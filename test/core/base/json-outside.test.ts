@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { hasMoreOutsideStrings } from "../../../src/kube/webhook/admission-review.ts";
+import { hasMoreOutsideStrings } from "../../../src/core/base/json.ts";
 
 test.each<[string, number]>([
   ["[1,2]", 5],

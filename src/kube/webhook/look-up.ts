@@ -1,0 +1,95 @@
+import type { RegistryAuths } from "../../core/image/auths.ts";
+import type { Lookup } from "../../core/image/lookup.ts";
+import type { InjectPolicy } from "../../core/inject/policy.ts";
+import type { Images } from "../image/images.ts";
+import { createLimit } from "../image/limit.ts";
+import { type KnownImage, type PullSecrets, queryKey, type Reviewed, review, type Unknown } from "./admission.ts";
+
+/** The credentials with which a pod's images are looked up. */
+export interface Credentials {
+  /** Returns those that are remembered; undefined if a Secret must be read first. */
+  known(secrets: PullSecrets): readonly RegistryAuths[] | undefined;
+  /** Resolves with them after at most `waitMs`, without those that cannot be read. Never rejects. */
+  read(secrets: PullSecrets, waitMs: number): Promise<readonly RegistryAuths[]>;
+}
+
+/** No credentials, without --pull-secrets. */
+export const noCredentials: Credentials = { known: () => [], read: async () => [] };
+
+/** What a reviewer asks, and how many requests may wait for that. */
+export interface ReviewerSettings {
+  readonly images: Images;
+  readonly credentials: Credentials;
+  readonly mostWaiting: number;
+  /** The most bytes of their bodies together. */
+  readonly mostWaitingBytes: number;
+}
+
+/** A decision about a pod. */
+export interface Decision extends Reviewed {
+  /** The images, by `queryKey`, that were not known at once. */
+  readonly waitedFor: ReadonlySet<string>;
+}
+
+/**
+ * Creates a function that reads an AdmissionReview and decides about its pod (`review`). If the pod has images of which
+ * nothing is known, it waits for registries until `deadlineMs` (by performance.now()), and decides then. Meanwhile it
+ * holds only the body: what is parsed takes ten times as much memory. Never rejects.
+ */
+export function createReviewer(settings: ReviewerSettings) {
+  const { images, credentials } = settings;
+  const inTurn = createLimit(1);
+  let waiting = 0;
+  let waitingBytes = 0;
+  const known: KnownImage = (query, secrets) => {
+    const anonymous = images.known(query, []);
+    if (anonymous?.kind === "unknown" && anonymous.failure === "not-allowed") return anonymous; // no Secret is read
+    const auths = credentials.known(secrets);
+    return auths === undefined ? undefined : images.known(query, auths);
+  };
+  const find = async ({ queries, secrets }: Unknown, deadlineMs: number): Promise<ReadonlyMap<string, Lookup>> => {
+    const leftMs = () => Math.max(0, deadlineMs - performance.now());
+    const auths = await credentials.read(secrets, leftMs());
+    const found = queries.map(async (query) => [queryKey(query), await images.find(query, auths, leftMs())] as const);
+    return new Map(await Promise.all(found));
+  };
+  const wait = async (unknown: Unknown, bytes: number, deadlineMs: number): Promise<ReadonlyMap<string, Lookup>> => {
+    if (waiting >= settings.mostWaiting || waitingBytes + bytes > settings.mostWaitingBytes) return new Map();
+    waiting += 1;
+    waitingBytes += bytes;
+    try {
+      return await find(unknown, deadlineMs);
+    } finally {
+      waiting -= 1;
+      waitingBytes -= bytes;
+    }
+  };
+  return async (
+    body: Uint8Array,
+    policy: InjectPolicy,
+    deadlineMs: number,
+  ): Promise<Decision | { readonly problem: string }> => {
+    const first = review(body, policy, known);
+    if (!("unknown" in first)) return "problem" in first ? first : { ...first, waitedFor: new Set() };
+    const found = await wait(first.unknown, body.length, deadlineMs);
+    const foundOrKnown: KnownImage = (query, secrets) => found.get(queryKey(query)) ?? known(query, secrets) ?? busy;
+    const second = await inTurn(async () => {
+      await nextTurn(); // many may have waited for one answer, and other requests must be read meanwhile
+      return review(body, policy, foundOrKnown);
+    });
+    if (!("body" in second)) throw new Error("a decision that waits twice");
+    return { ...second, waitedFor: new Set(first.unknown.queries.map(queryKey)) };
+  };
+}
+
+/** Resolves once the event loop has looked at sockets and timers. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What is known of an image if more requests wait than may. */
+const busy: Lookup = {
+  kind: "unknown",
+  failure: "timeout",
+  reason: "too many pods wait for registries: create the pod again",
+};

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { temporaryFolder, until } from "../../../harness.ts";
+import { startStandInApi } from "../../../kube/api-server/api-server.ts";
+import {
+  type Behaviour,
+  Content,
+  caPem,
+  refusal,
+  type StandInRegistry,
+  startStandIn,
+} from "../../../kube/image/stand-in-registry.ts";
+import { metrics } from "./hostile-clients.ts";
+import { json, mountCertificate, nonEmpty, pod, said, startWebhook, type Webhook } from "./webhook.ts";
+
+const content = new Content();
+content.add("team/report:1", { config: { Entrypoint: ["/report"], Cmd: ["--all"] } });
+
+interface Answer {
+  readonly allowed: boolean;
+  readonly warnings?: readonly string[];
+  /** The operations of its patch, as text. */
+  readonly patch: string;
+}
+
+const jobOf = (image: string, more: object = {}) => ({
+  ...pod,
+  spec: { restartPolicy: "Never", containers: [{ name: "app", image }], ...more },
+});
+
+/** Asks about a pod as an API server that waits for `timeout`. */
+async function ask(webhook: Webhook, object: object, timeout = "10s"): Promise<Answer> {
+  const body = JSON.stringify({
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    request: {
+      uid: "7d0c",
+      kind: { group: "", version: "v1", kind: "Pod" },
+      namespace: "shop",
+      operation: "CREATE",
+      object,
+    },
+  });
+  const init = { method: "POST", headers: json, body, tls: { ca: webhook.mounted.ca } };
+  const answer = await fetch(`${webhook.url}?timeout=${timeout}`, init);
+  expect(answer.status).toBe(200);
+  const { response } = (await answer.json()) as { response: Answer };
+  return { ...response, patch: Buffer.from(response.patch ?? "", "base64").toString() };
+}
+
+/** Starts a webhook that may ask this registry, whose CA it knows. */
+async function startAsking(registry: StandInRegistry, flags: readonly string[] = []) {
+  const folder = temporaryFolder();
+  const ca = join(folder.path, "ca.crt");
+  await Bun.write(ca, caPem);
+  const mounted = mountCertificate();
+  const webhook = await startWebhook(["--registries", registry.host, "--registry-ca", ca, ...flags], {
+    ...mounted,
+    [Symbol.dispose]() {
+      mounted[Symbol.dispose]();
+      folder[Symbol.dispose]();
+    },
+  });
+  return webhook;
+}
+
+/** Returns the number of look-ups with this result. */
+async function counted(webhook: Webhook, result: string): Promise<number> {
+  const line = new RegExp(`^ebb_webhook_image_lookups_total\\{result="${result}"\\} (\\d+)$`, "m");
+  return Number(line.exec(await metrics(webhook))?.[1]);
+}
+
+test("a pod of an image that only the registry knows starts it under ebb, and the next one asks nobody", async () => {
+  await using registry = startStandIn(content);
+  await using webhook = await startAsking(registry);
+  const image = `${registry.host}/team/report:1`;
+  expect((await ask(webhook, jobOf(image))).patch).toContain('["/ebb.dev/ebb","run","--","/report","--all"]');
+  expect(registry.take()).not.toEqual([]);
+  expect((await ask(webhook, jobOf(image))).patch).toContain('"/report"');
+  expect(registry.take()).toEqual([]);
+  expect([await counted(webhook, "found"), await counted(webhook, "known")]).toEqual([1, 1]);
+  const lines = await until("both are logged", () => {
+    const found = said(webhook, "injected ebb into a pod");
+    return found.length === 2 && found;
+  });
+  expect(lines.map(({ lookedUp }) => lookedUp)).toEqual([1, undefined]);
+});
+
+describe("a registry that fails costs a pod its wrapper, and the warning has cause and remedy", () => {
+  const zeros = `sha256:${"0".repeat(64)}`;
+  const redirect: Behaviour = () => new Response(null, { status: 307, headers: { location: "http://127.0.0.2:1/" } });
+  const endless: Behaviour = () =>
+    new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x20)) }));
+
+  test.each<[string, Behaviour, string, string, RegExp]>([
+    ["401", () => refusal(401, "UNAUTHORIZED", "no"), "report:1", "unauthorized", /401.*imagePullSecrets/],
+    ["429", () => refusal(429, "TOOMANYREQUESTS", "limit"), "report:1", "rate-limited", /429.*credentials/],
+    ["404", () => undefined, "reprot:1", "not-found", /404.*check the image's name/],
+    ["an endless body", endless, "report:1", "invalid", /1 MiB/],
+    ["a lying digest", () => new Response("{}"), `report@${zeros}`, "invalid", /sent bytes of the digest/],
+    ["a redirect without TLS", redirect, "report:1", "invalid", /127\.0\.0\.2.*no TLS/],
+  ])("%s", async (_, behave, name, failure, words) => {
+    await using registry = startStandIn(content, behave);
+    await using webhook = await startAsking(registry);
+    const image = `${registry.host}/team/${name}`;
+    const { allowed, warnings, patch } = await ask(webhook, jobOf(image));
+    expect([allowed, patch]).toEqual([true, expect.stringContaining("/ebb.dev~1status")]);
+    expect(warnings).toEqual([expect.stringMatching(words)]);
+    expect(await counted(webhook, failure)).toBe(1);
+    const { patch: ofDeployment } = await ask(webhook, jobOf(image, { restartPolicy: "Always" }));
+    expect(ofDeployment).toContain('"drain"');
+    const [line] = await until("it is logged", () => nonEmpty(said(webhook, "created a pod without ebb")));
+    expect(line).toMatchObject({ level: "warn", reason: expect.stringMatching(words) });
+  });
+
+  test("an unknown CA", async () => {
+    await using registry = startStandIn(content);
+    await using webhook = await startWebhook(["--registries", registry.host]);
+    const { allowed, warnings } = await ask(webhook, jobOf(`${registry.host}/team/report:1`));
+    expect([allowed, warnings]).toEqual([true, [expect.stringMatching(/certificate.*--registry-ca/)]]);
+    expect(await counted(webhook, "untrusted")).toBe(1);
+  });
+
+  test("a registry that is gone", async () => {
+    const registry = startStandIn(content);
+    await registry[Symbol.asyncDispose]();
+    await using webhook = await startAsking(registry);
+    const { allowed, warnings } = await ask(webhook, jobOf(`${registry.host}/team/report:1`));
+    expect([allowed, warnings]).toEqual([true, [expect.stringMatching(/cannot be reached.*network/)]]);
+    expect(await counted(webhook, "unreachable")).toBe(1);
+  });
+});
+
+describe("a registry that does not answer", () => {
+  const silent: Behaviour = () => new Promise<never>(() => undefined);
+
+  test("is waited for by the first pod, a third of the API server's limit, and by no other", async () => {
+    await using registry = startStandIn(content, silent);
+    await using webhook = await startAsking(registry);
+    const start = performance.now();
+    const { allowed, warnings } = await ask(webhook, jobOf(`${registry.host}/a`), "3s");
+    const waitedMs = performance.now() - start;
+    expect([allowed, warnings]).toEqual([true, [expect.stringMatching(/did not answer within .*mirror/)]]);
+    expect(waitedMs).toBeGreaterThan(900);
+    expect(waitedMs).toBeLessThan(2500);
+    registry.take();
+    expect((await ask(webhook, jobOf(`${registry.host}/b`), "3s")).warnings?.[0]).toMatch(/did not answer/);
+    expect(registry.take()).toEqual([]);
+    expect(await counted(webhook, "timeout")).toBe(2);
+  });
+
+  test("keeps no other pod waiting, and the webhook answers before it leaves", async () => {
+    await using registry = startStandIn(content, silent);
+    await using webhook = await startAsking(registry, ["--request-timeout", "300ms", "--min-drain", "0"]);
+    const waiting = ask(webhook, jobOf(`${registry.host}/a`), "6s");
+    await until("the registry is asked", () => registry.got.length > 0 || undefined);
+    expect((await ask(webhook, pod)).patch).toContain('"/ebb.dev/ebb"');
+    webhook.started.kill("SIGTERM");
+    expect((await waiting).allowed).toBe(true);
+    expect((await webhook.started.ended).code).toBe(0);
+  });
+});
+
+describe("credentials", () => {
+  const header = `Basic ${Buffer.from("u:p").toString("base64")}`;
+  const priv: Behaviour = ({ authorization }) =>
+    authorization === header
+      ? undefined
+      : new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
+  const configOf = (host: string) => JSON.stringify({ auths: { [host]: { username: "u", password: "p" } } });
+
+  test("are those of the Secret that the pod names, with --pull-secrets", async () => {
+    await using registry = startStandIn(content, priv);
+    await using api = startStandInApi();
+    const data = { ".dockerconfigjson": Buffer.from(configOf(registry.host)).toString("base64") };
+    const metadata = { name: "team", namespace: "shop" };
+    const type = "kubernetes.io/dockerconfigjson";
+    api.put("/api/v1/namespaces/shop/secrets/team", { kind: "Secret", metadata, type, data });
+    using folder = temporaryFolder();
+    const kubeconfig = join(folder.path, "kubeconfig");
+    await Bun.write(kubeconfig, kubeconfigOf(api.url));
+    await using webhook = await startAsking(registry, ["--pull-secrets", "--kubeconfig", kubeconfig]);
+    const image = `${registry.host}/team/report:1`;
+    const named = jobOf(image, { imagePullSecrets: [{ name: "team" }, { name: "none" }] });
+    expect((await ask(webhook, named)).patch).toContain('"/report"');
+    expect(api.requests).toEqual(["team", "none"].map((name) => `GET /api/v1/namespaces/shop/secrets/${name}`));
+    const other = await ask(webhook, jobOf(image));
+    expect(other.warnings?.[0]).toContain("401"); // nobody learns of an image by the Secret of somebody else
+  });
+
+  test("are those of --registry-config, also if the file changes", async () => {
+    await using registry = startStandIn(content, priv);
+    using folder = temporaryFolder();
+    const config = join(folder.path, ".dockerconfigjson");
+    await Bun.write(config, "{}");
+    await using webhook = await startAsking(registry, ["--registry-config", config]);
+    content.add("team/cleanup:1", { config: { Entrypoint: ["/cleanup"] } });
+    expect((await ask(webhook, jobOf(`${registry.host}/team/report:1`))).warnings?.[0]).toContain("401");
+    await Bun.write(config, configOf(registry.host));
+    expect((await ask(webhook, jobOf(`${registry.host}/team/cleanup:1`))).patch).toContain('"/cleanup"');
+  });
+});
+
+function kubeconfigOf(server: string): string {
+  return JSON.stringify({
+    clusters: [{ name: "c", cluster: { server } }],
+    users: [{ name: "u", user: {} }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  });
+}

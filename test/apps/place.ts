@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../free-port.ts";
 import { startEbb, temporaryFolder, until } from "../harness.ts";
 import { takes } from "../time.ts";
 
@@ -38,16 +38,6 @@ export async function withPlace<T>(use: (place: Place) => Promise<T>): Promise<T
   } finally {
     await upstream.stop(true);
   }
-}
-
-function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  return new Promise((found) => {
-    server.once("listening", () => {
-      const { port } = server.address() as { readonly port: number };
-      server.close(() => found(port));
-    });
-  });
 }
 
 /** How an app ended that got a signal while a request was under way. */

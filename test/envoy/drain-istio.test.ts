@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
+import { freePort } from "../free-port.ts";
 import { drainLineOf, ebb, lineOf, startEbb } from "../harness.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
 import { istioStats } from "./bootstrap.ts";
-import { type Envoy, type EnvoyOptions, freePort, startEnvoy } from "./envoy.ts";
+import { type Envoy, type EnvoyOptions, startEnvoy } from "./envoy.ts";
 import { type Backend, holdIdle, holdRequest, holdTcp, startBackend } from "./traffic.ts";
 
 /** An Envoy whose statistics and clusters are Istio's. */

@@ -1,9 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../free-port.ts";
 import { drainLineOf, ebb, lineOf, startEbb, temporaryFolder, timeOf, until } from "../harness.ts";
 import { describeAgainstEnvoy, quitOf, says } from "./against-envoy.ts";
-import { type Envoy, freePort, startEnvoy } from "./envoy.ts";
+import { type Envoy, startEnvoy } from "./envoy.ts";
 import {
   type Backend,
   holdHttp2,

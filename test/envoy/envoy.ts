@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { temporaryFolder, until } from "../harness.ts";
@@ -116,14 +115,4 @@ interface Listeners {
     readonly name: string;
     readonly local_address: { readonly socket_address: { readonly port_value: number } };
   }[];
-}
-
-/** Returns a port of 127.0.0.1 on which nobody listens, for a server that must be named before it starts. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

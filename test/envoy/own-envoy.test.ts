@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { envoyPath } from "../../build/setup/envoy.mjs";
 import { SIG } from "../../src/core/run/signal.ts";
 import { childPath } from "../compiled.ts";
+import { freePort } from "../free-port.ts";
 import { drainLineOf, startEbb, temporaryFolder, until } from "../harness.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
-import { freePort } from "./envoy.ts";
 import { holdRequest, startBackend } from "./traffic.ts";
 
 setDefaultTimeout(60_000);

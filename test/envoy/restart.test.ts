@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { freePort } from "../free-port.ts";
 import { ebb, startEbb, until } from "../harness.ts";
 import { describeAgainstEnvoy } from "./against-envoy.ts";
-import { type Envoy, freePort, startEnvoy } from "./envoy.ts";
+import { type Envoy, startEnvoy } from "./envoy.ts";
 import { startUpstream } from "./servers.ts";
 import { open, send } from "./traffic.ts";
 

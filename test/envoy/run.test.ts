@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { childPath } from "../compiled.ts";
+import { freePort } from "../free-port.ts";
 import { ebb, startEbb, until } from "../harness.ts";
 import { describeAgainstEnvoy, job, quitOf, untilNotReady } from "./against-envoy.ts";
-import { freePort, startEnvoy } from "./envoy.ts";
+import { startEnvoy } from "./envoy.ts";
 import { startControlPlane, startUpstream } from "./servers.ts";
 
 describeAgainstEnvoy("a command beside a real Envoy", () => {

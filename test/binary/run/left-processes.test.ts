@@ -24,12 +24,14 @@ function leftIn({ log }: Ended): readonly (readonly string[])[] {
 }
 
 const sleep = "sleep 60 >/dev/null 2>&1";
+/** Starts a process, and goes on once it sleeps in a session of its own. */
+const daemon = `setsid ${sleep} & until read -r _ name _ _ _ session _ < /proc/$!/stat; [ "$name $session" = "(sleep) $!" ]; do :; done`;
 
 describe("a command that ends with 0 and leaves processes is warned of, once:", () => {
   test.each([
-    ["a daemon", `setsid -f ${sleep}`, [], ["sleep"]],
+    ["a daemon", daemon, [], ["sleep"]],
     ["what a script has put into the background", `${sleep} & ${sleep} &`, [], ["sleep", "sleep"]],
-    ["with --signal-group, what is not in its group", `${sleep} & setsid -f ${sleep}`, ["--signal-group"], ["sleep"]],
+    ["with --signal-group, what is not in its group", `${sleep} & ${daemon}`, ["--signal-group"], ["sleep"]],
   ])("%s", async (_, script, flags, names) => {
     const ended = await ebb(call(script, flags));
     expect([ended.code, leftIn(ended)]).toEqual([0, [names]]);
@@ -37,7 +39,7 @@ describe("a command that ends with 0 and leaves processes is warned of, once:", 
   });
 
   test.skipIf(!canUnshare(...namespace))("as PID 1", async () => {
-    const { code, log } = await ebb(call(`setsid -f ${sleep}`), { through: ["unshare", ...namespace] });
+    const { code, log } = await ebb(call(daemon), { through: ["unshare", ...namespace] });
     const warnings = log.filter(({ msg }) => msg === MESSAGE);
     expect([code, warnings]).toEqual([
       0,

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { freePort } from "../../free-port.ts";
 import { until } from "../../harness.ts";
 
 /** A second API server, on the same etcd as the cluster's own, for a test to kill. */
@@ -47,12 +47,4 @@ export async function secondApiServer(
     kill,
     [Symbol.asyncDispose]: kill,
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
-  const { port } = probe.address() as { port: number };
-  await new Promise((closed) => probe.close(closed));
-  return port;
 }

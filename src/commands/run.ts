@@ -166,6 +166,7 @@ function policyOf({ settings, shutdown }: Run): RunPolicy {
   return {
     quitOn: settings.quitOn,
     restartPolicy: settings.restartPolicy,
+    restartCodes: settings.restartCodes,
     waitMs: settings.noWait ? undefined : settings.waitTimeout,
     onWaitTimeout: settings.onWaitTimeout,
     waitFailureCode: EXIT.unavailable,

@@ -20,6 +20,7 @@ export const options = {
   noWait: waiting.noWait,
   quitOn: shutdown.quitOn,
   restartPolicy: shutdown.restartPolicy,
+  restartCodes: shutdown.restartCodes,
   quitTimeout: shutdown.quitTimeout,
   drain: shutdown.drain,
   minDrain: shutdown.minDrain,

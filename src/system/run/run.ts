@@ -23,6 +23,7 @@ export const runOptionNames = [
   "noWait",
   "quitOn",
   "restartPolicy",
+  "restartCodes",
   "quitTimeout",
   "drain",
   "minDrain",

@@ -21,6 +21,7 @@ export const options = {
   quitOn: shutdown.quitOn,
   restartPolicy: shutdown.restartPolicy,
   restartCodes: shutdown.restartCodes,
+  lastOf: shutdown.lastOf,
   quitTimeout: shutdown.quitTimeout,
   drain: shutdown.drain,
   minDrain: shutdown.minDrain,

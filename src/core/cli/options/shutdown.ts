@@ -5,7 +5,7 @@ import { parseExecutable } from "../../run/process.ts";
 import { parseRestartCodes } from "../../run/restart.ts";
 import { parseQuitOption } from "../../sidecars/quit.ts";
 import { list, option, optional } from "../option.ts";
-import { duration, oneOf, positive, syntax, wholeNumber } from "../syntax.ts";
+import { containerNames, duration, oneOf, positive, syntax, wholeNumber } from "../syntax.ts";
 import { oneMore, url, whenTrue } from "./variables.ts";
 
 /** Draining and quitting. */
@@ -68,6 +68,15 @@ export const shutdown = {
     syntax: syntax(parseRestartCodes, "exit codes such as 42,43, or !0,1 for all but these"),
     isAnnotation: true,
     help: "the exit codes of the container's restartPolicyRules, after which the kubelet restarts it whatever its policy; !: all other codes",
+  }),
+  lastOf: optional({
+    flag: "last-of",
+    group: "shutdown",
+    value: "NAME,NAME",
+    syntax: containerNames,
+    secret: false,
+    isAnnotation: true,
+    help: "the app containers of this pod, this one first: the last one that ends quits the sidecars",
   }),
   quitTimeout: option({
     flag: "quit-timeout",

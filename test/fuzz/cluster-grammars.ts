@@ -43,7 +43,7 @@ const jsonOf = (text: string): unknown => {
 const name = (random: Random) =>
   random.pick(["app", "envoy", "istio-proxy", "", "a.b", "A", "ebb-install", "x".repeat(300)]);
 const annotation = (random: Random) =>
-  `"ebb.dev/${random.pick(["inject", "drain", "containers", "sidecars", "entrypoint", "status", "native", "x", ""])}${random.pick(["", ".app"])}":${random.pick(['"true"', '"false"', '"5s"', '"app,envoy"', '"[\\"/a\\"]"', '"{}"', '""', "1", "null"])}`;
+  `"ebb.dev/${random.pick(["inject", "drain", "apps", "sidecars", "entrypoint", "status", "native", "x", ""])}${random.pick(["", ".app"])}":${random.pick(['"true"', '"false"', '"5s"', '"app,envoy"', '"[\\"/a\\"]"', '"{}"', '""', "1", "null"])}`;
 const containerOf = (random: Random) =>
   `{"name":"${name(random)}","image":"${name(random)}","command":${random.pick(['["/a"]', "[]", "null", '["/ebb.dev/ebb","run","--","/a"]', '"x"'])},"args":${random.pick(["[]", '["b"]', "0"])},"volumeMounts":${random.pick(["[]", "null", '[{"name":"ebb","mountPath":"/ebb.dev"}]'])},"lifecycle":${random.pick(["{}", "null", '{"preStop":{"exec":{"command":["a"]}}}'])}}`;
 

@@ -139,7 +139,7 @@ test("a pod of any size has an answer of few words", () => {
   expect(unknown).toHaveLength(51);
   expect(unknown[0]?.message).toEndWith("more characters)");
   expect(unknown[50]?.message).toBe("and 9950 more, which are not listed");
-  const stray = problemsOf({ "ebb.dev/containers": "b".repeat(200).concat(",").repeat(1000) }, { containers });
+  const stray = problemsOf({ "ebb.dev/apps": "b".repeat(200).concat(",").repeat(1000) }, { containers });
   expect(JSON.stringify(stray).length).toBeLessThan(51 * 4200);
   const broken = problemsOf({}, { containers: containers.map(() => ({ name: 1, env: [1, 2, 3] })) });
   expect(broken).toHaveLength(4); // of the first container

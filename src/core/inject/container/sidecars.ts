@@ -10,6 +10,7 @@ import { foundIn } from "../../sidecars/plan.ts";
 import { isProxy, kindOf, sidecarNames } from "../../sidecars/registry.ts";
 import { quitsThatAreOff, type ShownSidecar, shownIn } from "../../sidecars/shown.ts";
 import { NATIVE } from "../annotation-names.ts";
+import { readNativeValue } from "../native-value.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 
@@ -101,7 +102,7 @@ export function sidecarOptions(
 
 /** Reports false for a native sidecar if the pod's own ebb.dev/native leaves it out: `ebb run` would tell it to quit. */
 function isKnownNative({ at, name }: PodSidecar, annotations: Annotations): boolean {
-  if (at !== undefined || !annotations.has(NATIVE)) return true;
+  if (at !== undefined || readNativeValue(annotations.get(NATIVE) ?? "").names.length === 0) return true;
   return foundIn({ env: {}, annotations }, [name]).every(({ isNative }) => isNative);
 }
 

@@ -1,4 +1,4 @@
-import { isObject, listOf, parseObject } from "../../base/json.ts";
+import { type JsonObject, listOf, objectOf, parseObject } from "../../base/json.ts";
 import type { Container, Pod } from "../pod.ts";
 import { labelOf, type Orchestrator, type Role, variableOf } from "./orchestrator.ts";
 
@@ -11,6 +11,8 @@ export const argoWorkflows = {
   name: "Argo Workflows",
   made: (pod) => labelOf(pod, "workflows.argoproj.io/workflow") !== undefined,
   roleIn,
+  needsMesh: ({ name }, pod) => /^init-artifact-/.test(name) || (name === "init" && hasArtifacts(pod)),
+  spare: { prefix: "workflows.argoproj.io/kill-cmd-", value: '["true"]' },
 } as const satisfies Orchestrator;
 
 /** What ebb knows of this orchestrator, and how it is known; `ABOUT | read SOURCE | SAYS`. */
@@ -41,8 +43,17 @@ function roleIn(container: Container, pod: Pod): Role | undefined {
  * Returns the names of the template's sidecars. Returns none if the template is too large for a variable: then each of
  * them counts as an app, which does no harm, because it ends after the main containers.
  */
-function sidecarsOf({ spec }: Pod): readonly unknown[] {
+function sidecarsOf(pod: Pod): readonly unknown[] {
+  return listOf(templateOf(pod).sidecars).map((sidecar) => objectOf(sidecar).name);
+}
+
+function hasArtifacts(pod: Pod): boolean {
+  return listOf(objectOf(templateOf(pod).inputs).artifacts).length > 0;
+}
+
+/** Returns the pod's template; an empty object if it is too large for a variable. */
+function templateOf({ spec }: Pod): JsonObject {
   const all = [...(spec.initContainers ?? []), ...spec.containers];
   const template = all.map((container) => variableOf(container, "ARGO_TEMPLATE")).find((value) => value !== undefined);
-  return listOf(parseObject(template ?? "")?.sidecars).map((sidecar) => (isObject(sidecar) ? sidecar.name : undefined));
+  return parseObject(template ?? "") ?? {};
 }

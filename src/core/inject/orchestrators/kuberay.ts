@@ -6,6 +6,7 @@ export const kubeRay = {
   name: "KubeRay",
   made: (pod) => /^(head|worker)$/.test(labelOf(pod, "ray.io/node-type") ?? ""),
   roleIn,
+  needsMesh: ({ name }) => name === "wait-gcs-ready",
 } as const satisfies Orchestrator;
 
 /** What ebb knows of this orchestrator, and how it is known; `ABOUT | read SOURCE | SAYS`. */

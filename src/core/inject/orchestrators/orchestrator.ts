@@ -21,6 +21,12 @@ export interface Orchestrator {
   readonly made: (pod: Pod) => boolean;
   /** Returns what a container of such a pod is; undefined if the orchestrator says nothing about it. */
   readonly roleIn: (container: Container, pod: Pod) => Role | undefined;
+  /** Reports whether an init container needs the mesh: beside an ordinary sidecar, which starts later, it fails. */
+  readonly needsMesh?: (init: Container, pod: Pod) => boolean;
+  /** Whether a sidecar of its own asks the apps whether they are ready, so that they need no readinessProbe. */
+  readonly probesApps?: true;
+  /** The annotation, `prefix` and a container's name, by which it leaves a sidecar alone that it would stop too early. */
+  readonly spare?: { readonly prefix: string; readonly value: string };
 }
 
 /** What a fact about an orchestrator can be about. `init` is about the init containers that need the mesh. */

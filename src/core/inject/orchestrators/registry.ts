@@ -34,6 +34,11 @@ export function orchestratorOf(pod: Pod): Orchestrator | undefined {
   return orchestrators.find(({ made }) => made(pod));
 }
 
+/** Reports whether an annotation with this value is one that keeps an orchestrator from stopping a sidecar. */
+export function isSpare(annotation: string, value: string): boolean {
+  return orchestrators.some(({ spare }) => spare?.value === value && annotation.startsWith(spare.prefix));
+}
+
 /**
  * Returns what an ordinary container of a pod is to the orchestrator that made the pod. Returns undefined if none did, if
  * it says nothing about the container, or if the container is a sidecar that ebb knows, such as an injected one.

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { aspects, type Role } from "../../../../src/core/inject/orchestrators/orchestrator.ts";
 import { orchestratorOf, orchestrators, roleIn } from "../../../../src/core/inject/orchestrators/registry.ts";
 import { checkPod, type Pod } from "../../../../src/core/inject/pod.ts";
+import { podIn } from "./golden.ts";
 
 /** The pods in this folder: which orchestrator made each, and what each of its containers is. */
 const pods: Readonly<Record<string, readonly [name: string, roles: Readonly<Record<string, Role | undefined>>]>> = {
@@ -104,7 +104,3 @@ test("each role in the table is told of in the facts of its orchestrator", async
     for (const role of Object.values(roles)) if (role !== undefined) expect(facts).toContain(`\n${role} | read `);
   }
 });
-
-function podIn(file: string): Pod {
-  return parse(readFileSync(join(import.meta.dirname, `${file}.yaml`), "utf8")) as Pod;
-}

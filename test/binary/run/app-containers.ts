@@ -25,6 +25,8 @@ export interface ContainerOptions {
   /** A shell command that is run before the volume is mounted, or in place of that (`mounts: false`). */
   readonly before?: string;
   readonly mounts?: boolean;
+  /** A command that starts ebb, as in `StartOptions`. */
+  readonly through?: readonly string[];
   /** The file whose content, an exit code, ends the app; by default the container's own. */
   readonly ends?: string;
 }
@@ -66,7 +68,7 @@ export function podOf(sidecar: FakeSidecar, names: readonly string[]): Pod {
     const script = `mount -t tmpfs root /mnt; ${root}; ${before}; ${options.mounts === false ? ":" : mounts}; exec chroot /mnt "$@"`;
     const as = ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups"];
     const namespace = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"];
-    const through = [...namespace, "sh", "-c", script, volume, ...as];
+    const through = [...namespace, "sh", "-c", script, volume, ...as, ...(options.through ?? [])];
     const app = `echo runs; while [ ! -s "${ends}" ]; do sleep 0.01; done; exit $(cat "${ends}")`;
     const all = ["--sidecar", "envoy", "--admin", sidecar.url, "--last-of", lastOf, ...flags];
     const ebb = startEbb(["run", ...all, "--", "sh", "-c", app], {

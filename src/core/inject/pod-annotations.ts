@@ -31,10 +31,23 @@ export type Mismatch = `expected ${string}, got ${string}`;
  * Returns what is wrong with the value of an option, `expected ..., got ...`, with secrets redacted; undefined if it is
  * valid.
  */
-export function problemOf({ syntax, variables, shown }: Option<unknown>, text: string): Mismatch | undefined {
-  const texts = variables[0]?.read?.(text, {}) ?? [text];
+export function problemOf(option: Option<unknown>, text: string): Mismatch | undefined {
+  const { syntax, shown } = option;
+  const texts = valuesIn(option, text);
   const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);
   return bad === undefined ? undefined : mismatch(syntax.expected, bad, shown);
+}
+
+/** Returns the values of an option's flag that the text of its variable stands for: several if it is a list. */
+function valuesIn({ variables }: Option<unknown>, text: string): readonly string[] {
+  return variables[0]?.read?.(text, {}) ?? [text];
+}
+
+/** Returns the flags that say what the text of an option's variable says: `--app-port=80`, `--app-port=81`. */
+export function flagsOf(flag: string, text: string): readonly string[] {
+  const option = podOptions.get(flag);
+  const values = option === undefined ? [text] : valuesIn(option, text);
+  return values.map((value) => `--${flag}=${value}`);
 }
 
 /** Formats `expected a duration such as 5m, got "soon"`. `shown` redacts the value, by default credentials in URLs. */

@@ -122,6 +122,9 @@ function containerOf(mounted: fc.Arbitrary<string>): fc.Arbitrary<Loose> {
           { preStop: { sleep: { seconds: 15 } } },
         ),
       ),
+      ports: orNull(
+        fc.subarray([{ containerPort: 8080 }, { containerPort: 9090 }, { containerPort: 53, protocol: "UDP" }]),
+      ),
       resources: orNull(resources),
       restartPolicy: some(fc.constantFrom("Always", "Never")),
       more: unknown,

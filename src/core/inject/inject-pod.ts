@@ -7,7 +7,7 @@ import { isLeft, remarkOnUnknown } from "./container/app.ts";
 import { roleOf } from "./container/role.ts";
 import { type Moved, makeNative } from "./native.ts";
 import { otherSystem } from "./other-system.ts";
-import { checkPod, type Pod, type Remark, type Remarks } from "./pod.ts";
+import { checkPod, MOST_REMARKS, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { removeEbb, removeInjection } from "./remove.ts";
@@ -58,7 +58,6 @@ function capped(injection: Injection): Injection {
   return { ...injection, warnings };
 }
 
-const MOST_REMARKS = 50;
 const LONGEST_MESSAGE = 4000;
 
 /** Returns the first remarks, shortened: their number and length are up to the authors of pods. */
@@ -161,7 +160,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   return unchanged(recorded === undefined ? "there is nothing to change" : "it has ebb already", warnings);
 }
 
-const nobodySaid = { apps: [], sidecars: [] };
+const nobodySaid = { apps: new Set<string>(), sidecars: new Set<string>() };
 
 /** Returns a function that gives a remark's container the index that it had before others became init containers. */
 function placesIn({ spec }: Pod, moved: Moved): (remark: Remark) => Remark {

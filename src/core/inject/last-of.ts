@@ -15,6 +15,7 @@ export function joinApps(apps: readonly App[], pod: Pod, name: string): readonly
   const members = apps.filter(({ start }) => start.kind !== "unknown");
   if (members.length < 2 || !members.some((app) => mayQuit(app, pod))) return undefined;
   const names = members.map(({ container }) => container.name);
+  if (names.length > MOST_APPS) return [tooMany(names.length)];
   const problems = members.flatMap(({ at, container }) => inTheWay(container, at));
   for (const { container } of members) {
     const variable = variableOf("last-of");
@@ -24,6 +25,14 @@ export function joinApps(apps: readonly App[], pod: Pod, name: string): readonly
     container.volumeMounts = [...(container.volumeMounts ?? []), ...appsMounts(name, container.name)];
   }
   return problems;
+}
+
+/** Each is told the names of all. */
+const MOST_APPS = 50;
+
+function tooMany(count: number): Remark {
+  const message = `at most ${MOST_APPS} apps can know of each other's end, and here are ${count}: set ebb.dev/quit-on: never, and let a native sidecar or ebb reaper end the pod`;
+  return { field: "spec.containers", message };
 }
 
 /** Reports whether ebb may tell sidecars to quit when a container ends. */

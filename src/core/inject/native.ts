@@ -20,13 +20,16 @@ export function makeNative(pod: Pod, annotations: PodAnnotations, remarks: Remar
   const firstApp = roles.findIndex((role) => role !== "sidecar");
   if (firstApp < 0 || annotations.native === "none") return moved;
   const all = spec.containers.map((container, at) => ({ container, at }));
-  const named = annotations.sidecars.flatMap((name) => all.find(({ container }) => container.name === name) ?? []);
+  const places = new Map(all.map((one) => [one.container.name, one]));
+  const named = [...annotations.sidecars].flatMap((name) => places.get(name) ?? []);
   const known = all.filter(({ container, at }) => roles[at] === "sidecar" && isKnown(container));
+  const injected = injectedIn(pod);
   const wanted = new Set(annotations.native === "all" ? [...named, ...known] : named);
   for (const { container, at } of wanted) {
-    const why = whyOrdinary(container, pod, at > firstApp);
+    const isInjected = injected.has(container.name);
+    const why = whyOrdinary(container, { pod, isInjected, isAfterApp: at > firstApp });
     if (why === undefined) moved.set(container.name, at);
-    else if (!isInjected(container, pod) || annotations.sidecars.includes(container.name))
+    else if (!isInjected || annotations.sidecars.has(container.name))
       remarks.warnings.push({ field: `spec.containers[${at}]`, message: `"${container.name}" stays ordinary: ${why}` });
   }
   if (moved.size === 0) return moved;
@@ -40,27 +43,29 @@ function isKnown({ name, image }: Container): boolean {
   return isSidecar(name, image ?? undefined);
 }
 
+/** What a container's place in its pod is. */
+interface Standing {
+  readonly pod: Pod;
+  readonly isInjected: boolean;
+  readonly isAfterApp: boolean;
+}
+
 /** Returns why a container cannot be native; undefined if it can. */
-function whyOrdinary(container: Container, pod: Pod, isAfterApp: boolean): string | undefined {
+function whyOrdinary(container: Container, { pod, isInjected, isAfterApp }: Standing): string | undefined {
   const orchestrator = orchestratorOf(pod);
   if (orchestrator?.roleIn(container, pod) !== undefined)
     return `${orchestrator.name} looks for it among the pod's containers`;
-  if (isInjected(container, pod)) return "its injector has added it: let that make it native";
+  if (isInjected) return "its injector has added it: let that make it native";
   if (container.restartPolicy != null) return "it has a restartPolicy of its own";
   if (isAfterApp && container.lifecycle?.postStart != null)
     return "its postStart hook may wait for the app, which starts only when the hook of a native sidecar has ended; put it before the app's container if it does not";
   return undefined;
 }
 
-/** Reports whether an annotation of an injector says that it has added a container. */
-function isInjected({ name }: Container, { metadata }: Pod): boolean {
-  return injectedIn(metadata?.annotations ?? {}).includes(name);
-}
-
 /** Returns the names of the containers that injectors have added, as their annotations say. */
-export function injectedIn(annotations: Readonly<Record<string, string>>): readonly string[] {
-  const map = new Map(Object.entries(annotations));
-  return sidecarNames.flatMap((name) => kindOf(name).injected?.(map) ?? []);
+function injectedIn({ metadata }: Pod): ReadonlySet<string> {
+  const annotations = new Map(Object.entries(metadata?.annotations ?? {}));
+  return new Set(sidecarNames.flatMap((name) => kindOf(name).injected?.(annotations) ?? []));
 }
 
 /** Puts native sidecars that ebb has made back among the containers of a pod, in place. `moved`: their places there. */

@@ -58,9 +58,9 @@ export function mismatch(expected: string, text: string, shown = redactUrls): Mi
 /** What a pod's annotations say. */
 export interface PodAnnotations {
   /** The names of containers that are apps, although ebb would take them for sidecars. */
-  readonly apps: readonly string[];
-  /** The names of containers that are no app, whatever they are called. */
-  readonly sidecars: readonly string[];
+  readonly apps: ReadonlySet<string>;
+  /** The names of containers that are no app, whatever they are called, in the order given. */
+  readonly sidecars: ReadonlySet<string>;
   /**
    * Which ordinary containers become native sidecars: the `sidecars`, these and those that ebb knows (`true`), or none
    * (`false`).
@@ -155,8 +155,8 @@ type Reading = { -readonly [K in "apps" | "sidecars" | "native" | "entrypoint"]:
  */
 export function readPodAnnotations(annotations: Readonly<Record<string, string>>, remarks: Remarks): PodAnnotations {
   const reading: Reading = {
-    apps: [],
-    sidecars: [],
+    apps: new Set(),
+    sidecars: new Set(),
     native: "sidecars",
     entrypoint: undefined,
     options: new Map(),
@@ -188,7 +188,7 @@ function readOne(annotation: Annotation, reading: Reading): Mismatch | "unknown"
   if (container === undefined && (key === "apps" || key === "sidecars")) {
     const names = splitBy(text, ",");
     if (names.length === 0) return mismatch("names of containers, as in a,b", text);
-    reading[key] = names;
+    reading[key] = new Set(names);
     return undefined;
   }
   if (container === undefined && key === "native") return readNative(text, reading);

@@ -90,6 +90,14 @@ describe("several apps in a pod that ends", () => {
     );
   });
 
+  test("are at most fifty, as each is told of all", () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => named(`a${at}`));
+    expect(changed({ containers: many(50), spec: job }).spec.containers).toHaveLength(50);
+    const [[field, message] = []] = refusal({ containers: many(51), spec: job });
+    expect([field, message]).toEqual(["spec.containers", expect.stringContaining("at most 50 apps can know")]);
+    changed({ containers: many(51), spec: job, annotations: { "ebb.dev/quit-on": "never" } });
+  });
+
   test("may have what they like at these paths where ebb needs none of them", () => {
     const volumeMounts = [{ name: "x", mountPath: "/ebb.dev-apps" }];
     expect(changed({ containers: [app({ volumeMounts })], spec: job }).spec.containers[0].volumeMounts).toHaveLength(3);

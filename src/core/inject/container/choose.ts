@@ -5,7 +5,7 @@ import { annotationField } from "../annotation-names.ts";
 import type { Role } from "../orchestrators/orchestrator.ts";
 import { orchestratorOf } from "../orchestrators/registry.ts";
 import { architecturesOf } from "../other-system.ts";
-import type { Container, Pod, Remark, Remarks } from "../pod.ts";
+import { type Container, MOST_REMARKS, type Pod, type Remark, type Remarks } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectRequest, TrackedImage } from "../policy.ts";
 import { innerStarterOf, starterOf, wrap } from "./command.ts";
@@ -151,10 +151,10 @@ function missingApps({ apps, sidecars }: PodAnnotations, { spec }: Pod): readonl
   const whatIs = (name: string) =>
     inits.has(name) ? `"${name}" is an init container, which ebb never starts` : `there is no container "${name}"`;
   const messageOn = (name: string) => {
-    if (sidecars.includes(name)) return `"${name}" is in ebb.dev/sidecars, too`;
+    if (sidecars.has(name)) return `"${name}" is in ebb.dev/sidecars, too`;
     return names.has(name) ? undefined : `${whatIs(name)}: this pod's containers are ${there}`;
   };
-  return [...new Set(apps)].flatMap((name) => {
+  return [...apps].flatMap((name) => {
     const message = messageOn(name);
     return message === undefined ? [] : [{ field: annotationField("ebb.dev/apps"), message }];
   });
@@ -171,8 +171,9 @@ function unknownSidecars({ spec }: Pod, { sidecars }: PodAnnotations): readonly 
     const near = nearest(name, names);
     return near === undefined ? "" : `; did you mean ${near}?`;
   };
-  return sidecars
+  return [...sidecars]
     .filter((name) => !there.has(name) && !isSidecar(name, undefined))
+    .slice(0, MOST_REMARKS + 1) // each is compared with all names
     .map((name) => ({
       field: annotationField("ebb.dev/sidecars"),
       message: `there is no container "${name}": this pod's containers are ${joinNames(names)}${hintFor(name)}`,

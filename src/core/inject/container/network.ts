@@ -35,10 +35,8 @@ export function surroundingsOf(pod: Pod, said: Pick<PodAnnotations, "apps" | "si
 const MAX_PORTS = 50;
 
 /** Lists the TCP ports that the app's containers declare. */
-function appPorts({ spec }: Pod, sidecars: readonly string[]): readonly number[] {
-  const apps = spec.containers.filter(
-    ({ name, image }) => !isSidecar(name, image ?? undefined) && !sidecars.includes(name),
-  );
+function appPorts({ spec }: Pod, sidecars: ReadonlySet<string>): readonly number[] {
+  const apps = spec.containers.filter(({ name, image }) => !isSidecar(name, image ?? undefined) && !sidecars.has(name));
   const ports = apps.flatMap(({ ports }) => listOf(ports).map(objectOf));
   const numbers = ports.flatMap(({ containerPort, protocol }) =>
     Number.isInteger(containerPort) && (protocol ?? "TCP") === "TCP" ? [containerPort as number] : [],

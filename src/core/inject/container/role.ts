@@ -15,8 +15,8 @@ export function roleOf(
   { apps, sidecars }: Pick<PodAnnotations, "apps" | "sidecars">,
 ): Role {
   const { name, image } = container;
-  if (sidecars.includes(name)) return "sidecar";
-  if (apps.includes(name)) return "app";
+  if (sidecars.has(name)) return "sidecar";
+  if (apps.has(name)) return "app";
   if (isSidecar(name, image ?? undefined) || pathAsked(container) !== undefined) return "sidecar";
   return roleIn(pod, container) ?? "app";
 }

@@ -31,12 +31,12 @@ export interface PodSidecars {
  * Returns the sidecars that ebb knows among a pod's containers and native sidecars, but for those that the pod says are
  * its apps.
  */
-export function sidecarsOf({ spec }: Pod, apps: readonly string[] = []): readonly PodSidecar[] {
+export function sidecarsOf({ spec }: Pod, apps: ReadonlySet<string> = new Set()): readonly PodSidecar[] {
   const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
   const others = spec.containers.map((container, at) => ({ container, at }));
   return [
     ...natives.map((container) => ({ container, at: undefined })),
-    ...others.filter(({ container }) => !apps.includes(container.name)),
+    ...others.filter(({ container }) => !apps.has(container.name)),
   ].flatMap(({ container, at }) => {
     const shown = shownIn(container);
     return shown === undefined ? [] : [{ ...shown, at }];

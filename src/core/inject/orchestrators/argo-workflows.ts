@@ -1,4 +1,5 @@
 import { type JsonObject, listOf, objectOf, parseObject } from "../../base/json.ts";
+import { memoizeLast } from "../../base/memoize-last.ts";
 import type { Container, Pod } from "../pod.ts";
 import { labelOf, type Orchestrator, type Role, variableOf } from "./orchestrator.ts";
 
@@ -36,16 +37,17 @@ function roleIn(container: Container, pod: Pod): Role | undefined {
   if (name === "main") return "app";
   if (labelOf(pod, "workflows.argoproj.io/component") === "agent") return "sidecar";
   if (command?.includes(EMISSARY) !== true) return undefined;
-  return sidecarsOf(pod).includes(name) ? "sidecar" : "app";
+  return sidecarsOf(pod).has(name) ? "sidecar" : "app";
 }
 
 /**
  * Returns the names of the template's sidecars. Returns none if the template is too large for a variable: then each of
  * them counts as an app, which does no harm, because it ends after the main containers.
  */
-function sidecarsOf(pod: Pod): readonly unknown[] {
-  return listOf(templateOf(pod).sidecars).map((sidecar) => objectOf(sidecar).name);
-}
+const sidecarsOf = memoizeLast(
+  (pod: Pod): ReadonlySet<unknown> =>
+    new Set(listOf(templateOf(pod).sidecars).map((sidecar) => objectOf(sidecar).name)),
+);
 
 function hasArtifacts(pod: Pod): boolean {
   return listOf(objectOf(templateOf(pod).inputs).artifacts).length > 0;

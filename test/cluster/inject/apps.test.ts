@@ -152,6 +152,18 @@ describe("a Job of three apps beside an ordinary sidecar, a real Envoy,", () => 
     await work.expectEnd("Complete", { a: 0, b: 0, c: 0 });
   });
 
+  test.concurrent("waits for one that its restartPolicyRules start again, in a pod that starts none again", async () => {
+    await using here = await namespace();
+    const rule = { action: "Restart", exitCodes: { operator: "In", values: [3] } };
+    const again = { ...worker("b"), restartPolicy: "Never", restartPolicyRules: [rule] };
+    const work = await Work.start(here, "Never", { containers: [worker("a"), sidecar.container, again, worker("c")] });
+    await work.end("b", 3);
+    for (const name of ["a", "c"] as const) await work.end(name);
+    await work.works("b", 1);
+    await work.end("b");
+    await work.expectEnd("Complete", { a: 0, b: 0, c: 0 });
+  });
+
   test.concurrent.each(names)(
     "whose ebb in %s is killed, with restartPolicy Never: the others end it",
     async (name) => {

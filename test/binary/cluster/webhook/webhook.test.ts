@@ -28,7 +28,8 @@ describe("ebb webhook", () => {
 
   test("says to whoever created a pod why it cannot be changed", async () => {
     await using webhook = await startWebhook();
-    const spec = { containers: [{ name: "app", image: "app" }] };
+    const volumeMounts = [{ name: "data", mountPath: "/ebb.dev" }];
+    const spec = { containers: [{ name: "app", image: "app", command: ["/app"], volumeMounts }] };
     const answer = await webhook.ask({ object: { ...pod, spec }, dryRun: true });
     expect(await answer.json()).toMatchObject({ response: { allowed: false, status: { code: 422 } } });
     const [line] = await until("it is logged", () => nonEmpty(said(webhook, "refused a pod")));

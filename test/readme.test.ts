@@ -129,11 +129,12 @@ test("each annotation of the manual is one that ebb knows, and each that ebb kno
     "ebb.dev/status": '{"containers":{}}',
     "ebb.dev/inject": "true",
     "ebb.dev/native": "envoy",
+    "ebb.dev/apps": "app",
     "ebb.dev/sidecars": "istio-proxy",
   };
   for (const name of named) {
     const [, key = ""] = /^ebb\.dev\/([a-z]+)/.exec(name) ?? [];
-    const text = value[name] ?? (key === "containers" ? "app" : key === "entrypoint" ? "/x" : "1s");
+    const text = value[name] ?? (key === "entrypoint" ? "/x" : "1s");
     const annotations = { "ebb.dev/inject": "true", [name]: text };
     const containers = [{ name: "app", ...(key === "entrypoint" ? {} : { command: ["/x"] }) }];
     expect(injectPod({ metadata: { annotations }, spec: { containers } }, policy)).toMatchObject({

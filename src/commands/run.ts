@@ -5,7 +5,7 @@ import { EXIT, exitCodeOf, Failure } from "../core/run/exit.ts";
 import { planShutdown } from "../core/run/shutdown-budget.ts";
 import { SIG, signalName } from "../core/run/signal.ts";
 import { summarize } from "../core/run/summary.ts";
-import { begin, begun, isMissedStop, step } from "../core/run/supervision.ts";
+import { begin, begun, deciding, isMissedStop, step } from "../core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State, Step } from "../core/run/supervision-steps.ts";
 import { reasonToStay } from "../core/run/supervision-steps.ts";
 import { createDeadlines, runMachine } from "../system/machine.ts";
@@ -126,15 +126,17 @@ function unlessBug<T>(run: Run, act: () => T): T | undefined {
 }
 
 /**
- * Returns the step in the place of one that threw: it keeps the state. If the command has ended, it starts the quits,
- * with the command's exit code, or ends the run if they are done.
+ * Returns the step in the place of one that threw: it keeps the state. If the command has ended, it starts what follows,
+ * with the command's exit code, or ends the run if that is done.
  */
 function stepAfterBug({ exit }: Run, state: State, event: Event, policy: RunPolicy): Step {
   if (event.kind === "started") return [begun(event.pid), []];
-  if (exit === undefined || (state.phase === "quitting" && event.kind !== "quit-done")) return [state, []];
+  const isEnding = state.phase === "quitting" || state.phase === "deciding";
+  if (exit === undefined || (isEnding && event.kind !== "quit-done" && event.kind !== "decided")) return [state, []];
   const exitCode = exitCodeOf(exit, policy.expectedCodes);
-  if (state.phase === "quitting" || reasonToStay(exitCode, policy) !== undefined)
-    return [{ phase: "over", exitCode }, []];
+  const stay = reasonToStay(exitCode, policy);
+  if (!isEnding && policy.hasPeers) return deciding(exitCode, stay);
+  if (isEnding || stay !== undefined) return [{ phase: "over", exitCode }, []];
   return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
 }
 
@@ -166,6 +168,8 @@ function policyOf({ settings, shutdown }: Run): RunPolicy {
   return {
     quitOn: settings.quitOn,
     restartPolicy: settings.restartPolicy,
+    restartCodes: settings.restartCodes,
+    hasPeers: settings.lastOf !== undefined,
     waitMs: settings.noWait ? undefined : settings.waitTimeout,
     onWaitTimeout: settings.onWaitTimeout,
     waitFailureCode: EXIT.unavailable,

@@ -130,6 +130,12 @@ static long do_listen(const struct call *call) {
   return 0;
 }
 
+static long do_lock(const struct call *call) {
+  char name[PATH_MAX];
+  path(call, 0, name);
+  return ebb_lock(name, integer(call, 1));
+}
+
 static long do_next_signal(const struct call *call) {
   (void)call;
   return ebb_next_signal();
@@ -145,6 +151,13 @@ static long do_open_log(const struct call *call) {
 static long do_parent_death(const struct call *call) {
   ebb_parent_death(integer(call, 0));
   return 0;
+}
+
+static long do_read_record(const struct call *call) {
+  char name[PATH_MAX];
+  path(call, 0, name);
+  struct bytes into = bytes(call, 1);
+  return ebb_read_record(name, into.at, into.length, integer(call, 2));
 }
 
 static long do_reap(const struct call *call) {
@@ -178,6 +191,8 @@ static long do_suspend(const struct call *call) {
   return 0;
 }
 
+static long do_unlock(const struct call *call) { return or_errno(close(integer(call, 0))); }
+
 static long do_write(const struct call *call) {
   struct bytes all = text(call, 1);
   size_t from = integer(call, 2);
@@ -190,6 +205,11 @@ static long do_write(const struct call *call) {
 static long do_write_bytes(const struct call *call) {
   struct bytes all = bytes(call, 1);
   return or_errno(ebb_write_now(integer(call, 0), all.at, all.length));
+}
+
+static long do_write_record(const struct call *call) {
+  struct bytes all = bytes(call, 1);
+  return ebb_write_record(integer(call, 0), all.at, all.length);
 }
 
 /* Calls the function that `data` points to, and returns its number. */
@@ -244,16 +264,20 @@ static const struct {
     {"kill", do_kill},
     {"leaveFolder", do_leave_folder},
     {"listen", do_listen},
+    {"lock", do_lock},
     {"nextSignal", do_next_signal},
     {"openLog", do_open_log},
     {"parentDeath", do_parent_death},
+    {"readRecord", do_read_record},
     {"reap", do_reap},
     {"setForegroundGroup", do_set_foreground_group},
     {"spawn", do_spawn},
     {"stop", do_stop},
     {"suspend", do_suspend},
+    {"unlock", do_unlock},
     {"write", do_write},
     {"writeBytes", do_write_bytes},
+    {"writeRecord", do_write_record},
 };
 #define COUNT (sizeof functions / sizeof *functions)
 

@@ -121,4 +121,11 @@ struct contents ebb_read_file(const char *path, size_t most);
 void ebb_free_contents(struct contents contents);
 struct contents ebb_listeners(void);
 
+/* Added to what ebb_read_record returns. system/run/peers.ts reads it. */
+#define LOCKED 0x10000
+
+long ebb_lock(const char *path, int is_own);
+long ebb_write_record(int descriptor, const char *at, size_t length);
+long ebb_read_record(const char *path, char *at, size_t length, int own);
+
 int ebb_check_connect(const char *place, int port);

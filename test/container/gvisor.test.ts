@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { readFileSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isInPath } from "../../build/setup/packages.mjs";
 import { childPath } from "../compiled.ts";
 import { type Ended, ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../harness.ts";
@@ -27,6 +27,33 @@ const shell = (script: string): Promise<Ended> => ebb(["-c", script], { through:
 const beside = (args: string): Promise<Ended> =>
   shell(`${realpathSync(process.execPath)} ${proxy} >/dev/null & exec ${ebbPath} ${args}`);
 const admin = "--admin http://127.0.0.1:9901";
+
+/** Writes the bundle of a container as a kubelet has it made: two mounts of a volume, the second of its folder `a`. */
+function writeBundle(path: string): void {
+  const root = join(path, "root");
+  for (const each of ["root/proc", "root/ebb.dev-apps", "root/ebb.dev-own", `root${dirname(ebbPath)}`, "volume/a"])
+    mkdirSync(join(path, each), { recursive: true });
+  const bind = (source: string, destination: string, ...options: readonly string[]) => {
+    return { type: "bind", source, destination, options: ["rbind", ...options] };
+  };
+  const own = bind(join(path, "volume", "a"), "/ebb.dev-own");
+  const mounts = [
+    bind(join(path, "volume"), "/ebb.dev-apps", "ro"),
+    own,
+    bind(dirname(ebbPath), dirname(ebbPath), "ro"),
+  ];
+  const args = [ebbPath, "run", "--sidecar", "none", "--last-of", "a,b", "--", ebbPath, "sleep", "1ms"];
+  const process = { user: { uid: 0, gid: 0 }, args, env: [], cwd: "/" };
+  const proc = { type: "proc", source: "proc", destination: "/proc" };
+  const config = {
+    ociVersion: "1.0.0",
+    process,
+    root: { path: root, readonly: true },
+    mounts: [proc, ...mounts],
+    linux: { namespaces: [{ type: "pid" }, { type: "mount" }] },
+  };
+  writeFileSync(join(path, "config.json"), JSON.stringify(config));
+}
 
 describe.skipIf(lacking !== undefined)("in gVisor", () => {
   test("run gives the command's exit code and environment", async () => {
@@ -92,6 +119,26 @@ describe.skipIf(lacking !== undefined)("in gVisor", () => {
     expect(lineOf(ended, "drain ended").outcome).toBe("drained");
     expect(lineOf(ended, "told the sidecar to quit").outcome).toBe("exited");
     expect(ended.code).toBe(0);
+  });
+
+  test("with several app containers the last one quits the proxy, where they share a mount", async () => {
+    const folders = "mkdir -p /tmp/v/a /tmp/v/b /ebb.dev-apps /ebb.dev-own && mount --bind /tmp/v /ebb.dev-apps";
+    const run = (name: string, lastOf: string, app: string) =>
+      `unshare --mount --propagation unchanged sh -c "mount --bind /tmp/v/${name} /ebb.dev-own && exec ${ebbPath} run ${admin} --last-of ${lastOf} -- ${app}"`;
+    const script = `${folders}; ${run("a", "a,b", "sleep 2")} & until [ -s /tmp/v/a/state ] || ! kill -0 $!; do sleep 0.1; done; ${run("b", "b,a", "true")}; wait $!`;
+    const { log, stderr } = await shell(`${realpathSync(process.execPath)} ${proxy} >/dev/null & ${script}`);
+    const said = log.filter(({ msg }) => /kept the|told the/.test(msg)).map(({ msg, reason }) => reason ?? msg);
+    expect(said, stderr).toEqual(["--last-of: a runs", "ebb: told the sidecar to quit"]);
+  });
+
+  test("two mounts of one volume have locks of their own there: the sidecars are kept, and that is said", async () => {
+    using bundle = temporaryFolder();
+    writeBundle(bundle.path);
+    const call = ["--network=none", "run", "--bundle", bundle.path, `ebb-test-${process.pid}`];
+    const { code, log, stderr } = await ebb(call, { program: "runsc" });
+    const warning = log.find(({ level }) => level === "warn");
+    expect(warning?.reason, stderr).toMatch(/^\/ebb\.dev-apps\/a\/state/);
+    expect(code).toBe(0);
   });
 
   test("sleep, install and the termination log", async () => {

@@ -43,6 +43,8 @@ export interface ListenerPlan {
   readonly direction?: "INBOUND" | "OUTBOUND";
   /** The port on 127.0.0.1 to which it sends bytes (TCP); by default it is for HTTP/1.1 and HTTP/2, with WebSockets. */
   readonly tcpPort?: number;
+  /** The port on 127.0.0.1 to which it sends HTTP requests, if that is not the upstream's. */
+  readonly httpPort?: number;
   /** The only path that it sends on, and the path of the admin interface to which it does; that must be on a port. */
   readonly asksAdmin?: { readonly path: string; readonly adminPath: string };
   /** The time, such as `2s`, after which an idle HTTP connection is closed; by default an hour. */
@@ -122,6 +124,7 @@ function clustersOf(plan: Plan): readonly object[] {
     waitsFor?.what === "endpoints" ? lateCluster() : upstream,
     ...(plan.isLikeIstio === true ? [originalDestination("InboundPassthroughCluster")] : []),
     ...listeners.flatMap((each) => (each.tcpPort === undefined ? [] : [cluster(tcpCluster(each, app), each.tcpPort)])),
+    ...listeners.flatMap(({ name, httpPort }) => (httpPort === undefined ? [] : [cluster(name, httpPort)])),
     ...("port" in admin && listeners.some(({ asksAdmin }) => asksAdmin) ? [cluster(ADMIN, admin.port)] : []),
   ];
 }
@@ -182,11 +185,12 @@ function listener(plan: ListenerPlan, upstream: Upstream): object {
 }
 
 function httpManager(
-  { name, asksAdmin, idleTimeout }: ListenerPlan,
+  { name, httpPort, asksAdmin, idleTimeout }: ListenerPlan,
   { app, waitsFor, originalPort }: Upstream,
 ): object {
   const rds = { route_config_name: ROUTES, config_source: controlPlaneSource };
-  const routes = asksAdmin === undefined ? routesTo(app, originalPort) : routeToAdmin(asksAdmin);
+  const toApp = httpPort === undefined ? routesTo(app, originalPort) : routesTo(name);
+  const routes = asksAdmin === undefined ? toApp : routeToAdmin(asksAdmin);
   return filter("network.http_connection_manager", "network.http_connection_manager.v3.HttpConnectionManager", {
     stat_prefix: name,
     ...(waitsFor?.what === "routes" ? { rds } : { route_config: routes }),

@@ -43,7 +43,7 @@ const jsonOf = (text: string): unknown => {
 const name = (random: Random) =>
   random.pick(["app", "envoy", "istio-proxy", "", "a.b", "A", "ebb-install", "x".repeat(300)]);
 const annotation = (random: Random) =>
-  `"ebb.dev/${random.pick(["inject", "drain", "containers", "sidecars", "entrypoint", "status", "native", "x", ""])}${random.pick(["", ".app"])}":${random.pick(['"true"', '"false"', '"5s"', '"app,envoy"', '"[\\"/a\\"]"', '"{}"', '""', "1", "null"])}`;
+  `"ebb.dev/${random.pick(["inject", "drain", "apps", "sidecars", "entrypoint", "status", "native", "x", ""])}${random.pick(["", ".app"])}":${random.pick(['"true"', '"false"', '"app"', '"true,envoy"', '"5s"', '"app,envoy"', '"[\\"/a\\"]"', '"{}"', '""', "1", "null"])}`;
 const containerOf = (random: Random) =>
   `{"name":"${name(random)}","image":"${name(random)}","command":${random.pick(['["/a"]', "[]", "null", '["/ebb.dev/ebb","run","--","/a"]', '"x"'])},"args":${random.pick(["[]", '["b"]', "0"])},"volumeMounts":${random.pick(["[]", "null", '[{"name":"ebb","mountPath":"/ebb.dev"}]'])},"lifecycle":${random.pick(["{}", "null", '{"preStop":{"exec":{"command":["a"]}}}'])}}`;
 
@@ -97,6 +97,7 @@ const yaml: Grammar = {
       "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations: {ebb.dev/inject: 'true'}\nspec:\n  containers:\n  - name: app\n    command: [/a]\n",
       '---\nkind: Job\nspec:\n    template:\n        metadata: &m\n            annotations:\n                ebb.dev/inject: "true" # why\n        spec: {containers: [{name: a, command: ["/a"]}]}\n',
       "kind: List\nitems:\n- kind: Pod\n  spec: *m\n",
+      "kind: Pod\nmetadata:\n  annotations: {ebb.dev/inject: 'true', ebb.dev/sidecars: \"b,c\"}\nspec:\n  containers:\n  - name: app\n    command: [/a]\n  - name: b # two\n    command: ['x']\n  - {name: c, image: 'y'}\n  - name: b\n    restartPolicy: Always\n    args:\n    - >-\n       folded\n",
       `{${fieldOf(random)}"x":0}\n`,
       "a: |+\n  x\n\n",
       "  <<: *m\n",

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/cluster/webhook/webhook.ts";
+import { keptBecause, podOf } from "../binary/run/app-containers.ts";
 import { startAtTerminal } from "../binary/run/at-terminal.ts";
 import { childPath, compiled } from "../compiled.ts";
 import {
@@ -87,6 +88,17 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
     const { code } = await ebb([...alone, childPath(), "orphans", "30", "5"], { through });
     expect(code).toBe(5);
   });
+
+  test.skipIf(!canUnshare("--mount", "--pid", "--fork"))(
+    "run knows of other app containers by their locks",
+    async () => {
+      await using sidecar = await fakeSidecar();
+      using pod = podOf(sidecar, ["a"]);
+      await using a = await pod.start("a", { user: 0, through: strict });
+      expect(keptBecause(await a.end(0))).toBeUndefined();
+      expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
+    },
+  );
 
   test("wait becomes the command when all kinds of targets are ready", async () => {
     await using sidecar = await fakeSidecar();

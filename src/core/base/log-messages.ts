@@ -13,6 +13,7 @@ export const warnings = [
   "grace period over: cannot send SIGKILL to what is left of the command",
   "the command still runs after SIGKILL: ending without it",
   "processes still run after SIGKILL",
+  "cannot tell which app container is the last: keeping the sidecars",
   // sidecars, and any command's start
   "could not make the sidecar quit",
   "did not tell a proxy to quit",

@@ -20,6 +20,8 @@ export const options = {
   noWait: waiting.noWait,
   quitOn: shutdown.quitOn,
   restartPolicy: shutdown.restartPolicy,
+  restartCodes: shutdown.restartCodes,
+  lastOf: shutdown.lastOf,
   quitTimeout: shutdown.quitTimeout,
   drain: shutdown.drain,
   minDrain: shutdown.minDrain,

@@ -1,3 +1,4 @@
+import { isDnsLabel } from "../base/dns-name.ts";
 import { parseDuration } from "../base/duration.ts";
 import { parsePort } from "../base/host-port.ts";
 import { redactUrls } from "../base/redact.ts";
@@ -75,6 +76,7 @@ export const rewrite = syntax(parseRewrite, "FROM:TO, two signals such as TERM:Q
 export const stopSignals = syntax(parseStopSignals, "signals such as TERM,INT or QUIT (not KILL, STOP, CHLD)");
 export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
+export const containerNames = syntax(parseContainers, "names of containers such as app,worker, this one first");
 
 /** Parses a boolean like Go's strconv.ParseBool, which the other tools use. */
 function parseBoolean(given: string): boolean | undefined {
@@ -112,4 +114,9 @@ function parseStopSignals(given: string): readonly SignalNumber[] | undefined {
 function parseCodes(given: string): readonly number[] | undefined {
   const codes = splitBy(given, ",");
   return codes.every((code) => /^\d{1,3}$/.test(code) && Number(code) < 256) ? codes.map(Number) : undefined;
+}
+
+function parseContainers(given: string): readonly string[] | undefined {
+  const names = splitBy(given, ",");
+  return names.length > 0 && names.every(isDnsLabel) ? names : undefined;
 }

@@ -3,6 +3,8 @@ import { isEbbKey, STATUS } from "../inject/annotation-names.ts";
 import { EBB } from "../inject/container/command.ts";
 import { earlyTraffic } from "../inject/container/readiness.ts";
 import { injectPod } from "../inject/inject-pod.ts";
+import { orchestratorOf, roleIn } from "../inject/orchestrators/registry.ts";
+import type { Pod } from "../inject/pod.ts";
 import { readStatus } from "../inject/status.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
@@ -64,6 +66,7 @@ function whereToCorrect(pod: JsonObject): string {
 
 /** Returns a finding for each container of an injected pod that gets traffic while ebb waits. */
 export function readinessFindings(pod: JsonObject): readonly Finding[] {
+  if (orchestratorOf(pod as Pod & JsonObject)?.probesApps === true) return [];
   const { containers, restartPolicy } = objectOf(pod.spec);
   const waits = ({ command, env }: JsonObject) =>
     listOf(command)[0] === EBB &&
@@ -77,12 +80,15 @@ export function readinessFindings(pod: JsonObject): readonly Finding[] {
   return messages.map((message) => ofPod(pod, message + whereToCorrect(pod)));
 }
 
-/** Returns a finding for each container of an injected pod that ebb does not start, because its command was not known. */
+/**
+ * Returns a finding for each container of an injected pod that ebb does not start, because its command was not known. One
+ * whose orchestrator needs its command as it is is none.
+ */
 export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
   const status = readStatus(textOf(objectOf(objectOf(pod.metadata).annotations)[STATUS]));
   if (status === undefined || "field" in status) return [];
   return Object.entries(status.containers).flatMap(([name, { hook, unwrapped }]) => {
-    if (unwrapped === undefined) return [];
+    if (unwrapped === undefined || roleIn(pod as Pod & JsonObject, { name }) === "untouchable") return [];
     const does = hook === true ? "drains, and does not wait for the sidecars" : "starts without ebb";
     const message = `its container "${name}" ${does}, because its command was not known: ${unwrapped}`;
     return [ofPod(pod, `${message}; ebb.dev/entrypoint.${name} can give it; after that: ${howAgain(pod)}`)];

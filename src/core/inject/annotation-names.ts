@@ -11,6 +11,8 @@ export const INSTALL = "ebb-install";
 /** The names of the volumes with ebb, and with the pod's annotations; numbered, too. */
 export const VOLUME = "ebb";
 export const ANNOTATIONS = "ebb-annotations";
+/** The name of the volume by which the app containers of a pod know of each other; numbered, too. */
+export const APPS = "ebb-apps";
 
 /** Reports whether a name is `base`, or `base` with the number that ebb adds if that name is taken. */
 export function isNumbered(name: string, base: string): boolean {

@@ -37,11 +37,12 @@ function isEbb(words: readonly string[]): boolean {
 
 const shell = /(^|\/)(ba|da|a|z|k)?sh$/;
 
-/** Returns the shell's script in a command line such as `sh -c SCRIPT`; undefined if there is none. */
+/** Returns the shell's script in a command line such as `sh -c SCRIPT` or `bash -ce -- SCRIPT`; undefined if there is none. */
 export function scriptIn([program = "", ...rest]: readonly string[]): string | undefined {
   if (!shell.test(program)) return undefined;
-  const at = rest.findIndex((word) => /^-[a-z]*c$/.test(word));
-  return at < 0 ? undefined : rest[at + 1];
+  const at = rest.findIndex((word) => /^-[a-z]*c[a-z]*$/.test(word));
+  if (at < 0) return undefined;
+  return rest[at + 1] === "--" ? rest[at + 2] : rest[at + 1];
 }
 
 /** The seconds of each suffix of sleep(1). */

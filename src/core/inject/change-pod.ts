@@ -1,19 +1,12 @@
 import { hookOptionNames, pickOptions } from "../cli/options.ts";
-import { ANNOTATIONS, VOLUME } from "./annotation-names.ts";
+import { ANNOTATIONS, APPS, VOLUME } from "./annotation-names.ts";
 import { type App, isLeft, planApp, remarkOnUnknown } from "./container/app.ts";
 import { chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
 import { remarkOnDelay } from "./container/post-start.ts";
 import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-stop.ts";
 import { earlyTraffic } from "./container/readiness.ts";
-import {
-  fit,
-  isAlwaysRestarted,
-  quits,
-  rivalQuitters,
-  warnOfUncatchableSignal,
-  wholeSeconds,
-} from "./container/shutdown.ts";
+import { fit, isAlwaysRestarted, quits, warnOfUncatchableSignal, wholeSeconds } from "./container/shutdown.ts";
 import { quitProblems } from "./container/sidecars.ts";
 import { pinned } from "./container/words.ts";
 import {
@@ -25,6 +18,9 @@ import {
   installContainer,
   mountInTheWay,
 } from "./install.ts";
+import { appsVolume, joinApps } from "./last-of.ts";
+import { spareSidecars, warnOfInits } from "./orchestrated.ts";
+import { orchestratorOf } from "./orchestrators/registry.ts";
 import { type Container, freeName, type Mount, type Pod, type Remarks } from "./pod.ts";
 import { variableOf, variablesOf } from "./pod-annotations.ts";
 import type { InjectRequest, TrackedImage } from "./policy.ts";
@@ -34,8 +30,10 @@ interface Context {
   readonly pod: Pod;
   readonly request: InjectRequest;
   readonly surroundings: Surroundings;
+  /** Whether ebb starts apps beside one that it does not start. */
+  readonly isBlind: boolean;
   /** The names of the volumes that ebb may add, and of those that containers mount by now. */
-  readonly volumes: { readonly ebb: string; readonly annotations: string; readonly mounted: Set<string> };
+  readonly volumes: Readonly<Record<"ebb" | "annotations" | "apps", string>> & { readonly mounted: Set<string> };
 }
 
 /**
@@ -49,9 +47,11 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): r
     pod,
     request,
     surroundings: surroundingsOf(pod, request.annotations),
+    isBlind: new Set(chosen.map(({ start }) => start.kind === "unknown")).size > 1,
     volumes: {
       ebb: freeName(VOLUME, taken),
       annotations: freeName(ANNOTATIONS, taken),
+      apps: freeName(APPS, taken),
       mounted: new Set<string>(),
     },
   };
@@ -59,11 +59,12 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): r
   for (const app of all) remarkOn(app, context, remarks);
   const apps = all.filter((app) => !isLeft(app));
   for (const app of apps) changeApp(app, context);
-  const started = apps.filter(({ start }) => start.kind === "wrapped").map(({ container }) => container);
-  const isNamed = request.annotations.containers !== undefined;
-  const rivals = isAlwaysRestarted(pod) ? undefined : rivalQuitters(started, isNamed);
-  if (rivals !== undefined) (isNamed ? remarks.warnings : remarks.problems).push(rivals);
+  const inTheWay = joinApps(apps, pod, context.volumes.apps);
+  if (inTheWay !== undefined) context.volumes.mounted.add(context.volumes.apps);
+  remarks.problems.push(...(inTheWay ?? []));
   if (!isAlwaysRestarted(pod) && apps.some(quitsByItself)) remarks.warnings.push(...quitProblems(context.surroundings));
+  remarks.warnings.push(...warnOfInits(pod, context.surroundings));
+  if (apps.some(({ container }) => quits(container))) spareSidecars(pod, context.surroundings);
   hookProxies(apps, context, remarks);
   addVolumes(context);
   return all;
@@ -104,7 +105,9 @@ function remarkOn(app: App, context: Context, { problems, warnings }: Remarks): 
   if (looks && surroundings.isOnNode && !hasOwnProxy(container, surroundings, options)) warnings.push(noneNamed);
   if (!isLeft(app)) warnings.push(...remarkOnUnknown(app, pod));
   if (start.kind !== "unknown") warnings.push(...warnOfUncatchableSignal(container, at, start.image?.stopSignal));
-  const early = looks && start.kind === "wrapped" ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
+  const isProbed = orchestratorOf(pod)?.probesApps === true;
+  const waits = looks && start.kind === "wrapped" && !isProbed;
+  const early = waits ? earlyTraffic(container, pod.spec.restartPolicy) : undefined;
   if (early !== undefined && !warnings.some(({ field }) => field.endsWith(".readinessProbe")))
     warnings.push({ field: `spec.containers[${at}].readinessProbe`, message: early });
   const mount = isMounted ? mountInTheWay(container) : undefined;
@@ -180,13 +183,14 @@ function hookProxies(apps: readonly App[], context: Context, { warnings }: Remar
 }
 
 /** Adds the volumes that containers mount, and the init container that copies ebb. */
-function addVolumes({ pod, request: { policy }, volumes: { ebb, annotations, mounted } }: Context): void {
+function addVolumes({ pod, request: { policy }, volumes: { ebb, annotations, apps, mounted } }: Context): void {
   const { spec } = pod;
   if (mounted.has(ebb) && policy.volume === "emptyDir")
     spec.initContainers = [installContainer(pod, ebb, policy), ...(spec.initContainers ?? [])];
   const added = [
     ...(mounted.has(ebb) ? [ebbVolume(ebb, policy)] : []),
     ...(mounted.has(annotations) ? [annotationsVolume(annotations)] : []),
+    ...(mounted.has(apps) ? [appsVolume(apps)] : []),
   ];
   if (added.length > 0) spec.volumes = [...(spec.volumes ?? []), ...added];
 }

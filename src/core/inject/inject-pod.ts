@@ -4,10 +4,10 @@ import { shortened } from "../base/text.ts";
 import { ASK, annotationField, STATUS } from "./annotation-names.ts";
 import { changePod } from "./change-pod.ts";
 import { isLeft, remarkOnUnknown } from "./container/app.ts";
-import { isApp } from "./container/choose.ts";
-import { isAlwaysRestarted } from "./container/shutdown.ts";
+import { roleOf } from "./container/role.ts";
+import { type Moved, makeNative } from "./native.ts";
 import { otherSystem } from "./other-system.ts";
-import { checkPod, type Pod, type Remark, type Remarks } from "./pod.ts";
+import { checkPod, MOST_REMARKS, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { removeEbb, removeInjection } from "./remove.ts";
@@ -58,7 +58,6 @@ function capped(injection: Injection): Injection {
   return { ...injection, warnings };
 }
 
-const MOST_REMARKS = 50;
 const LONGEST_MESSAGE = 4000;
 
 /** Returns the first remarks, shortened: their number and length are up to the authors of pods. */
@@ -127,7 +126,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const other = otherSystem(pod);
   if (other !== undefined)
     return asked ? { kind: "refused", asked, problems: [other], warnings: [] } : unchanged(other.message);
-  const hasApp = pod.spec.containers.some(isApp);
+  const hasApp = pod.spec.containers.some((container) => roleOf(pod, container, nobodySaid) !== "sidecar");
   if (!asked && !hasApp) return unchanged("it has only sidecars");
   const annotations = pod.metadata?.annotations ?? {};
   const status = readStatus(annotations[STATUS]);
@@ -140,23 +139,37 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   // an option of ebb asks for ebb, by whichever rule the pod was selected
   const isAsked = asked || remarks.problems.length > 0;
   const next = copyOf(before);
-  const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map() }, remarks);
-  const { problems } = remarks;
-  const left = apps.filter(isLeft).flatMap((app) => remarkOnUnknown(app, pod));
-  const warnings = distinct([...left, ...remarks.warnings]);
-  if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: distinct(remarks.warnings) };
-  const recorded = recordStatus(next, before, all, apps);
-  if (left.length > 0 && (recorded === undefined || !isAlwaysRestarted(next))) {
+  const moved = makeNative(next, said, remarks);
+  const compared = moved.size === 0 ? before : copyOf(next);
+  const found: Remarks = { problems: [], warnings: [] };
+  const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map() }, found);
+  const place = placesIn(pod, moved);
+  const left = apps.filter(isLeft).flatMap((app) => remarkOnUnknown(app, pod).map(place));
+  const problems = [...remarks.problems, ...found.problems.map(place)];
+  const others = distinct([...remarks.warnings, ...found.warnings.map(place)]);
+  const warnings = distinct([...left, ...others]);
+  if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: others };
+  const recorded = recordStatus(next, compared, { policy: all, apps, moved });
+  if (left.length > 0 && recorded === undefined) {
     // what an earlier injection has put there, and cannot be brought up to date, may be wrong by now
     const containers = Object.keys(status?.containers ?? {});
     if (containers.length > 0) return { kind: "removed", asked, pod: before, containers, warnings };
-    return { kind: "skipped", asked, problems: left, warnings: distinct(remarks.warnings) };
+    return { kind: "skipped", asked, problems: left, warnings: others };
   }
   if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, ...(recorded ?? nothing), warnings };
   return unchanged(recorded === undefined ? "there is nothing to change" : "it has ebb already", warnings);
 }
 
-const nothing: Recorded = { containers: [], drained: [] };
+const nobodySaid = { apps: new Set<string>(), sidecars: new Set<string>() };
+
+/** Returns a function that gives a remark's container the index that it had before others became init containers. */
+function placesIn({ spec }: Pod, moved: Moved): (remark: Remark) => Remark {
+  const places = [...spec.containers.keys()].filter((at) => !moved.has(spec.containers[at]?.name ?? ""));
+  const former = (_: string, at: string) => `spec.containers[${places[Number(at)]}]`;
+  return ({ field, message }) => ({ field: field.replace(/^spec\.containers\[(\d+)\]/, former), message });
+}
+
+const nothing: Recorded = { containers: [], drained: [], natives: [] };
 
 function distinct(remarks: readonly Remark[]): readonly Remark[] {
   return [...new Map(remarks.map((remark) => [`${remark.field}: ${remark.message}`, remark])).values()];

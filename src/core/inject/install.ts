@@ -21,8 +21,13 @@ export function ebbMount(name: string): Mount {
 }
 
 /** Returns the index of the container's first mount at /ebb.dev or below; undefined if there is none. */
-export function mountInTheWay({ volumeMounts }: Container): number | undefined {
-  const at = (volumeMounts ?? []).findIndex(({ mountPath }) => isIn(pathOf(mountPath), EBB_FOLDER));
+export function mountInTheWay(container: Container): number | undefined {
+  return mountIn(EBB_FOLDER, container);
+}
+
+/** Returns the index of the container's first mount at a folder or below; undefined if there is none. */
+export function mountIn(folder: string, { volumeMounts }: Container): number | undefined {
+  const at = (volumeMounts ?? []).findIndex(({ mountPath }) => isIn(pathOf(mountPath), folder));
   return at < 0 ? undefined : at;
 }
 

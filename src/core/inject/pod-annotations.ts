@@ -6,6 +6,7 @@ import { nearest } from "../cli/suggestion.ts";
 import { boolean } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
 import { ASK, annotationField, isEbbKey, NATIVE, PREFIX, STATUS } from "./annotation-names.ts";
+import { readNativeValue } from "./native-value.ts";
 import type { Remark, Remarks } from "./pod.ts";
 
 /** The options of `ebb run` by flag, without `--`. Each is an annotation `ebb.dev/FLAG` and a name for `--set`. */
@@ -30,10 +31,23 @@ export type Mismatch = `expected ${string}, got ${string}`;
  * Returns what is wrong with the value of an option, `expected ..., got ...`, with secrets redacted; undefined if it is
  * valid.
  */
-export function problemOf({ syntax, variables, shown }: Option<unknown>, text: string): Mismatch | undefined {
-  const texts = variables[0]?.read?.(text, {}) ?? [text];
+export function problemOf(option: Option<unknown>, text: string): Mismatch | undefined {
+  const { syntax, shown } = option;
+  const texts = valuesIn(option, text);
   const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);
   return bad === undefined ? undefined : mismatch(syntax.expected, bad, shown);
+}
+
+/** Returns the values of an option's flag that the text of its variable stands for: several if it is a list. */
+function valuesIn({ variables }: Option<unknown>, text: string): readonly string[] {
+  return variables[0]?.read?.(text, {}) ?? [text];
+}
+
+/** Returns the flags that say what the text of an option's variable says: `--app-port=80`, `--app-port=81`. */
+export function flagsOf(flag: string, text: string): readonly string[] {
+  const option = podOptions.get(flag);
+  const values = option === undefined ? [text] : valuesIn(option, text);
+  return values.map((value) => `--${flag}=${value}`);
 }
 
 /** Formats `expected a duration such as 5m, got "soon"`. `shown` redacts the value, by default credentials in URLs. */
@@ -43,10 +57,15 @@ export function mismatch(expected: string, text: string, shown = redactUrls): Mi
 
 /** What a pod's annotations say. */
 export interface PodAnnotations {
-  /** The names of the containers that ebb is to start; undefined if the pod does not say. */
-  readonly containers: readonly string[] | undefined;
-  /** The names of containers that are no app, whatever they are called. */
-  readonly sidecars: readonly string[];
+  /** The names of containers that are apps, although ebb would take them for sidecars. */
+  readonly apps: ReadonlySet<string>;
+  /** The names of containers that are no app, whatever they are called, in the order given. */
+  readonly sidecars: ReadonlySet<string>;
+  /**
+   * Which ordinary containers become native sidecars: the `sidecars`, these and those that ebb knows (`true`), or none
+   * (`false`).
+   */
+  readonly native: "sidecars" | "all" | "none";
   /** Values of options by flag, for all containers. */
   readonly options: ReadonlyMap<string, string>;
   /** Values of options by flag, by the container's name. */
@@ -61,7 +80,7 @@ export interface PodAnnotations {
  * Names of annotations after `ebb.dev/` that are no options and need no container's name. `status`, which ebb writes,
  * is not among them.
  */
-export const ownNames = ["inject", "containers", "sidecars", "entrypoint", "native"];
+export const ownNames = ["inject", "apps", "sidecars", "entrypoint", "native"];
 /** The annotations of `ebb reaper` (core/reap/policy.ts, quits.ts). */
 const ofReaper = /^ebb\.dev\/reap($|-(exec|quit|patience)\..)/;
 
@@ -92,7 +111,7 @@ export function readInjectAnnotation(annotations: Annotations): boolean | undefi
 export function idleAnnotations(annotations: Annotations, reason: string): readonly Remark[] {
   return Object.keys(annotations)
     .filter(isOfInject)
-    .filter((name) => ![ASK, `${PREFIX}sidecars`, STATUS, NATIVE].includes(name))
+    .filter((name) => ![ASK, `${PREFIX}apps`, `${PREFIX}sidecars`, STATUS, NATIVE].includes(name))
     .map((name) => ({ field: annotationField(name), message: whyIdle(name.slice(PREFIX.length), reason) }));
 }
 
@@ -115,12 +134,16 @@ function whyIdle(key: string, reason: string): string {
 const keys = [...ownNames, ...podOptions.keys()];
 
 function unknownKey(key: string): string {
+  if (key === "containers") return replacedKey;
   const near = nearest(key, keys);
   return `no such annotation${near === undefined ? "" : `; did you mean ${PREFIX}${near}?`}`;
 }
 
+const replacedKey =
+  "no such annotation any more: ebb starts every app container, and the last one that ends quits the sidecars; name what is no app in ebb.dev/sidecars, and an app that looks like a sidecar in ebb.dev/apps";
+
 /** What is read so far. */
-type Reading = { -readonly [K in "containers" | "sidecars" | "entrypoint"]: PodAnnotations[K] } & {
+type Reading = { -readonly [K in "apps" | "sidecars" | "native" | "entrypoint"]: PodAnnotations[K] } & {
   readonly options: Map<string, string>;
   readonly own: Map<string, Map<string, string>>;
   readonly entrypoints: Map<string, readonly string[]>;
@@ -132,8 +155,9 @@ type Reading = { -readonly [K in "containers" | "sidecars" | "entrypoint"]: PodA
  */
 export function readPodAnnotations(annotations: Readonly<Record<string, string>>, remarks: Remarks): PodAnnotations {
   const reading: Reading = {
-    containers: undefined,
-    sidecars: [],
+    apps: new Set(),
+    sidecars: new Set(),
+    native: "sidecars",
     entrypoint: undefined,
     options: new Map(),
     own: new Map(),
@@ -161,13 +185,13 @@ interface Annotation {
 function readOne(annotation: Annotation, reading: Reading): Mismatch | "unknown" | undefined {
   const { key, container, text } = annotation;
   if (key === "entrypoint") return readEntrypoint(annotation, reading);
-  if (container === undefined && (key === "containers" || key === "sidecars")) {
+  if (container === undefined && (key === "apps" || key === "sidecars")) {
     const names = splitBy(text, ",");
     if (names.length === 0) return mismatch("names of containers, as in a,b", text);
-    reading[key] = names;
+    reading[key] = new Set(names);
     return undefined;
   }
-  if (container === undefined && key === "native") return nativeProblem(text);
+  if (container === undefined && key === "native") return readNative(text, reading);
   const option = podOptions.get(key);
   if (option === undefined) return "unknown";
   const problem = problemOf(option, text);
@@ -177,10 +201,13 @@ function readOne(annotation: Annotation, reading: Reading): Mismatch | "unknown"
   return undefined;
 }
 
-function nativeProblem(text: string): Mismatch | undefined {
-  const names = splitBy(text, ",");
-  const isKnown = names.length > 0 && names.every((one) => (sidecarNames as readonly string[]).includes(one));
-  return isKnown ? undefined : mismatch(`sidecars that are native, of ${sidecarNames.join(", ")}`, text);
+function readNative(text: string, reading: Reading): Mismatch | undefined {
+  const { wish, names } = readNativeValue(text);
+  const isKnown = names.every((one) => (sidecarNames as readonly string[]).includes(one));
+  if (!isKnown || (wish === undefined && names.length === 0))
+    return mismatch(`true, false, or sidecars that are native, of ${sidecarNames.join(", ")}`, text);
+  if (wish !== undefined) reading.native = wish === "true" ? "all" : "none";
+  return undefined;
 }
 
 function readEntrypoint({ container, text }: Annotation, reading: Reading): Mismatch | undefined {

@@ -15,6 +15,9 @@ export interface Remarks {
   readonly warnings: Remark[];
 }
 
+/** The most problems, and the most warnings, that are told of a pod. */
+export const MOST_REMARKS = 50;
+
 // The fields of a pod that ebb reads or changes. The API server checks all other fields, and these more strictly.
 
 const text = z.string();

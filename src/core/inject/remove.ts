@@ -1,9 +1,12 @@
 import { copyOf, objectOf } from "../base/json.ts";
-import { ANNOTATIONS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "./annotation-names.ts";
+import { ANNOTATIONS, APPS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "./annotation-names.ts";
 import { kindOfHook } from "./by-hand.ts";
 import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
 import { pinned } from "./container/words.ts";
 import { annotationFolders, installCommand } from "./install.ts";
+import { isAppsMount } from "./last-of.ts";
+import { makeOrdinary } from "./native.ts";
+import { isSpare } from "./orchestrators/registry.ts";
 import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
 import { podOptions, problemOf } from "./pod-annotations.ts";
 import type { FormerWords, TrackedImage } from "./policy.ts";
@@ -66,7 +69,7 @@ export interface Former {
 export function removeInjection(pod: Pod, status: Status): Former {
   const { containers, volumes = [], options = {} } = status;
   const former = new Map<string, FormerWords>();
-  const gone = new Set(volumes.filter((name) => [VOLUME, ANNOTATIONS].some((base) => isNumbered(name, base))));
+  const gone = new Set(volumes.filter((name) => [VOLUME, ANNOTATIONS, APPS].some((base) => isNumbered(name, base))));
   for (const container of pod.spec.containers) {
     const own = Object.hasOwn(containers, container.name) ? containers[container.name] : undefined;
     if (own === undefined) continue;
@@ -75,10 +78,15 @@ export function removeInjection(pod: Pod, status: Status): Former {
     if (own.command === "entrypoint" && words !== undefined) former.set(container.name, { words, image });
     const added = new Set(own.env);
     drop(container, "env", ({ name }) => name.startsWith("EBB_") && added.has(name));
-    drop(container, "volumeMounts", (mount) => gone.has(mount.name) && isOurMount(mount, own));
+    drop(
+      container,
+      "volumeMounts",
+      (mount) => gone.has(mount.name) && (isOurMount(mount, own) || isAppsMount(mount, container.name)),
+    );
     if (own.hook === true) restoreHook(container, own);
   }
   drop(pod.spec, "initContainers", isInstall);
+  makeOrdinary(pod, status.moved ?? {});
   drop(pod.spec, "volumes", ({ name }) => gone.has(name));
   removeAnnotations(pod, status);
   return { options: new Map(Object.entries(options).filter(isValid)), words: former };
@@ -129,11 +137,15 @@ function isInstall({ name, command }: Container): boolean {
   return isNumbered(name, INSTALL) && JSON.stringify(command) === JSON.stringify(installCommand);
 }
 
-function removeAnnotations(pod: Pod, { native }: Status): void {
+function removeAnnotations(pod: Pod, { native, formerNative, annotations: added = [] }: Status): void {
   const { annotations } = pod.metadata ?? {};
   if (!pod.metadata || !annotations) return;
   delete annotations[STATUS];
-  if (native !== undefined && annotations[NATIVE] === native) delete annotations[NATIVE];
+  if (native !== undefined && annotations[NATIVE] === native) {
+    if (formerNative === undefined) delete annotations[NATIVE];
+    else annotations[NATIVE] = formerNative;
+  }
+  for (const name of added) if (isSpare(name, annotations[name] ?? "")) delete annotations[name];
   if (Object.keys(annotations).length === 0) delete pod.metadata.annotations;
   if (Object.keys(pod.metadata).length === 0) delete pod.metadata;
 }

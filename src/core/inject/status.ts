@@ -2,11 +2,11 @@ import * as z from "zod/mini";
 import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
 import { annotationField, NATIVE, STATUS } from "./annotation-names.ts";
-import type { App } from "./container/app.ts";
-import type { Start } from "./container/choose.ts";
+import { type App, REAPED } from "./container/app.ts";
 import { starterOf } from "./container/command.ts";
 import { nativeSidecarsIn } from "./container/network.ts";
 import { pinned } from "./container/words.ts";
+import type { Moved } from "./native.ts";
 import { type Container, hook, type Pod, type Remark } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { skippedIn } from "./skipped.ts";
@@ -49,6 +49,12 @@ const status = z.object({
   volumes: z.optional(z.array(z.string())),
   /** The value of ebb.dev/native, if ebb has written that annotation. */
   native: z.optional(z.string()),
+  /** The value that it had before, if any. */
+  formerNative: z.optional(z.string()),
+  /** The containers that became native sidecars: the index that each had, by its name. */
+  moved: z.optional(z.record(z.string(), z.number())),
+  /** The names of other annotations that were added. */
+  annotations: z.optional(z.array(z.string())),
   /** Options that came from the policy, not from the pod's annotations. */
   options: z.optional(z.record(z.string(), z.string())),
 });
@@ -77,28 +83,34 @@ export interface Recorded {
   readonly containers: readonly string[];
   /** Those that ebb drains, and does not start, because nobody knows their command. */
   readonly drained: readonly string[];
+  /** Those that ebb has made native sidecars. */
+  readonly natives: readonly string[];
+}
+
+/** What happened to a pod between the two that `recordStatus` compares. */
+export interface Changes {
+  readonly policy: InjectPolicy;
+  /** What was decided for its apps. */
+  readonly apps: readonly App[];
+  readonly moved: Moved;
 }
 
 /**
- * Compares a pod with what it was before ebb came, and records in its annotations what ebb has put there:
- * ebb.dev/status, and ebb.dev/native if ebb knows native sidecars in it. Returns undefined, with no annotation written,
- * if no container was changed. `apps`: what was decided for them.
+ * Compares a pod with what it was before ebb came, but for its new native sidecars, and records in its annotations what
+ * ebb has put there: ebb.dev/status, and ebb.dev/native if ebb knows native sidecars in it. Returns undefined, with no
+ * annotation written, if no container was changed.
  */
-export function recordStatus(
-  pod: Pod,
-  before: Pod,
-  { options }: InjectPolicy,
-  apps: readonly App[],
-): Recorded | undefined {
-  const startOf = new Map(apps.map(({ container, start }) => [container, start]));
+export function recordStatus(pod: Pod, before: Pod, { policy, apps, moved }: Changes): Recorded | undefined {
+  const { options } = policy;
+  const appOf = new Map(apps.map((app) => [app.container, app]));
   const compared = pod.spec.containers.map((container, at) => {
     const changes = changesOf(before.spec.containers[at] as Container, container);
-    return { name: container.name, image: container.image, changes, start: startOf.get(container) };
+    return { name: container.name, changes, app: appOf.get(container) };
   });
   const changed = compared.filter(({ changes }) => changes !== undefined);
-  if (changed.length === 0) return undefined;
-  const recorded = compared.flatMap(({ name, image, changes, start }) => {
-    const known = start === undefined ? {} : startStatus(start, image);
+  if (changed.length === 0 && moved.size === 0) return undefined;
+  const recorded = compared.flatMap(({ name, changes, app }) => {
+    const known = app === undefined ? {} : startStatus(app);
     return changes === undefined && known.unwrapped === undefined ? [] : [[name, { ...changes, ...known }] as const];
   });
   // apps come first, then proxies, which get a hook alone
@@ -107,10 +119,16 @@ export function recordStatus(
   const containers = [...recorded.filter(isApp), ...recorded.filter((one) => !isApp(one))];
   const volumes = (pod.spec.volumes ?? []).slice(before.spec.volumes?.length ?? 0).map(({ name }) => name);
   const native = nativeSidecarsIn(pod);
+  const formerNative = pod.metadata?.annotations?.[NATIVE];
+  const there = before.metadata?.annotations ?? {};
+  const annotations = Object.keys(pod.metadata?.annotations ?? {}).filter((name) => !Object.hasOwn(there, name));
   const made: Status = {
     containers: Object.fromEntries(containers),
     ...(volumes.length === 0 ? {} : { volumes }),
     ...(native === undefined ? {} : { native }),
+    ...(native === undefined || formerNative === undefined ? {} : { formerNative }),
+    ...(moved.size === 0 ? {} : { moved: Object.fromEntries(moved) }),
+    ...(annotations.length === 0 ? {} : { annotations }),
     ...(options.size === 0 ? {} : { options: Object.fromEntries(options) }),
   };
   pod.metadata ??= {};
@@ -120,22 +138,24 @@ export function recordStatus(
   const namesOf = (list: typeof changed) => list.map(({ name }) => name);
   return {
     containers: namesOf(changed.filter(({ changes }) => changes?.command !== undefined)),
-    drained: namesOf(changed.filter(({ start }) => start?.kind === "unknown")),
+    drained: namesOf(changed.filter(({ app }) => app?.start.kind === "unknown")),
+    natives: [...moved.keys()],
   };
 }
 
 /** The longest reason that is recorded for a container. */
 const LONGEST_REASON = 200;
 
-/** Returns what is recorded of how a container starts, which a comparison does not show. `image`: its image now. */
-function startStatus(start: Start, image: string | null | undefined): Pick<ContainerStatus, "image" | "unwrapped"> {
-  if (start.kind === "unknown") return { unwrapped: shortened(start.reason, LONGEST_REASON) };
+/** Returns what is recorded of how a container starts, which a comparison does not show. */
+function startStatus({ start, container, isUnseen }: App): Pick<ContainerStatus, "image" | "unwrapped"> {
+  if (start.kind === "unknown")
+    return { unwrapped: `${shortened(start.reason, LONGEST_REASON)}${isUnseen ? `; ${REAPED}` : ""}` };
   if (start.kind !== "wrapped" || start.image === undefined) return {};
   const { name, hasCmd, stopSignal, digest } = start.image;
   return {
     image: {
       name,
-      ...(digest !== undefined && image === pinned(name, digest) ? { digest } : {}),
+      ...(digest !== undefined && container.image === pinned(name, digest) ? { digest } : {}),
       ...(hasCmd ? { cmd: true } : {}),
       ...(stopSignal === undefined ? {} : { stopSignal }),
     },

@@ -1,7 +1,8 @@
 import { splitBy } from "../base/text.ts";
+import { coversExit, restartsByPolicy } from "../run/restart.ts";
 import { isSidecar } from "../sidecars/containers.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
-import type { ContainerView, PodView, RestartRule } from "./pod-view.ts";
+import type { ContainerView, PodView } from "./pod-view.ts";
 
 /** A pod's ordinary containers, sorted. */
 export interface Parts {
@@ -11,12 +12,12 @@ export interface Parts {
 }
 
 /**
- * Sorts a pod's containers into apps and sidecars: by ebb.dev/sidecars, then by ebb.dev/containers, which names apps,
+ * Sorts a pod's containers into apps and sidecars: by ebb.dev/sidecars, then by ebb.dev/apps, which names apps,
  * then by its injector's annotations or the containers' names and images.
  */
 export function partsOf({ containers, annotations }: PodView): Parts {
   const given = new Set(splitBy(annotations.get("ebb.dev/sidecars") ?? "", ","));
-  const wrapped = new Set(splitBy(annotations.get("ebb.dev/containers") ?? "", ","));
+  const wrapped = new Set(splitBy(annotations.get("ebb.dev/apps") ?? "", ","));
   const injected = new Set(sidecarNames.flatMap((name) => kindOf(name).injected?.(annotations) ?? []));
   const isBeside = ({ name, image }: ContainerView) =>
     given.has(name) || (!wrapped.has(name) && (injected.has(name) || isSidecar(name, image)));
@@ -40,19 +41,13 @@ export function isNative({ restartPolicy }: ContainerView): boolean {
 export function restartAfter(exitCode: number, container: ContainerView, pod: PodView): string | undefined {
   const own = container.restartPolicy;
   if (own === undefined) return afterPolicy(exitCode, pod.restartPolicy, "restartPolicy");
-  const rule = container.restartRules.find((each) => matches(exitCode, each));
+  const rule = container.restartRules.find((each) => coversExit(each, exitCode));
   return rule === undefined
     ? afterPolicy(exitCode, own, `its own restartPolicy`)
     : `its restartPolicyRules: ${rule.action ?? "an action"} after exit code ${exitCode}`;
 }
 
-/** Reports whether a restart rule covers this exit code. An operator that this ebb does not know is taken to match. */
-function matches(exitCode: number, { operator, exitCodes }: RestartRule): boolean {
-  if (operator === "In") return exitCodes.includes(exitCode);
-  return operator !== "NotIn" || !exitCodes.includes(exitCode);
-}
-
 function afterPolicy(exitCode: number, policy: string, whose: string): string | undefined {
-  if (policy === "Never" || (policy === "OnFailure" && exitCode === 0)) return undefined;
+  if (!restartsByPolicy(policy, exitCode)) return undefined;
   return policy === "OnFailure" ? `${whose} OnFailure, exit code ${exitCode}` : `${whose} ${policy}`;
 }

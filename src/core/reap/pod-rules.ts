@@ -94,15 +94,15 @@ function nodeLost({ pod }: RuleInput): string | undefined {
 }
 
 /**
- * Says which annotations contradict each other or the pod. A container that ebb starts (ebb.dev/containers) is the app,
+ * Says which annotations contradict each other or the pod. A container of ebb.dev/apps is an app,
  * not a sidecar.
  */
 function contradiction(facts: RuleInput): string | undefined {
   const { pod } = facts;
-  const wrapped = splitBy(pod.annotations.get("ebb.dev/containers") ?? "", ",");
+  const wrapped = splitBy(pod.annotations.get("ebb.dev/apps") ?? "", ",");
   const given = splitBy(pod.annotations.get("ebb.dev/sidecars") ?? "", ",");
   const both = given.filter((name) => wrapped.includes(name));
-  if (both.length > 0) return `ebb.dev/sidecars and ebb.dev/containers both name ${both.sort().join(", ")}`;
+  if (both.length > 0) return `ebb.dev/sidecars and ebb.dev/apps both name ${both.sort().join(", ")}`;
   return strayName(pod) ?? slip(facts, given);
 }
 

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import type { RestartCodes } from "../run/restart.ts";
 
 /**
  * What the reaping of a pod depends on, read from any JSON. Containers are sorted by name, so that their order does not
@@ -65,10 +66,8 @@ export type ContainerState =
   | { readonly kind: "unknown" };
 
 /** A rule about restarts after certain exit codes (Kubernetes 1.34: k8s.io/api core/v1, ContainerRestartRule). */
-export interface RestartRule {
+export interface RestartRule extends RestartCodes {
   readonly action: string | undefined;
-  readonly operator: string | undefined;
-  readonly exitCodes: readonly unknown[];
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { ChildExit } from "./exit.ts";
+import { type Restarting, whyRestarted } from "./restart.ts";
 import type { SignalNumber } from "./signal.ts";
 
 /**
- * The state of a run, which is the life of one child: waiting -> starting -> running -> ending-group -> quitting -> over.
- * `ending-group` is skipped unless the processes that the child leaves in its group get the grace to end.
+ * The state of a run, which is the life of one child: waiting -> starting -> running -> ending-group -> deciding
+ * -> quitting -> over. `ending-group` is skipped unless the processes that the child leaves in its group get the grace
+ * to end, `deciding` unless the pod has several app containers.
  */
 export type State =
   /** `held` has the signals that the child gets once it runs. */
@@ -20,6 +22,8 @@ export type State =
       readonly isToEnd: boolean;
     }
   | { readonly phase: "ending-group"; readonly exitCode: number }
+  /** The other app containers are asked whether this one is the last. */
+  | { readonly phase: "deciding"; readonly exitCode: number }
   | { readonly phase: "quitting"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
 
@@ -28,6 +32,7 @@ export type Deadline = "wait" | "grace" | "kill";
 
 /** An event of the run, as `step` takes it. */
 export type Event =
+  | { readonly kind: "joined" }
   | { readonly kind: "ready" }
   | { readonly kind: "wait-failed"; readonly exitCode: number }
   | { readonly kind: "started"; readonly pid: number }
@@ -37,6 +42,8 @@ export type Event =
   | { readonly kind: "deadline"; readonly of: Deadline }
   | { readonly kind: "drained" }
   | { readonly kind: "group-gone" }
+  /** `stay` is why the sidecars are kept; undefined if this container quits them. */
+  | { readonly kind: "decided"; readonly stay: string | undefined }
   | { readonly kind: "quit-done" };
 
 /** A signal that ebb has received. */
@@ -51,6 +58,8 @@ export interface SignalEvent {
 
 /** An action that the caller of `step` performs, in order. */
 export type Action =
+  /** Tell the other app containers that this one starts. */
+  | { readonly kind: "join" }
   | { readonly kind: "wait" }
   | { readonly kind: "stop-waiting" }
   | { readonly kind: "give-up-waiting"; readonly start: boolean }
@@ -68,12 +77,16 @@ export type Action =
   /** `ms` is the longest time; what a drain has used of the pod's grace period shortens that of `grace`. */
   | { readonly kind: "arm"; readonly deadline: Deadline; readonly ms: number }
   | { readonly kind: "disarm"; readonly deadline: Deadline }
+  /** Tell the other app containers that this one has ended, and ask which is the last, unless it is clear: `stay`. */
+  | { readonly kind: "decide"; readonly exitCode: number; readonly stay: string | undefined }
   | { readonly kind: "quit" }
   | { readonly kind: "stay"; readonly reason: string }
   | { readonly kind: "exit"; readonly code: number };
 
 /** The settings that decide the steps of a run. */
 export interface RunPolicy extends QuitPolicy {
+  /** Whether the pod has several app containers, of which the last one quits the sidecars. */
+  readonly hasPeers: boolean;
   /**
    * How long to wait for the sidecars, in milliseconds; undefined to start without waiting, Infinity to wait for ever.
    */
@@ -100,13 +113,9 @@ export type Step = readonly [State, readonly Action[]];
 
 /** `--quit-on`: after which exits of the child the sidecars are told to quit. `success` is exit code 0. */
 export type QuitOn = "always" | "success" | "never";
-/** The pod's restartPolicy, by which the kubelet restarts a container. */
-export type RestartPolicy = "Always" | "OnFailure" | "Never";
 
-export interface QuitPolicy {
+export interface QuitPolicy extends Restarting {
   readonly quitOn: QuitOn;
-  /** undefined if it is not known: then it keeps no sidecar. */
-  readonly restartPolicy: RestartPolicy | undefined;
 }
 
 /** Both cases, because nothing inside a pod tells which of them it is. */
@@ -114,14 +123,11 @@ const KUBELET = "the kubelet restarts this container; if the pod is being delete
 
 /**
  * Returns the reason to keep the sidecars after the child's exit code, or undefined if they are to quit. A container
- * that the kubelet restarts needs them: `Always` restarts after any exit, `OnFailure` after any but 0.
+ * that the kubelet restarts needs them.
  */
 export function reasonToStay(exitCode: number, policy: QuitPolicy): string | undefined {
   if (policy.quitOn === "never") return "--quit-on never";
   if (policy.quitOn === "success" && exitCode !== 0) return `--quit-on success, and the exit code is ${exitCode}`;
-  if (policy.restartPolicy === "Always") return `restartPolicy Always: ${KUBELET}`;
-  if (policy.restartPolicy === "OnFailure" && exitCode !== 0) {
-    return `restartPolicy OnFailure, exit code ${exitCode}: ${KUBELET}`;
-  }
-  return undefined;
+  const why = whyRestarted(exitCode, policy);
+  return why === undefined ? undefined : `${why}: ${KUBELET}`;
 }

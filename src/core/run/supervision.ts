@@ -4,14 +4,15 @@ import type { Action, Deadline, Event, RunPolicy, SignalEvent, State, Step } fro
 import { reasonToStay } from "./supervision-steps.ts";
 
 /**
- * Returns the first state of a run and its actions: to wait for the sidecars or, if `waitMs` is undefined, to start the
- * child.
+ * Returns the first state of a run and its actions: to join the other app containers if there are any, else to wait for
+ * the sidecars or, if `waitMs` is undefined, to start the child.
  */
 export function begin(policy: RunPolicy): Step {
-  if (policy.waitMs === undefined) return [{ phase: "starting", held: [] }, [{ kind: "start" }]];
-  const arm: readonly Action[] =
-    policy.waitMs === Number.POSITIVE_INFINITY ? [] : [{ kind: "arm", deadline: "wait", ms: policy.waitMs }];
-  return [{ phase: "waiting", held: [] }, [...arm, { kind: "wait" }]];
+  const { waitMs, hasPeers } = policy;
+  if (waitMs === undefined && !hasPeers) return [{ phase: "starting", held: [] }, [{ kind: "start" }]];
+  const hasLimit = waitMs !== undefined && waitMs !== Number.POSITIVE_INFINITY;
+  const arm: readonly Action[] = hasLimit ? [{ kind: "arm", deadline: "wait", ms: waitMs }] : [];
+  return [{ phase: "waiting", held: [] }, [...arm, { kind: hasPeers ? "join" : "wait" }]];
 }
 
 /**
@@ -28,6 +29,8 @@ export function step(state: State, event: Event, policy: RunPolicy): Step {
       return running(state, event, policy);
     case "ending-group":
       return endingGroup(state, event, policy);
+    case "deciding":
+      return event.kind === "decided" ? decided(state.exitCode, event.stay) : [state, []];
     case "quitting":
       return event.kind === "quit-done" ? over(state.exitCode) : [state, []];
     case "over":
@@ -41,6 +44,9 @@ function waiting(state: In<"waiting">, event: Event, policy: RunPolicy): Step {
   const disarm: Action = { kind: "disarm", deadline: "wait" };
   const stopWaiting: Action = { kind: "stop-waiting" };
   switch (event.kind) {
+    case "joined":
+      if (policy.waitMs !== undefined) return [state, [{ kind: "wait" }]];
+      return [{ phase: "starting", held: state.held }, [{ kind: "start" }]];
     case "ready":
       return [{ phase: "starting", held: state.held }, [disarm, { kind: "start" }]];
     case "wait-failed":
@@ -213,10 +219,20 @@ function stopChild(state: In<"running">, signals: readonly SignalNumber[], { gra
 }
 
 function toQuitting(exitCode: number, policy: RunPolicy, before: readonly Action[]): Step {
-  const reason = reasonToStay(exitCode, policy);
-  if (reason === undefined) return [{ phase: "quitting", exitCode }, [...before, { kind: "quit" }]];
+  const stay = reasonToStay(exitCode, policy);
+  const [state, actions] = policy.hasPeers ? deciding(exitCode, stay) : decided(exitCode, stay);
+  return [state, [...before, ...actions]];
+}
+
+/** Returns the step that asks the other app containers which is the last, unless `stay` says why the sidecars are kept. */
+export function deciding(exitCode: number, stay: string | undefined): Step {
+  return [{ phase: "deciding", exitCode }, [{ kind: "decide", exitCode, stay }]];
+}
+
+function decided(exitCode: number, stay: string | undefined): Step {
+  if (stay === undefined) return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
   const [state, exit] = over(exitCode);
-  return [state, [...before, { kind: "stay", reason }, ...exit]];
+  return [state, [{ kind: "stay", reason: stay }, ...exit]];
 }
 
 function over(exitCode: number): Step {

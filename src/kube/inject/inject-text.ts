@@ -114,12 +114,13 @@ function outcomeOf({ object }: PodPlace, injection: Injection): string {
   return `${object}: unchanged: it cannot be changed, and does not ask for ebb`;
 }
 
-function changeOf({ pod, containers, drained }: Extract<Injection, { kind: "changed" }>): string {
-  if (containers.length === 0 && drained.length === 0)
+function changeOf({ pod, containers, drained, natives }: Extract<Injection, { kind: "changed" }>): string {
+  if (containers.length === 0 && drained.length === 0 && natives.length === 0)
     return pod.metadata?.annotations?.[STATUS] === undefined ? removalOf([]) : "told its own ebb what the pod says";
   const started = containers.length === 0 ? [] : [`put ebb into ${containers.join(", ")}`];
   const hooked = drained.length === 0 ? [] : [`put only a drain into ${drained.join(", ")}`];
-  return [...started, ...hooked].join("; ");
+  const moved = natives.length === 0 ? [] : [`made ${natives.join(", ")} native`];
+  return [...started, ...hooked, ...moved].join("; ");
 }
 
 function removalOf(containers: readonly string[]): string {

@@ -40,6 +40,11 @@ export interface Native {
    */
   listeners(): string | undefined;
   /**
+   * Locks a folder or, if `isOwn` is 1, ebb's own record, which it makes, by flock(2), for ebb alone, without waiting.
+   * Returns the descriptor that holds the lock, which the child does not get; -EAGAIN if another holds it.
+   */
+  lock(path: string, isOwn: number): number;
+  /**
    * Takes the next signal that was caught. Returns its number, with flags (native.h) above it, or 0 if there is none.
    */
   nextSignal(): number;
@@ -52,6 +57,12 @@ export interface Native {
    * device.
    */
   readFile(path: string, mostBytes: number): string | number;
+  /**
+   * Reads the first bytes of a record, and then tests its lock. Returns how many bytes there are, plus 0x10000 if
+   * another holds the lock; -ENOTSUP if it is no regular file. If `own` is a descriptor (else -1), returns -EXDEV unless
+   * the record is its file.
+   */
+  readRecord(path: string, into: Uint8Array, own: number): number;
   /**
    * Takes a child that has ended or stopped (waitpid(2)). Returns its PID and puts its wait status into `status`, or
    * returns 0 if there is none.
@@ -73,6 +84,8 @@ export interface Native {
   stop(): number;
   /** Stops ebb itself until SIGCONT, unless a SIGCONT has come that is not read yet. */
   suspend(): void;
+  /** Closes a descriptor of `lock`, which ends the lock. */
+  unlock(descriptor: number): number;
   /**
    * Writes a text as UTF-8, without its first `from` bytes. Returns how many bytes went at once, or -EAGAIN if it would
    * wait.
@@ -80,6 +93,8 @@ export interface Native {
   write(descriptor: number, text: string, from: number): number;
   /** Writes bytes. Returns how many went at once, or -EAGAIN if it would wait. */
   writeBytes(descriptor: number, bytes: Uint8Array): number;
+  /** Writes the bytes of a record in place (pwrite(2)). Returns how many. */
+  writeRecord(descriptor: number, bytes: Uint8Array): number;
 }
 
 /**

@@ -22,6 +22,8 @@ import { waitedFor } from "./sidecars.ts";
 /** Performs an action of the run. The work that it starts always ends in an event, also after a bug. */
 export function performAction(run: Run, action: Action): void {
   switch (action.kind) {
+    case "join":
+      return join(run);
     case "wait":
       return wait(run);
     case "stop-waiting":
@@ -57,6 +59,9 @@ export function performAction(run: Run, action: Action): void {
       return arm(run, action.deadline, action.ms);
     case "disarm":
       return run.deadlines.disarm(action.deadline);
+    case "decide":
+      void decide(run, action);
+      return;
     case "stay":
       return run.log.info({ reason: action.reason }, "kept the sidecars running");
     case "quit":
@@ -65,6 +70,23 @@ export function performAction(run: Run, action: Action): void {
     case "exit":
       return;
   }
+}
+
+function join(run: Run): void {
+  const work = async () => (await import("./peers.ts")).join(run); // few starts need it
+  run.joining = runOrLogBug(work, run.log, "the other app containers could not be told of the start");
+  void run.joining.then(() => run.queue.push({ kind: "joined" }));
+}
+
+async function decide(run: Run, end: { readonly exitCode: number; readonly stay: string | undefined }): Promise<void> {
+  let stay: string | undefined = end.stay ?? "--last-of: a bug in ebb";
+  const work = async (): Promise<void> => {
+    const membership = await run.joining;
+    const { leave } = await import("./peers.ts");
+    if (membership !== undefined) stay = await leave(run, membership, end);
+  };
+  await runOrLogBug(work, run.log, "the other app containers could not be told of the end");
+  run.queue.push({ kind: "decided", stay });
 }
 
 function wait(run: Run): void {
@@ -96,7 +118,7 @@ function wait(run: Run): void {
 }
 
 function giveUpWaiting(run: Run, isStarting: boolean): void {
-  const reason = run.wait?.failure() ?? "";
+  const reason = run.wait?.failure() ?? "still telling the other app containers of the start";
   if (isStarting) run.log.warn({ reason }, "starting the command, although not ready in time");
   else {
     run.log.error({ reason }, "did not start the command: not ready in time");

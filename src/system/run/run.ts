@@ -10,6 +10,7 @@ import type { Log } from "../output/log.ts";
 import type { Child, CommandLine } from "../process/child.ts";
 import type { Queue } from "../queue.ts";
 import type { Wait } from "../sidecars/waiting.ts";
+import type { Membership } from "./peers.ts";
 
 /** The values of all options of `ebb run`. */
 export type RunSettings = Settings<
@@ -23,6 +24,8 @@ export const runOptionNames = [
   "noWait",
   "quitOn",
   "restartPolicy",
+  "restartCodes",
+  "lastOf",
   "quitTimeout",
   "drain",
   "minDrain",
@@ -52,6 +55,8 @@ export interface Run {
   readonly deadlines: Deadlines<Deadline>;
   /** When each phase began (performance.now()). */
   readonly since: { readonly wait: number; run?: number; drain?: number; drained?: number; quit?: number };
+  /** This container among the app containers of the pod; undefined without `--last-of`. Set here. */
+  joining?: Promise<Membership | undefined>;
   wait?: Wait;
   /** Never rejects. Resolves when the outcome of the drain is logged. */
   draining?: Promise<unknown>;

@@ -19,6 +19,13 @@ test.each([
   ["--quit-on success, a failure that was expected", ["--quit-on", "success", "--expect-exit", "1"], 1, true],
   ["--quit-on never, success", ["--quit-on", "never"], 0, false],
   ["--restart-policy Always, failure", ["--restart-policy", "Always"], 1, false],
+  [
+    "--restart-policy Never, a code of the restart rules",
+    ["--restart-policy", "Never", "--restart-codes", "3"],
+    3,
+    false,
+  ],
+  ["--restart-policy Never, another code", ["--restart-policy", "Never", "--restart-codes", "3"], 1, true],
   ["--restart-policy OnFailure, success", ["--restart-policy", "OnFailure"], 0, true],
 ])("%s: whether the sidecars are quit", async (_, flags, code, isQuit) => {
   await using sidecar = await fakeSidecar();

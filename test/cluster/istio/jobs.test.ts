@@ -60,6 +60,31 @@ describe("a Job in a namespace that Istio injects into", () => {
   );
 });
 
+describe("a Job of three apps in a namespace that Istio injects into", () => {
+  test.concurrent.each([
+    ["an ordinary container, which the last one quits", "before Istio's", false],
+    ["an ordinary container, which the last one quits", "after Istio's", false],
+    ["a native one", "before Istio's", true],
+  ] as const)(
+    "fails with one's code when all have ended, beside %s, ebb being asked %s",
+    async (_, order, isNative) => {
+      await using here = await webhooks.namespace(order);
+      const apps = [0, 3, 0].map((code, at) => ({
+        ...{ name: `app-${at}`, image: images.app },
+        command: ["/child", "clock", `${code}`, `${at * 700_000}`],
+      }));
+      await here.apply([jobOfApps(apps, { ...inject, ...sidecarKind(isNative) })]);
+      await here.until("the Job has failed", async () => hasCondition(await here.job("work"), "Failed"));
+      const pod = await here.podOf("work");
+      const names = [...apps.map(({ name }) => name), "istio-proxy"];
+      expect(names.map((name) => exitCodeOf(pod, name))).toEqual([0, 3, 0, 0]);
+      const logs = await Promise.all(apps.map(async ({ name }) => logOf(await here.logs(pod.metadata.name, name))));
+      const quits = logs.map((log) => log.filter(({ msg }) => msg === "ebb: told the sidecar to quit").length);
+      expect(quits.filter((count) => count > 0)).toEqual(isNative ? [] : [1]);
+    },
+  );
+});
+
 describe("a Job without ebb, which Istio's ordinary sidecar keeps from its end,", () => {
   test.concurrent.each<MethodKind>([...methodKinds])("is ended by the reaper: by %s", async (method) => {
     await using here = await webhooks.namespace("before Istio's");
@@ -118,7 +143,11 @@ function work(code: number, annotations: Readonly<Record<string, string>>): Kube
 }
 
 function jobWith(app: Container, annotations: Readonly<Record<string, string>>): KubeObject {
-  const job = jobOf("work", { containers: [app] });
+  return jobOfApps([app], annotations);
+}
+
+function jobOfApps(containers: readonly Container[], annotations: Readonly<Record<string, string>>): KubeObject {
+  const job = jobOf("work", { containers });
   const { template, ...spec } = job.spec as { template: { metadata: object } };
   return { ...job, spec: { ...spec, template: { ...template, metadata: { ...template.metadata, annotations } } } };
 }

@@ -58,7 +58,7 @@ test.concurrent.each([
   async (order, code, reason) => {
     await using here = await webhooks.namespace(order);
     const named = {
-      "ebb.dev/containers": "app,istio-proxy",
+      "ebb.dev/apps": "app,istio-proxy",
       "ebb.dev/entrypoint.istio-proxy": "/usr/local/bin/pilot-agent",
     };
     const { status, message = "" } = await tryCreate(here, { ...sidecarKind(false), ...named });

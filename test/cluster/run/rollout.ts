@@ -44,11 +44,11 @@ export async function restartUnderLoad(here: Namespace, way: Way): Promise<Rollo
 }
 
 /**
- * Restarts the pods of the Deployment `web` one by one under load, which comes through the Service `web`. Both, and the
- * ConfigMap of programs, must be there. With `longMs` some clients' requests take that long.
+ * Restarts the pods of the Deployment `web` one by one under load, which comes through each of these ports of the Service
+ * `web`. Both, and the ConfigMap of programs, must be there. With `longMs` some clients' requests take that long.
  */
-export async function restart(here: Namespace, port: number, longMs?: number): Promise<Rollout> {
-  const load = await startLoad(here, port, longMs);
+export async function restart(here: Namespace, port: number | readonly number[], longMs?: number): Promise<Rollout> {
+  const loads = await Promise.all([port].flat().map((one) => startLoad(here, one, longMs)));
   const former = (await here.pods("app=web")).map(({ metadata }) => metadata.name);
   const logs = Promise.all(
     former.map((pod) => here.tryKubectl(["logs", "--follow", "--prefix", "--all-containers", pod])),
@@ -61,7 +61,14 @@ export async function restart(here: Namespace, port: number, longMs?: number): P
     return !now.some(({ metadata }) => former.includes(metadata.name));
   });
   const seconds = (performance.now() - start) / 1000;
-  return { ...(await load.end()), seconds, logs: (await logs).map(({ stdout }) => stdout).join("") };
+  const results = await Promise.all(loads.map((load) => load.end()));
+  return {
+    sent: results.reduce((sum, { sent }) => sum + sent, 0),
+    failures: results.flatMap(({ failures }) => failures),
+    pods: [...new Set(results.flatMap(({ pods }) => pods))],
+    seconds,
+    logs: (await logs).map(({ stdout }) => stdout).join(""),
+  };
 }
 
 async function deploy(here: Namespace, way: Way): Promise<void> {
@@ -114,15 +121,16 @@ async function startLoad(here: Namespace, port: number, longMs?: number): Promis
   const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/web");
   const long = longMs === undefined ? [] : [`${longMs}`];
   const clients = programs.container("clients", "clients.ts", spec.clusterIP, `${port}`, ...long);
+  const pod = `load-${port}`;
   // of a mesh, and of a namespace that gets ebb, where there is one
   const outside = { labels: { "sidecar.istio.io/inject": "false" }, annotations: { "ebb.dev/inject": "false" } };
-  await here.apply([podOf("load", { containers: [clients], volumes: [programs.volume] }, outside)]);
-  await here.until("the load begins", async () => (await here.logs("load", "clients")).includes("under load"));
+  await here.apply([podOf(pod, { containers: [clients], volumes: [programs.volume] }, outside)]);
+  await here.until("the load begins", async () => (await here.logs(pod, "clients")).includes("under load"));
   return {
     async end() {
-      await here.kubectl("exec", "load", "--", "/bun", "-e", "process.kill(1, 'SIGUSR1')");
-      await here.until("the load ends", async () => (await here.pod("load")).status.phase === "Succeeded");
-      const lines = (await here.logs("load", "clients")).trim().split("\n");
+      await here.kubectl("exec", pod, "--", "/bun", "-e", "process.kill(1, 'SIGUSR1')");
+      await here.until("the load ends", async () => (await here.pod(pod)).status.phase === "Succeeded");
+      const lines = (await here.logs(pod, "clients")).trim().split("\n");
       return JSON.parse(lines.at(-1) as string);
     },
   };

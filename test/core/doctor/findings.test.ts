@@ -167,6 +167,14 @@ describe("a container of an injected pod that gets traffic while ebb waits", () 
   test("only where ebb starts it", () => {
     expect(readinessFindings(stored(podOf({ containers: [app({ ports })] })))).toEqual([]);
   });
+
+  test("is none in a pod whose orchestrator probes the app itself", () => {
+    const pod = podOf({ containers: [app({ ports })] });
+    pod.metadata.labels = { "serving.knative.dev/revision": "web" };
+    const changed = podIn(injectPod(pod, policy));
+    expect(changed.spec.containers[0].command[0]).toBe("/ebb.dev/ebb");
+    expect(readinessFindings(stored(changed))).toEqual([]);
+  });
 });
 
 describe("a container of an injected pod whose command was not known", () => {
@@ -184,6 +192,25 @@ describe("a container of an injected pod whose command was not known", () => {
   ])("%s", (_, annotations, does) => {
     const message = `its container "queue" ${does}, because its command was not known: WHY${after}`;
     expect(found(annotations, unnamed, app())).toEqual([{ object: "Pod shop/a", message }]);
+  });
+
+  test("ends a pod with it only by others: that is said", () => {
+    const given = { containers: [unnamed, app()], spec: { restartPolicy: "Never" } };
+    const pod = podIn(injectPod(podOf(given), { ...policy, ...unknownImage }));
+    const [{ message } = { message: "" }, ...more] = unwrappedFindings(stored(pod));
+    expect(message).toContain(
+      "not known: WHY; it quits no sidecar here, and a native one or ebb reaper ends the pod; ",
+    );
+    expect(more).toEqual([]);
+  });
+
+  test("is no finding where its orchestrator needs it so", () => {
+    const pod = podOf({ containers: [{ name: "job" }, app()], annotations: { "ebb.dev/apps": "app" } });
+    pod.metadata.labels = { "runner-pod": "x" };
+    pod.spec.restartPolicy = "Never";
+    const changed = podIn(injectPod(pod, policy));
+    expect(changed.metadata.annotations["ebb.dev/status"]).toContain('"unwrapped"');
+    expect(unwrappedFindings(stored(changed))).toEqual([]);
   });
 
   test("and no other", () => {

@@ -29,11 +29,14 @@ test("a native sidecar that is gone, or came, changes that; what the pod says it
   expect(injectPod(said, policy).kind).toBe("unchanged");
 });
 
-test.each(["", "evnoy", "envoy,x"])("native sidecars that ebb does not know are refused: %j", (text) => {
-  const [[field, message] = []] = refusal({ annotations: { "ebb.dev/native": text } });
-  expect(field).toBe("metadata.annotations[ebb.dev/native]");
-  expect(message).toStartWith("expected sidecars that are native, of istio, envoy,");
-});
+test.each(["", "evnoy", "envoy,x", "true,x", "envoy,true"])(
+  "native sidecars that ebb does not know are refused: %j",
+  (text) => {
+    const [[field, message] = []] = refusal({ annotations: { "ebb.dev/native": text } });
+    expect(field).toBe("metadata.annotations[ebb.dev/native]");
+    expect(message).toStartWith("expected true, false, or sidecars that are native, of istio, envoy,");
+  },
+);
 
 test("native sidecars may be named in a pod that does not ask for ebb: auto reads them, whoever starts it", () => {
   const annotations = { "ebb.dev/native": "envoy" };

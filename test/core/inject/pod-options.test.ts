@@ -103,10 +103,14 @@ test.each(["ebb.dev/reap", "ebb.dev/reap-exec.envoy", "ebb.dev/reap-quit.envoy",
 
 test.each<[string, string]>([
   ["ebb.dev/drian", "no such annotation; did you mean ebb.dev/drain?"],
-  ["ebb.dev/container", "no such annotation; did you mean ebb.dev/containers?"],
+  ["ebb.dev/sidecarz", "no such annotation; did you mean ebb.dev/sidecars?"],
   ["ebb.dev/Drain", "no such annotation; did you mean ebb.dev/drain?"],
   ["ebb.dev/json", "no such annotation"],
-  ["ebb.dev/containers.app", "no such annotation; did you mean ebb.dev/containers?"],
+  ["ebb.dev/apps.web", "no such annotation; did you mean ebb.dev/apps?"],
+  [
+    "ebb.dev/containers",
+    "no such annotation any more: ebb starts every app container, and the last one that ends quits the sidecars; name what is no app in ebb.dev/sidecars, and an app that looks like a sidecar in ebb.dev/apps",
+  ],
   ["ebb.dev/reaper", "no such annotation"],
   ["ebb.dev/reap-exec", "no such annotation"],
   ["ebb.dev/", "no such annotation"],

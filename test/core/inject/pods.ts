@@ -60,6 +60,7 @@ const volumes = [
   { name: "ebb", persistentVolumeClaim: { claimName: "ebb" } },
   { name: "ebb-2", emptyDir: {} },
   { name: "ebb-annotations", emptyDir: {} },
+  { name: "ebb-apps", emptyDir: {} },
   { name: "info", downwardAPI: { items: [{ path: "annotations", fieldRef: { fieldPath: "metadata.annotations" } }] } },
   { name: "labels", downwardAPI: { items: [{ path: "labels", fieldRef: { fieldPath: "metadata.labels" } }] } },
   {
@@ -82,6 +83,7 @@ const paths = [
   "/ebb.devil",
   "/ebb.dev",
   "/ebb.dev/x",
+  "/ebb.dev-apps",
 ];
 // what makes ebb refuse a pod is rarer than the rest
 const mountPath = fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...paths.slice(0, 6)) }, fc.constantFrom(...paths));
@@ -119,6 +121,9 @@ function containerOf(mounted: fc.Arbitrary<string>): fc.Arbitrary<Loose> {
           { preStop: { exec: { command: ["/flush"] } } },
           { preStop: { sleep: { seconds: 15 } } },
         ),
+      ),
+      ports: orNull(
+        fc.subarray([{ containerPort: 8080 }, { containerPort: 9090 }, { containerPort: 53, protocol: "UDP" }]),
       ),
       resources: orNull(resources),
       restartPolicy: some(fc.constantFrom("Always", "Never")),
@@ -165,15 +170,16 @@ const entrypoint = fc.tuple(
   fc.constantFrom("ebb.dev/entrypoint", "ebb.dev/entrypoint.app"),
   fc.constantFrom('["/img", "a b"]', "/img x", "'x'"),
 );
-const containersSaid = fc.tuple(
-  fc.constant("ebb.dev/containers"),
-  fc.constantFrom("app", "app,worker", "logs, app", "nobody", ""),
+const rolesSaid = fc.tuple(
+  fc.constantFrom("ebb.dev/apps", "ebb.dev/sidecars", "ebb.dev/sidecars", "ebb.dev/native"),
+  fc.constantFrom("app", "app,worker", "logs, app", "logs", "envoy", "true", "false", "true,istio", "nobody", ""),
 );
 const annotations = fc
   .tuple(
     fc.array(annotation, { maxLength: 3 }),
     some(entrypoint),
-    some(containersSaid),
+    some(rolesSaid),
+    some(rolesSaid),
     fc.constantFrom<readonly string[]>(
       [],
       ["ebb.dev/inject", "true"],

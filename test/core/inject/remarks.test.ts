@@ -139,7 +139,7 @@ test("a pod of any size has an answer of few words", () => {
   expect(unknown).toHaveLength(51);
   expect(unknown[0]?.message).toEndWith("more characters)");
   expect(unknown[50]?.message).toBe("and 9950 more, which are not listed");
-  const stray = problemsOf({ "ebb.dev/containers": "b".repeat(200).concat(",").repeat(1000) }, { containers });
+  const stray = problemsOf({ "ebb.dev/apps": "b".repeat(200).concat(",").repeat(1000) }, { containers });
   expect(JSON.stringify(stray).length).toBeLessThan(51 * 4200);
   const broken = problemsOf({}, { containers: containers.map(() => ({ name: 1, env: [1, 2, 3] })) });
   expect(broken).toHaveLength(4); // of the first container
@@ -162,3 +162,22 @@ test("other annotations are nobody's business", () => {
   const pod = { metadata: { annotations: { ...annotations, "ebb.dev/status": "{}" } }, spec: { containers: [app()] } };
   expect(injectPod(pod, policy).warnings).toEqual([]);
 });
+
+test("many containers, and many names in annotations, take no time that grows with both", () => {
+  const containers = Array.from({ length: 20_000 }, (_, at) => ({ name: `a${at}`, command: ["/a"], image: "envoy" }));
+  const names = Array.from({ length: 40_000 }, (_, at) => `b${at}`).join(",");
+  const status = JSON.stringify({ containers: names.slice(0, 100_000).split(",") });
+  const said: readonly Record<string, string>[] = [
+    { "ebb.dev/sidecars": names, "ebb.dev/apps": "a0" },
+    { "ebb.dev/apps": `a0,${names}` },
+    { "ebb.dev/native": "true", "ebb.dev/apps": "a0", "sidecar.istio.io/status": status },
+  ];
+  for (const annotations of said) {
+    const start = performance.now();
+    injectPod(
+      { metadata: { annotations: { "ebb.dev/inject": "true", ...annotations } }, spec: { containers } },
+      policy,
+    );
+    expect(performance.now() - start).toBeLessThan(20_000); // a second; it was more than a minute
+  }
+}, 120_000);

@@ -5,11 +5,10 @@ import { app, changed, type Loose, podIn, podOf, policy, refusal } from "./injec
 
 const job = { spec: { restartPolicy: "Never" } };
 
-test("a container that is no longer named is what it was", () => {
+test("a container that is no app any more is what it was", () => {
   const containers = [app({ name: "a", command: ["/bin/scuttle", "--", "/a"] }), app({ name: "b" })];
-  const annotations = { "ebb.dev/containers": "a,b" };
-  const { spec } = again({ ...job, containers, annotations }, (pod) => {
-    pod.metadata.annotations["ebb.dev/containers"] = "b";
+  const { spec } = again({ ...job, containers }, (pod) => {
+    Object.assign(pod.metadata.annotations, { "ebb.dev/sidecars": "a", "ebb.dev/native": "false" });
   });
   expect(spec.containers[0]).toEqual(containers[0]);
   expect(spec.containers[1].command[0]).toBe("/ebb.dev/ebb");

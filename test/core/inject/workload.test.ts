@@ -96,7 +96,15 @@ describe("the restartPolicy beside a template", () => {
       const seen: unknown[] = [];
       const injection = changeAt(place, (given) => {
         seen.push(given);
-        return { kind: "changed", asked: true, pod: given as Pod, containers: [], drained: [], warnings: [] };
+        return {
+          kind: "changed",
+          asked: true,
+          pod: given as Pod,
+          containers: [],
+          drained: [],
+          natives: [],
+          warnings: [],
+        };
       });
       expect(seen).toEqual([{ spec: { ...spec, restartPolicy: "Never" } }]);
       expect(injection).toMatchObject({ kind: "changed", pod: { spec } });

@@ -66,7 +66,7 @@ export const pod = fc
     annotations: mostly<Json>(
       {},
       fc.record({ "ebb.dev/sidecars": fc.constantFrom("other", "app,daprd") }),
-      fc.record({ "ebb.dev/containers": fc.constantFrom("envoy", "app", "istio-proxy") }),
+      fc.record({ "ebb.dev/apps": fc.constantFrom("envoy", "app", "istio-proxy") }),
       fc.record({
         "ebb.dev/sidecars": fc.constant("other"),
         "ebb.dev/reap-exec.other": fc.constantFrom("/stop", "[]"),

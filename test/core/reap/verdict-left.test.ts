@@ -66,7 +66,7 @@ describe("a pod is left", () => {
     ],
     [
       "when a container is said to be both",
-      { containers: stuck, annotations: { "ebb.dev/containers": "app,a", "ebb.dev/sidecars": "b, app" } },
+      { containers: stuck, annotations: { "ebb.dev/apps": "app,a", "ebb.dev/sidecars": "b, app" } },
       "contradiction",
       "both name app",
     ],

@@ -112,8 +112,8 @@ describe("sidecars are ended", () => {
       ["mesh"],
     ],
     [
-      "a container with a sidecar's name is the app where ebb.dev/containers says so",
-      { containers: { envoy: ended(0), "istio-proxy": running }, annotations: { "ebb.dev/containers": "envoy" } },
+      "a container with a sidecar's name is the app where ebb.dev/apps says so",
+      { containers: { envoy: ended(0), "istio-proxy": running }, annotations: { "ebb.dev/apps": "envoy" } },
       ["istio-proxy"],
     ],
   ]);

@@ -12,6 +12,7 @@ export const code = fc.constantFrom(0, 1, 3, 127, 143, 255);
 export const policy: fc.Arbitrary<RunPolicy> = fc.record({
   quitOn: fc.constantFrom("always", "success", "never"),
   restartPolicy: fc.constantFrom(undefined, "Always", "OnFailure", "Never"),
+  hasPeers: fc.boolean(),
   waitMs: fc.constantFrom(undefined, 0, 5000, Number.POSITIVE_INFINITY),
   onWaitTimeout: fc.constantFrom("fail", "start"),
   waitFailureCode: fc.constant(69),
@@ -32,6 +33,7 @@ export const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 12, arbitrary: fc.constant({ kind: "read" } as const) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant("signal"), signal }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("signal"), signal, isEarly: fc.constant(true) }) },
+  { weight: 3, arbitrary: fc.constant({ kind: "join" } as const) },
   { weight: 3, arbitrary: fc.constant({ kind: "become-ready" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "fail-wait" } as const) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-child"), code }) },
@@ -39,6 +41,7 @@ export const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "grace", "kill") }) },
   { weight: 2, arbitrary: fc.constant({ kind: "end-drain" } as const) },
   { weight: 2, arbitrary: fc.constant({ kind: "end-group" } as const) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("decide"), isLast: fc.boolean() }) },
   { weight: 1, arbitrary: fc.constant({ kind: "answer-quit" } as const) },
 );
 

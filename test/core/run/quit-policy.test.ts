@@ -1,8 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { type QuitOn, type RestartPolicy, reasonToStay } from "../../../src/core/run/supervision-steps.ts";
+import { parseRestartCodes, type RestartPolicy } from "../../../src/core/run/restart.ts";
+import { type QuitOn, reasonToStay } from "../../../src/core/run/supervision-steps.ts";
 
-const reason = (exitCode: number, quitOn: QuitOn, restartPolicy?: RestartPolicy) =>
-  reasonToStay(exitCode, { quitOn, restartPolicy });
+const reason = (exitCode: number, quitOn: QuitOn, restartPolicy?: RestartPolicy, codes?: string) =>
+  reasonToStay(exitCode, {
+    quitOn,
+    restartPolicy,
+    restartCodes: codes === undefined ? codes : parseRestartCodes(codes),
+  });
 
 describe("the sidecars are quit", () => {
   test.each<[number, QuitOn, RestartPolicy | undefined]>([
@@ -36,5 +41,27 @@ describe("the sidecars stay, and the reason says why,", () => {
     [143, "always", "OnFailure", `restartPolicy OnFailure, exit code 143: ${restarts}`],
   ])("after exit code %d with --quit-on %s, restartPolicy %s", (exitCode, quitOn, restartPolicy, why) => {
     expect(reason(exitCode, quitOn, restartPolicy)).toBe(why);
+  });
+});
+
+describe("the container's restart rules count before its policy", () => {
+  test.each<[number, RestartPolicy | undefined, string, boolean]>([
+    [42, "Never", "42,43", true],
+    [43, undefined, "42,43", true],
+    [1, "Never", "42,43", false],
+    [1, "OnFailure", "42,43", true],
+    [0, "OnFailure", "0", true],
+    [2, "Never", "!0,1", true],
+    [0, "Never", "!0,1", false],
+    [1, "OnFailure", "!0,1", true],
+  ])(
+    "after exit code %d with restartPolicy %s and --restart-codes %s: restarted is %p",
+    (exitCode, policy, codes, is) => {
+      expect(reason(exitCode, "always", policy, codes) !== undefined).toBe(is);
+    },
+  );
+
+  test("and the reason names them", () => {
+    expect(reason(42, "always", "Never", "42")).toStartWith("--restart-codes, exit code 42: the kubelet restarts");
   });
 });

@@ -5,6 +5,7 @@ import type { Action, Deadline, Event, RunPolicy, State, Step } from "../../../s
 export type Move =
   | { readonly kind: "read" }
   | { readonly kind: "signal"; readonly signal: number; readonly isEarly?: boolean }
+  | { readonly kind: "join" }
   | { readonly kind: "become-ready" }
   | { readonly kind: "fail-wait" }
   | { readonly kind: "end-child"; readonly code: number }
@@ -12,6 +13,7 @@ export type Move =
   | { readonly kind: "run-out"; readonly of: Deadline }
   | { readonly kind: "end-drain" }
   | { readonly kind: "end-group" }
+  | { readonly kind: "decide"; readonly isLast: boolean }
   | { readonly kind: "answer-quit" };
 
 /** An event that was read, and what was done; the first entry has no event. */
@@ -37,6 +39,7 @@ export interface World {
   readonly queue: Event[];
   readonly trace: Entry[];
   readonly armed: Set<Deadline>;
+  isJoining: boolean;
   isWaiting: boolean;
   /** `stuck`: SIGKILL has not ended it. */
   child: "none" | "alive" | "ended" | "stuck";
@@ -44,10 +47,15 @@ export interface World {
   drain: "none" | "under way" | "cut" | "over";
   /** The state of what the child leaves in its process group. */
   group: "there" | "told" | "gone";
+  /** While the other app containers are asked: why the sidecars are kept, if that is clear. */
+  asking: { readonly stay: string | undefined } | undefined;
   isQuitting: boolean;
   /** What the driver did that a driver cannot, or should not, do. */
   readonly wrong: string[];
 }
+
+/** Why the sidecars are kept if this container is not the last one. */
+export const OTHERS_RUN = "--last-of: other runs";
 
 /**
  * Makes the moves, and then whatever is left to do, until the run is over. After 1,000 more it is wrong: "it never
@@ -60,11 +68,13 @@ export function simulate(policy: RunPolicy, start: World["start"], moves: readon
     queue: [],
     trace: [],
     armed: new Set(),
+    isJoining: false,
     isWaiting: false,
     child: "none",
     hasChild: false,
     drain: "none",
     group: "there",
+    asking: undefined,
     isQuitting: false,
     wrong: [],
   };
@@ -92,6 +102,14 @@ function enter(world: World, before: State | undefined, event: Event | undefined
 function perform(world: World, action: Action): void {
   const must = (holds: boolean) => holds || world.wrong.push(`${action.kind} out of place`);
   switch (action.kind) {
+    case "join":
+      must(world.policy.hasPeers && !world.isJoining && world.child === "none");
+      world.isJoining = true;
+      return;
+    case "decide":
+      must(world.policy.hasPeers && world.asking === undefined && !isHeld(world));
+      world.asking = { stay: action.stay };
+      return;
     case "wait":
       must(!world.isWaiting && world.child === "none");
       world.isWaiting = true;
@@ -198,6 +216,17 @@ function move(world: World, next: Move): void {
       if (world.isQuitting) queue.push({ kind: "quit-done" });
       world.isQuitting = false;
       return;
+    case "join":
+      if (world.isJoining) queue.push({ kind: "joined" });
+      world.isJoining = false;
+      return;
+    case "decide": {
+      if (world.asking === undefined) return;
+      const { stay } = world.asking;
+      queue.push({ kind: "decided", stay: stay ?? (next.isLast ? undefined : OTHERS_RUN) });
+      world.asking = undefined;
+      return;
+    }
     case "become-ready":
     case "fail-wait":
       if (world.isWaiting)
@@ -207,8 +236,10 @@ function move(world: World, next: Move): void {
 }
 
 /** Returns a move that brings a run nearer to its end. */
-function lastMove({ queue, isWaiting, child, armed, drain, group, isQuitting }: World): Move {
+function lastMove({ queue, isJoining, isWaiting, child, armed, drain, group, asking, isQuitting }: World): Move {
   if (queue.length > 0) return { kind: "read" };
+  if (isJoining) return { kind: "join" };
+  if (asking !== undefined) return { kind: "decide", isLast: true };
   if (drain === "under way" || drain === "cut") return { kind: "end-drain" };
   if (isWaiting) return { kind: "become-ready" };
   if (child === "alive") return { kind: "end-child", code: 0 };

@@ -7,6 +7,7 @@ import { expectLife } from "./machine.ts";
 export const usual: RunPolicy = {
   quitOn: "always",
   restartPolicy: undefined,
+  hasPeers: false,
   waitMs: 300_000,
   onWaitTimeout: "fail",
   waitFailureCode: 69,
@@ -36,6 +37,7 @@ export function testLives(common: Partial<RunPolicy>, lives: readonly Life[]): v
 
 /** Reads `ready`, `wait over`, `exit 3`, `exit 3 of 8` (another process than the child), `killed 9`, `early TERM`. */
 export function eventOf(text: string): Event {
+  if (text.startsWith("decided")) return { kind: "decided", stay: text === "decided" ? undefined : text.slice(8) };
   const [first = "", second = "", , pid = 7] = text.split(" ");
   if (second === "over") return { kind: "deadline", of: first as Deadline };
   if (first === "exit") return { kind: "reaped", pid: Number(pid), exit: { code: Number(second) } };
@@ -46,7 +48,7 @@ export function eventOf(text: string): Event {
 }
 
 const plain: readonly Event[] = [
-  ...(["ready", "drained", "group-gone", "quit-done"] as const).map((kind) => ({ kind })),
+  ...(["joined", "ready", "drained", "group-gone", "quit-done"] as const).map((kind) => ({ kind })),
   { kind: "started", pid: 7 },
   { kind: "wait-failed", exitCode: 70 },
   { kind: "start-failed", exitCode: 127 },

@@ -10,7 +10,7 @@ test("there is one drain at most: the first stop signal that is for the child be
   always((world) => {
     const { trace, policy } = world;
     const hasStarted = trace.some(({ event }) => event?.kind === "started");
-    const lived = trace.filter(({ after }) => !["ending-group", "quitting", "over"].includes(after.phase));
+    const lived = trace.filter(({ after }) => !["ending-group", "deciding", "quitting", "over"].includes(after.phase));
     const came = lived.flatMap(({ event }) => (event?.kind === "signal" ? [event.signal] : []));
     const begins = hasStarted && policy.drains && came.some((signal) => stops(signal, policy));
     expect(actionsOf(world, "drain")).toHaveLength(begins ? 1 : 0);
@@ -22,7 +22,9 @@ test("what a drain holds reaches the child when that is over or cut short, and n
     const at = trace.findIndex((entry) => has(entry, "drain"));
     if (at < 0 || has(trace[at] as Entry, "cut-drain")) return;
     const isEnd = (entry: Entry) =>
-      has(entry, "cut-drain") || entry.event?.kind === "drained" || entry.after.phase === "quitting";
+      has(entry, "cut-drain") ||
+      entry.event?.kind === "drained" ||
+      ["deciding", "quitting"].includes(entry.after.phase);
     const end = trace.slice(at + 1).find(isEnd);
     if (end?.event?.kind === "drained") expect(forwards(end)).toHaveLength(1);
     else if (end?.event?.kind === "signal") expect(forwards(end)).toHaveLength(2);
@@ -44,7 +46,9 @@ test("a wait that has a bound has its deadline, and no other", () => {
     const { waitMs = Number.POSITIVE_INFINITY } = world.policy;
     const arms = actionsOf(world, "arm").filter(({ deadline }) => deadline === "wait");
     expect(arms.map(({ ms }) => ms)).toEqual(Number.isFinite(waitMs) ? [waitMs] : []);
-    expect(actionsOf(world, "wait")).toHaveLength(world.policy.waitMs === undefined ? 0 : 1);
+    const joined = world.trace.some(({ event, before }) => event?.kind === "joined" && before?.phase === "waiting");
+    const waits = world.policy.waitMs !== undefined && (joined || !world.policy.hasPeers);
+    expect(actionsOf(world, "wait")).toHaveLength(waits ? 1 : 0);
   });
 });
 
@@ -54,6 +58,7 @@ test("no deadline outlives its phase", () => {
     starting: [],
     running: ["grace", "kill"],
     "ending-group": ["grace"],
+    deciding: [],
     quitting: [],
     over: [],
   } as const;
@@ -101,19 +106,22 @@ test("what the child leaves in its group is told to end once, with --signal-grou
   });
 });
 
-test("the child's end ends the run: nothing but the quit, and the grace of what it leaves, is waited for", () => {
+test("the child's end ends the run: nothing but the other app containers, the quit, and the grace of what it leaves, is waited for", () => {
   always(({ trace, policy }) => {
     const reaped = trace.find(({ event }) => event?.kind === "reaped" && event.pid === CHILD);
     if (reaped === undefined) return;
     const [left] = step(reaped.after, { kind: "group-gone" }, policy);
-    const [state] = step(left, { kind: "quit-done" }, policy);
+    const [told] = step(left, { kind: "decided", stay: undefined }, policy);
+    const [state] = step(told, { kind: "quit-done" }, policy);
     expect(state.phase).toBe("over");
   });
 });
 
 const anyEvent: fc.Arbitrary<Event> = fc.oneof(
   fc.constantFrom<Event>(
+    { kind: "joined" },
     { kind: "ready" },
+    { kind: "decided", stay: undefined },
     { kind: "quit-done" },
     { kind: "drained" },
     { kind: "group-gone" },

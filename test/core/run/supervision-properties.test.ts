@@ -23,8 +23,8 @@ test("a run exits once, with nothing after it, and with the code of what ended i
 
 /** The exit code that the events call for. */
 function codeOf(trace: readonly Entry[], policy: RunPolicy): number {
-  let isWaiting = policy.waitMs !== undefined;
-  for (const { event } of trace) {
+  let isWaiting = policy.waitMs !== undefined || policy.hasPeers;
+  for (const { event, after } of trace) {
     if (event?.kind === "reaped" && event.pid === CHILD) return exitCodeOf(event.exit, policy.expectedCodes);
     if (event?.kind === "deadline" && event.of === "kill") return exitCodeOf({ signal: 9 }, policy.expectedCodes);
     if (event?.kind === "start-failed") return event.exitCode;
@@ -32,15 +32,18 @@ function codeOf(trace: readonly Entry[], policy: RunPolicy): number {
     if (event?.kind === "wait-failed") return event.exitCode;
     if (event?.kind === "signal" && endsTheWait(event.signal, policy)) return 128 + event.signal;
     if (event?.kind === "deadline" && policy.onWaitTimeout === "fail") return policy.waitFailureCode;
-    isWaiting = event?.kind !== "ready" && event?.kind !== "deadline";
+    isWaiting = after.phase === "waiting";
   }
   throw new Error("nothing ended it");
 }
 
-test("the sidecars are quit once, unless the policy says that they stay; then that is said", () => {
+test("the sidecars are quit once, unless the policy or another app container says that they stay; then that is said", () => {
   always((world) => {
     const [exit] = actionsOf(world, "exit");
-    const reason = reasonToStay(exit?.code ?? -1, world.policy);
+    const own = reasonToStay(exit?.code ?? -1, world.policy);
+    const answers = world.trace.flatMap(({ event }) => (event?.kind === "decided" ? [event.stay] : []));
+    const reason = world.policy.hasPeers ? answers[0] : own;
+    expect(answers).toEqual(world.policy.hasPeers ? [own ?? reason] : []);
     expect(actionsOf(world, "quit")).toHaveLength(reason === undefined ? 1 : 0);
     expect(actionsOf(world, "stay").map(({ reason }) => reason)).toEqual(reason === undefined ? [] : [reason]);
   });
@@ -60,7 +63,7 @@ function isDropped(event: SignalEvent, policy: RunPolicy): boolean {
 test("each signal that came before the child is dropped where it neither ends the wait nor is blocked in the child, and no other", () => {
   always(({ trace, policy }) => {
     for (const { event, before, actions } of trace) {
-      const isOver = before === undefined || ["ending-group", "quitting", "over"].includes(before.phase);
+      const isOver = before === undefined || ["ending-group", "deciding", "quitting", "over"].includes(before.phase);
       const drops = !isOver && event?.kind === "signal" && isDropped(event, policy);
       expect(actions.filter(({ kind }) => kind === "drop")).toEqual(
         drops ? [{ kind: "drop", signal: event.signal }] : [],

@@ -11,6 +11,8 @@ const names = /istio|pilot-agent|linkerd|kuma|consul|dapr|vault|cloud.?sql|csql|
 const otherTools: Readonly<Record<string, readonly string[]>> = {
   "core/cli/names.ts": ["linkerd-await", "pilot-agent"],
   "core/inject/container/command.ts": ["pilot-agent"],
+  "core/inject/orchestrators/airflow.ts": ["with istio-proxy"],
+  "core/inject/orchestrators/kubeflow-pipelines.ts": ["sidecar.istio.io/inject", "no Istio"],
   "core/sidecars/containers.ts": ["opa-istio"],
   "core/cli/options/shutdown.ts": [
     "ISTIO_QUIT_API",

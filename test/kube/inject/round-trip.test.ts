@@ -93,6 +93,21 @@ items:
                 - { name: pytorch, image: registry.example.com/train, command: [/train] }
 `,
   ],
+  [
+    "sidecars that become native",
+    `kind: Pod
+metadata:
+  annotations: { ebb.dev/inject: "true", ebb.dev/sidecars: "logs", ebb.dev/native: "true" }
+spec:
+  containers:
+    - name: logs # ships them
+      image: 'fluent-bit'
+      args: ["-c", /conf]
+    - name: app
+      command: ["/app"]
+    - {name: sql, image: cloud-sql-proxy}
+`,
+  ],
 ];
 
 function changed(text: string, changePod: Parameters<typeof injectText>[2]): string {

@@ -82,7 +82,7 @@ describe("a hostile pod", () => {
     const containers = Array.from({ length: 500 }, (_, at) => ({ name: `c${at}`, command: ["/app"], volumeMounts }));
     const annotations = {
       ...pod.metadata.annotations,
-      "ebb.dev/containers": "abc".replaceAll(/./g, (one) => `${one.repeat(5000)},`),
+      "ebb.dev/apps": "abc".replaceAll(/./g, (one) => `${one.repeat(5000)},`),
     };
     const { answer, response } = reviewed({ object: { metadata: { annotations }, spec: { containers } } });
     expect(answer.status?.message).toMatch(/^ebb cannot be put into this pod: .*… \(\d+ more characters\)$/);

@@ -2,9 +2,10 @@ import { withoutSlashes } from "../../base/address.ts";
 import { redactUrl } from "../../base/redact.ts";
 import { splitBy } from "../../base/text.ts";
 import { parseExecutable } from "../../run/process.ts";
+import { parseRestartCodes } from "../../run/restart.ts";
 import { parseQuitOption } from "../../sidecars/quit.ts";
 import { list, option, optional } from "../option.ts";
-import { duration, oneOf, positive, syntax, wholeNumber } from "../syntax.ts";
+import { containerNames, duration, oneOf, positive, syntax, wholeNumber } from "../syntax.ts";
 import { oneMore, url, whenTrue } from "./variables.ts";
 
 /** Draining and quitting. */
@@ -58,7 +59,24 @@ export const shutdown = {
     value: "Always|OnFailure|Never",
     syntax: oneOf(["Always", "OnFailure", "Never"]),
     isAnnotation: true,
-    help: "the pod's restartPolicy; ebb keeps the sidecars if the kubelet will restart this container",
+    help: "the restartPolicy of the container, else of the pod; ebb keeps the sidecars if the kubelet will restart this container",
+  }),
+  restartCodes: optional({
+    flag: "restart-codes",
+    group: "shutdown",
+    value: "[!]CODE[,CODE]",
+    syntax: syntax(parseRestartCodes, "exit codes such as 42,43, or !0,1 for all but these"),
+    isAnnotation: true,
+    help: "the exit codes of the container's restartPolicyRules, after which the kubelet restarts it whatever its policy; !: all other codes",
+  }),
+  lastOf: optional({
+    flag: "last-of",
+    group: "shutdown",
+    value: "NAME,NAME",
+    syntax: containerNames,
+    secret: false,
+    isAnnotation: true,
+    help: "the app containers of this pod, this one first: the last one that ends quits the sidecars",
   }),
   quitTimeout: option({
     flag: "quit-timeout",

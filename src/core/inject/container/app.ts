@@ -4,6 +4,7 @@ import type { InjectRequest } from "../policy.ts";
 import type { Chosen } from "./choose.ts";
 import type { Surroundings } from "./network.ts";
 import { type Delay, delayOf, delayOptions } from "./post-start.ts";
+import { mayEnd, restartOptions } from "./restart.ts";
 import { graceOf, type HookPlan, isAlwaysRestarted, planHook, stopSignalOf } from "./shutdown.ts";
 import { sidecarOptions } from "./sidecars.ts";
 
@@ -21,25 +22,36 @@ export interface App extends Chosen {
   readonly looks: boolean;
   /** Whether ebb's volume is mounted there. */
   readonly isMounted: boolean;
+  /** Whether it ends unseen by ebb, which starts others in the pod. */
+  readonly isUnseen: boolean;
 }
 
 interface Whole {
   readonly pod: Pod;
   readonly request: InjectRequest;
   readonly surroundings: Surroundings;
+  /** Whether ebb starts apps beside one that it does not start: then it quits no sidecar, unless the user says so. */
+  readonly isBlind: boolean;
 }
 
+/** The pod's options that a helper does not take: it ends after the apps, when it has done its work. */
+const ofApps: readonly string[] = ["grace", "drain"];
+
 /** Collects the options of a container: what the pod's fields mean, then the policy's, then the annotations'. */
-export function planApp(chosen: Chosen, { pod, request, surroundings }: Whole): App {
-  const { container, start } = chosen;
+export function planApp(chosen: Chosen, { pod, request, surroundings, isBlind }: Whole): App {
+  const { container, start, role } = chosen;
   const { annotations, policy } = request;
-  const fields = new Map([["restart-policy", container.restartPolicy ?? pod.spec.restartPolicy ?? "Always"]]);
+  const fields = new Map(restartOptions(container, pod));
+  const isUnseen = isBlind && mayEnd(container, pod);
+  if (isUnseen) fields.set("quit-on", "never");
   for (const [flag, text] of surroundings.options) fields.set(flag, text);
   if (graceOf(pod) > 0) fields.set("pod-grace", `${graceOf(pod)}s`);
   const stopSignal = stopSignalOf(container, start.image?.stopSignal);
   if (stopSignal !== undefined) fields.set("stop-signal", stopSignal);
-  const said = new Map([...annotations.options, ...(annotations.own.get(container.name) ?? [])]);
-  const given = new Map([...policy.options, ...said]);
+  const common = (options: ReadonlyMap<string, string>) =>
+    [...options].filter(([flag]) => role !== "helper" || !ofApps.includes(flag));
+  const said = new Map([...common(annotations.options), ...(annotations.own.get(container.name) ?? [])]);
+  const given = new Map([...common(policy.options), ...said]);
   const named = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
   const delay = start.kind === "unknown" ? undefined : delayOf(chosen, surroundings, named);
   const options = new Map([...delayOptions(delay), ...named]);
@@ -48,7 +60,7 @@ export function planApp(chosen: Chosen, { pod, request, surroundings }: Whole): 
   const isGiven = (flag: string) => given.has(flag) || variablesOf(flag).some((name) => variables.has(name));
   const looks = options.get("sidecar") !== "none";
   const isMounted = start.kind === "wrapped" || (start.kind === "unknown" && shutdown.kind !== "none");
-  return { ...chosen, options, said, isGiven, delay, shutdown, looks, isMounted };
+  return { ...chosen, options, said, isGiven, delay, shutdown, looks, isMounted, isUnseen };
 }
 
 /** Reports whether ebb adds nothing to an app: its command is not known, and it needs no drain. */
@@ -56,15 +68,24 @@ export function isLeft({ start, isMounted }: App): boolean {
   return start.kind === "unknown" && !isMounted;
 }
 
-/** Returns a remark on an app that ebb does not start, because its command is not known; an empty list on any other. */
+/**
+ * Returns a remark on an app that ebb does not start, because its command is not known, or must stay; an empty list on any
+ * other.
+ */
 export function remarkOnUnknown(app: App, pod: Pod): readonly Remark[] {
-  const { at, container, start, shutdown } = app;
+  const { at, container, start, role, shutdown, isUnseen } = app;
   if (start.kind !== "unknown") return [];
   const { name, args } = container;
   const does = shutdown.kind === "hook" ? "only drains" : "does not start";
-  const left = isAlwaysRestarted(pod) ? `, and there is no drain hook either (${shutdown.why})` : "";
+  const unseen = isUnseen ? `, so ebb does not see when "${name}" ends: ${REAPED}` : "";
+  const left = isAlwaysRestarted(pod) ? `, and there is no drain hook either (${shutdown.why})` : unseen;
   const consequence = isLeft(app) ? left : `, so ebb ${does} "${name}"`;
+  const field = `spec.containers[${at}].command`;
+  if (role === "untouchable") return [{ field, message: `left as it is${consequence}: ${start.reason}` }];
   const what = (args ?? []).length > 0 ? "ENTRYPOINT" : "ENTRYPOINT and CMD";
   const message = `not in the manifest${consequence}: ${start.reason}; ebb.dev/entrypoint.${name}, or command here, can give its ${what} instead`;
-  return [{ field: `spec.containers[${at}].command`, message }];
+  return [{ field, message }];
 }
+
+/** What ends a pod in which ebb does not see the end of a container. */
+export const REAPED = "it quits no sidecar here, and a native one or ebb reaper ends the pod";

@@ -2,19 +2,22 @@ import { joinNames } from "../../base/wording.ts";
 import { nearest } from "../../cli/suggestion.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
 import { annotationField } from "../annotation-names.ts";
-import { quitterPath } from "../by-hand.ts";
+import type { Role } from "../orchestrators/orchestrator.ts";
+import { orchestratorOf } from "../orchestrators/registry.ts";
 import { architecturesOf } from "../other-system.ts";
-import type { Container, Pod, Remark, Remarks } from "../pod.ts";
+import { type Container, MOST_REMARKS, type Pod, type Remark, type Remarks } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectRequest, TrackedImage } from "../policy.ts";
 import { innerStarterOf, starterOf, wrap } from "./command.ts";
+import { pathAsked, roleOf } from "./role.ts";
 import { hasNoCommand, type Words, wordsOf } from "./words.ts";
 
-/** A container that ebb is to start. */
+/** A container that is an app or its helper. */
 export interface Chosen {
   /** Its index in spec.containers. */
   readonly at: number;
   readonly container: Container;
+  readonly role: Exclude<Role, "sidecar">;
   readonly start: Start;
 }
 
@@ -24,39 +27,33 @@ export type Start =
   | { readonly kind: "wrapped"; readonly command: string[]; readonly image: TrackedImage | undefined }
   /** As before: by an ebb of its own. */
   | { readonly kind: "own-ebb"; readonly image: TrackedImage | undefined }
-  /** As before: nobody knows its command. */
+  /** As before: nobody knows its command, or an orchestrator needs it as it is. */
   | { readonly kind: "unknown"; readonly reason: string; readonly image: undefined };
 
-/** Chooses the containers that ebb starts: those that ebb.dev/containers names, else all but the sidecars. */
+/** Chooses the containers that ebb starts: all but the sidecars. */
 export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Remarks): readonly Chosen[] {
   const { annotations } = request;
   const { containers } = pod.spec;
-  const named = annotations.containers === undefined ? undefined : new Set(annotations.containers);
-  const isWanted = (container: Container) =>
-    named === undefined
-      ? isApp(container) && !annotations.sidecars.includes(container.name)
-      : named.has(container.name);
-  const wanted = containers.map((container, at) => ({ container, at })).filter(({ container }) => isWanted(container));
-  const absent = named === undefined ? [] : missingContainers(named, pod);
+  const all = containers.map((container, at) => ({ container, at, role: roleOf(pod, container, annotations) }));
+  const wanted = all.flatMap(({ role, ...one }) => (role === "sidecar" ? [] : { ...one, role }));
+  const absent = missingApps(annotations, pod);
   const nothing = wanted.length === 0 && absent.length === 0 ? [nothingToStart(containers)] : [];
   remarks.problems.push(...absent, ...nothing, ...strayNames(wanted, annotations), ...unclear(wanted, annotations));
   remarks.warnings.push(...unknownSidecars(pod, annotations), ...idleEntrypoints(wanted, annotations));
-  remarks.warnings.push(...containers.flatMap((one, at) => (isWanted(one) ? [] : needless(one, at))));
+  remarks.warnings.push(
+    ...all.flatMap(({ role, container, at }) => (role === "sidecar" ? needless(container, at) : [])),
+  );
   const architectures = architecturesOf(pod);
   return wanted.flatMap((one) => {
+    if (one.role === "untouchable") return { ...one, start: untouched(pod) };
     const start = startOf(one, wordsOf(one.container, request, architectures), remarks);
     return start === undefined ? [] : { ...one, start };
   });
 }
 
-/** Reports whether a container is an app: no sidecar that ebb knows, and none that only quits one. */
-export function isApp(container: Container): boolean {
-  return !isSidecar(container.name, container.image ?? undefined) && pathAsked(container) === undefined;
-}
-
-/** Returns the path at which a container that does nothing else asks a sidecar to quit; undefined for any other. */
-function pathAsked({ command, args }: Container): string | undefined {
-  return quitterPath(command ?? [], args ?? []);
+function untouched(pod: Pod): Start {
+  const reason = `${orchestratorOf(pod)?.name} needs it as it is`;
+  return { kind: "unknown", reason, image: undefined };
 }
 
 /** Returns a warning for a container that does only what ebb does. */
@@ -99,7 +96,7 @@ function nothingToStart(containers: readonly Container[]): Remark {
   const names = joinNames(namesOf(containers));
   return {
     field: "spec.containers",
-    message: `there are only sidecars here (${names}); if one of them is the app, name it with ebb.dev/containers`,
+    message: `there are only sidecars here (${names}); if one of them is the app, name it in ebb.dev/apps`,
   };
 }
 
@@ -144,21 +141,23 @@ function idleEntrypoints(wanted: readonly Wanted[], { entrypoint, entrypoints }:
 }
 
 /**
- * Returns a problem for each name in ebb.dev/containers (`named`) that no ordinary container of the pod has. An init
- * container's name is a problem, too.
+ * Returns a problem for each name in ebb.dev/apps that no ordinary container of the pod has, or that ebb.dev/sidecars has,
+ * too.
  */
-function missingContainers(named: ReadonlySet<string>, { spec }: Pod): readonly Remark[] {
+function missingApps({ apps, sidecars }: PodAnnotations, { spec }: Pod): readonly Remark[] {
   const names = new Set(namesOf(spec.containers));
   const inits = new Set(namesOf(spec.initContainers ?? []));
   const there = joinNames([...names]);
   const whatIs = (name: string) =>
     inits.has(name) ? `"${name}" is an init container, which ebb never starts` : `there is no container "${name}"`;
-  return [...named]
-    .filter((name) => !names.has(name))
-    .map((name) => ({
-      field: annotationField("ebb.dev/containers"),
-      message: `${whatIs(name)}: this pod's containers are ${there}`,
-    }));
+  const messageOn = (name: string) => {
+    if (sidecars.has(name)) return `"${name}" is in ebb.dev/sidecars, too`;
+    return names.has(name) ? undefined : `${whatIs(name)}: this pod's containers are ${there}`;
+  };
+  return [...apps].flatMap((name) => {
+    const message = messageOn(name);
+    return message === undefined ? [] : [{ field: annotationField("ebb.dev/apps"), message }];
+  });
 }
 
 /**
@@ -172,8 +171,9 @@ function unknownSidecars({ spec }: Pod, { sidecars }: PodAnnotations): readonly 
     const near = nearest(name, names);
     return near === undefined ? "" : `; did you mean ${near}?`;
   };
-  return sidecars
+  return [...sidecars]
     .filter((name) => !there.has(name) && !isSidecar(name, undefined))
+    .slice(0, MOST_REMARKS + 1) // each is compared with all names
     .map((name) => ({
       field: annotationField("ebb.dev/sidecars"),
       message: `there is no container "${name}": this pod's containers are ${joinNames(names)}${hintFor(name)}`,

@@ -4,6 +4,7 @@ import { isSidecar } from "../../sidecars/containers.ts";
 import { detect } from "../../sidecars/detect.ts";
 import { isProxy } from "../../sidecars/registry.ts";
 import { NATIVE } from "../annotation-names.ts";
+import { readNativeValue } from "../native-value.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { type PodAnnotations, variablesOf } from "../pod-annotations.ts";
 import { choiceIn, type PodSidecars, sidecarsOf, variablesIn } from "./sidecars.ts";
@@ -20,24 +21,22 @@ export interface Surroundings extends PodSidecars {
 }
 
 /** Collects what a pod tells of its network, its sidecars and the app's ports. */
-export function surroundingsOf(pod: Pod, said: Pick<PodAnnotations, "containers" | "sidecars">): Surroundings {
+export function surroundingsOf(pod: Pod, said: Pick<PodAnnotations, "apps" | "sidecars">): Surroundings {
   const isOnNode = pod.spec.hostNetwork === true;
   const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
   const options = new Map<string, string>();
   const ports = appPorts(pod, said.sidecars);
   if (ports.length > 0) options.set("app-port", ports.join(","));
   if (isOnNode) options.set("host-network", "true");
-  return { isOnNode, sidecars: sidecarsOf(pod, said.containers), annotations, options };
+  return { isOnNode, sidecars: sidecarsOf(pod, said.apps), annotations, options };
 }
 
 /** The most ports that `app-port` gets. */
 const MAX_PORTS = 50;
 
 /** Lists the TCP ports that the app's containers declare. */
-function appPorts({ spec }: Pod, sidecars: readonly string[]): readonly number[] {
-  const apps = spec.containers.filter(
-    ({ name, image }) => !isSidecar(name, image ?? undefined) && !sidecars.includes(name),
-  );
+function appPorts({ spec }: Pod, sidecars: ReadonlySet<string>): readonly number[] {
+  const apps = spec.containers.filter(({ name, image }) => !isSidecar(name, image ?? undefined) && !sidecars.has(name));
   const ports = apps.flatMap(({ ports }) => listOf(ports).map(objectOf));
   const numbers = ports.flatMap(({ containerPort, protocol }) =>
     Number.isInteger(containerPort) && (protocol ?? "TCP") === "TCP" ? [containerPort as number] : [],
@@ -46,14 +45,16 @@ function appPorts({ spec }: Pod, sidecars: readonly string[]): readonly number[]
 }
 
 /**
- * Returns the names of a pod's native sidecars (init containers with restartPolicy Always) that ebb knows,
- * comma-separated: `istio,dapr`. Returns undefined if there are none, or if the pod has the annotation ebb.dev/native.
+ * Returns the value of ebb.dev/native that names a pod's native sidecars (init containers with restartPolicy Always) that
+ * ebb knows: `istio,dapr`, behind the pod's own `true` or `false`. Returns undefined if there are none, or if the pod
+ * names some itself.
  */
 export function nativeSidecarsIn(pod: Pod): string | undefined {
-  if (pod.metadata?.annotations?.[NATIVE] !== undefined) return undefined;
+  const said = pod.metadata?.annotations?.[NATIVE];
+  if (said !== undefined && readNativeValue(said).names.length > 0) return undefined;
   const natives = sidecarsOf(pod).filter(({ at }) => at === undefined);
   const names = new Set(natives.map(({ name }) => name));
-  return names.size === 0 ? undefined : [...names].join(",");
+  return names.size === 0 ? undefined : [...(said === undefined ? [] : [said.trim()]), ...names].join(",");
 }
 
 /**

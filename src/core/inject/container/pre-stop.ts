@@ -6,6 +6,7 @@ import { shownIn } from "../../sidecars/shown.ts";
 import { kindOfHook } from "../by-hand.ts";
 import { mountInTheWay } from "../install.ts";
 import type { Container, Hook, Remark } from "../pod.ts";
+import { flagsOf } from "../pod-annotations.ts";
 import { EBB } from "./command.ts";
 
 /** How long a hook drains. */
@@ -47,7 +48,7 @@ export function proxyHook(
   const passed = sidecar.name === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
   const flags = passed.flatMap((flag) => {
     const text = own.get(flag);
-    return text === undefined ? [] : [`--${flag}=${text}`];
+    return text === undefined ? [] : flagsOf(flag, text);
   });
   return [EBB, "drain", `--sidecar=${formatChoice({ isAuto: false, named: [sidecar] })}`, ...flags, `--drain=${drain}`];
 }

@@ -145,21 +145,6 @@ export function warnOfUncatchableSignal(
 }
 
 /**
- * Returns what is wrong with containers, started by ebb, that each quit the sidecars when they end: the first takes
- * them from the others. `isNamed`: the pod names its containers. Returns undefined if at most one does.
- */
-export function rivalQuitters(started: readonly Container[], isNamed: boolean): Remark | undefined {
-  const quitters = started.filter(quits);
-  if (quitters.length < 2) return undefined;
-  const names = quitters.map(({ name }) => name).join(", ");
-  const never = "annotate it with ebb.dev/quit-on.NAME: never for all but one";
-  const message = isNamed
-    ? `whichever of ${names} ends first quits the sidecars, also under the others: ${never} if that is not meant`
-    : `whichever of ${names} ends first would quit the sidecars that the others still need: name with ebb.dev/containers the one that ends last, or ${never}`;
-  return { field: "spec.containers", message };
-}
-
-/**
  * Reports whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes.
  */
 export function quits({ env }: Container): boolean {

@@ -10,6 +10,7 @@ import { foundIn } from "../../sidecars/plan.ts";
 import { isProxy, kindOf, sidecarNames } from "../../sidecars/registry.ts";
 import { quitsThatAreOff, type ShownSidecar, shownIn } from "../../sidecars/shown.ts";
 import { NATIVE } from "../annotation-names.ts";
+import { readNativeValue } from "../native-value.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 
@@ -30,12 +31,12 @@ export interface PodSidecars {
  * Returns the sidecars that ebb knows among a pod's containers and native sidecars, but for those that the pod says are
  * its apps.
  */
-export function sidecarsOf({ spec }: Pod, apps: readonly string[] = []): readonly PodSidecar[] {
+export function sidecarsOf({ spec }: Pod, apps: ReadonlySet<string> = new Set()): readonly PodSidecar[] {
   const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
   const others = spec.containers.map((container, at) => ({ container, at }));
   return [
     ...natives.map((container) => ({ container, at: undefined })),
-    ...others.filter(({ container }) => !apps.includes(container.name)),
+    ...others.filter(({ container }) => !apps.has(container.name)),
   ].flatMap(({ container, at }) => {
     const shown = shownIn(container);
     return shown === undefined ? [] : [{ ...shown, at }];
@@ -101,7 +102,7 @@ export function sidecarOptions(
 
 /** Reports false for a native sidecar if the pod's own ebb.dev/native leaves it out: `ebb run` would tell it to quit. */
 function isKnownNative({ at, name }: PodSidecar, annotations: Annotations): boolean {
-  if (at !== undefined || !annotations.has(NATIVE)) return true;
+  if (at !== undefined || readNativeValue(annotations.get(NATIVE) ?? "").names.length === 0) return true;
   return foundIn({ env: {}, annotations }, [name]).every(({ isNative }) => isNative);
 }
 

@@ -4,6 +4,7 @@ import { readDocument, type YamlDocument } from "./document.ts";
 import { addSplice, type Edit, indented, insertLines, type Place } from "./items.ts";
 import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
+import { movedItems } from "./moved.ts";
 import { endOf, indentationAt, isBlock, isFirstOnLine, lineEnd, startOf } from "./places.ts";
 import { applySplices, type Splice } from "./splice.ts";
 import { blockLines, inlineText, quotedLike, styleOf } from "./style.ts";
@@ -16,7 +17,7 @@ import { blockLines, inlineText, quotedLike, styleOf } from "./style.ts";
 export function editsTo(document: YamlDocument, after: unknown): readonly Splice[] {
   const { root, text } = document;
   if (root === null) throw new Error("an empty document cannot be changed");
-  const style = styleOf(document);
+  const style = { ...styleOf(document), moved: movedItems(document) };
   const edit: Edit = { document, style, splices: [], expected: new Map(), change: (...args) => change(edit, ...args) };
   edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });
   const changed = applySplices(text, edit.splices);

@@ -9,6 +9,7 @@ import {
   type ToStringOptions,
   visit,
 } from "yaml";
+import { isObject } from "../../../core/base/json.ts";
 import type { YamlDocument } from "./document.ts";
 import { columnOf, indentationAt, isBlock, isFirstOnLine, startsOf } from "./places.ts";
 import { plainValue } from "./scalars.ts";
@@ -22,6 +23,8 @@ export interface YamlStyle {
   readonly indentSeq: boolean;
   /** The indentation of a level if the document is JSON, empty if that is on one line; undefined if it is YAML. */
   readonly json: string | undefined;
+  /** Returns the lines in which the document has an item of a list: see `movedItems`. */
+  readonly moved?: (value: unknown) => readonly string[] | undefined;
 }
 
 /**
@@ -62,10 +65,38 @@ function jsonIndent(text: string, root: Node | null): string | undefined {
   return isFirstOnLine(text, start) ? indentationAt(text, start) : "";
 }
 
-/** Formats a non-empty map or list in YAML's block style. Returns its lines. */
-export function blockLines(value: unknown, { indent, indentSeq }: YamlStyle): readonly string[] {
-  const text = stringify(value, { indent, indentSeq });
-  return text.replace(/\n$/, "").split("\n");
+/**
+ * Formats a non-empty map or list in YAML's block style. Returns its lines. Items of lists that the document has elsewhere
+ * are written as they are there.
+ */
+export function blockLines(value: unknown, { indent, indentSeq, moved }: YamlStyle): readonly string[] {
+  const kept: (readonly string[])[] = [];
+  const marked = mapItems(value, (item) => {
+    const lines = moved?.(item);
+    return lines === undefined ? item : `${MARK}${kept.push(lines) - 1}`;
+  });
+  const lines = stringify(marked, { indent, indentSeq }).replace(/\n$/, "").split("\n");
+  if (kept.length === 0) return lines;
+  return lines.flatMap((line) => {
+    const [, margin = "", at] = marks.exec(line) ?? [];
+    return at === undefined ? line : (kept[Number(at)] ?? []).map((each) => (each === "" ? each : margin + each));
+  });
+}
+
+/** What stands in the place of an item, followed by its number; no YAML has it. */
+const MARK = "\u{f0000}";
+const marks = new RegExp(`^( *)- "?${MARK}(\\d+)"?$`, "u");
+
+/** Returns a copy of a value in which `change` has replaced items of lists. */
+function mapItems(value: unknown, change: (item: unknown) => unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item) => {
+      const changed = change(item);
+      return changed === item ? mapItems(item, change) : changed;
+    });
+  }
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, mapItems(field, change)]));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { injectPod } from "../../../../src/core/inject/inject-pod.ts";
 import { app, changed, type Given, type Loose, podOf, policy, refusal, warnings } from "../injection.ts";
-import { image, named } from "./chosen.ts";
+import { image } from "./chosen.ts";
 
 test.each([
   ["/ebb", "run", "--", "/app"],
@@ -113,51 +113,3 @@ test.each(["ebb.dev/entrypoint", "ebb.dev/entrypoint.app"])(
     expect(warnings(given)).toEqual([[`metadata.annotations[${name}]`, message]]);
   },
 );
-
-// Several containers in a pod that ends
-
-const two = [named("a"), named("b")];
-
-test.each(["Never", "OnFailure"])(
-  "restartPolicy %s: several containers would quit the sidecars under each other",
-  (restartPolicy) => {
-    const [[field, message] = []] = refusal({ containers: two, spec: { restartPolicy } });
-    expect(field).toBe("spec.containers");
-    expect(message).toContain("whichever of a, b ends first would quit the sidecars that the others still need");
-  },
-);
-
-const ends = { containers: two, spec: { restartPolicy: "Never" } };
-
-test.each<[string, Given, number]>([
-  ["one is named", { ...ends, annotations: { "ebb.dev/containers": "b" } }, 0],
-  ["all but one never quit", { ...ends, annotations: { "ebb.dev/quit-on.a": "never" } }, 0],
-  ["none of them does", { ...ends, annotations: { "ebb.dev/quit-on": "never" } }, 0],
-  [
-    "one of them says so itself, as another tool has it",
-    { ...ends, containers: [named("a"), named("b", { env: [{ name: "NEVER_KILL_ISTIO", value: "true" }] })] },
-    0,
-  ],
-  ["several are named, with a warning", { ...ends, annotations: { "ebb.dev/containers": "a,b" } }, 1],
-  [
-    "several are named, and all but one never quit",
-    { ...ends, annotations: { "ebb.dev/containers": "a,b", "ebb.dev/quit-on.b": "never" } },
-    0,
-  ],
-  ["the pod is never over", { containers: two }, 0],
-  [
-    "one of them starts an ebb of its own",
-    { ...ends, containers: [named("a"), named("b", { command: ["/ebb", "/b"] })] },
-    0,
-  ],
-])("that is fine where %s", (_, given, count) => {
-  changed(given);
-  const said = warnings(given);
-  expect(said).toHaveLength(count);
-  for (const [field] of said) expect(field).toBe("spec.containers");
-});
-
-test("a value that ebb run would refuse is no reason to believe that it will not quit", () => {
-  const containers = [named("a"), named("b", { env: [{ name: "EBB_QUIT_ON", value: "sometimes" }] })];
-  expect(refusal({ ...ends, containers })[0]?.[0]).toBe("spec.containers");
-});

@@ -27,7 +27,7 @@ test("all containers but the sidecars are started by ebb; init containers, nativ
 test.each<[string, readonly string[], string | undefined]>([
   ["agent", ["app", "agent"], undefined],
   ["agnt", ["app", "agent"], "agent"],
-  ["agent, Envoi", ["app", "agent", "envoi"], "envoi"],
+  ["agent, Envoi", ["app", "envoi", "agent"], "envoi"],
   ["setp", ["app"], "setup"],
   ["nothing-near", ["app"], ""],
   ["istio-proxy", ["app"], undefined], // it may be injected later
@@ -35,7 +35,7 @@ test.each<[string, readonly string[], string | undefined]>([
   "ebb.dev/sidecars: %s beside %j: a container that is not there is warned of, with the name that is near",
   (text, names, near) => {
     const given = {
-      annotations: { "ebb.dev/sidecars": text },
+      annotations: { "ebb.dev/sidecars": text, "ebb.dev/native": "false" },
       containers: names.map((name) => named(name)),
       spec: { initContainers: [named("setup")] },
     };
@@ -83,35 +83,42 @@ test("a sidecar is known by its image, too", () => {
   expect(changed({ containers: [app(), proxy] }).spec.containers[1]).toEqual(proxy);
 });
 
-test("ebb.dev/sidecars names others that are none of the app's", () => {
-  const pod = changed({ containers: [app(), named("metrics")], annotations: { "ebb.dev/sidecars": "metrics" } });
+test("ebb.dev/sidecars names others that are no apps", () => {
+  const annotations = { "ebb.dev/sidecars": "metrics", "ebb.dev/native": "false" };
+  const pod = changed({ containers: [app(), named("metrics")], annotations });
   expect(Object.values(commandsOf(pod)).map(([path]) => path)).toEqual(["/ebb.dev/ebb", "/app"]);
 });
 
-test("ebb.dev/containers names those that ebb starts, also one that looks like a sidecar", () => {
-  const containers = [named("a"), named("b"), named("envoy")];
-  const pod = changed({ containers, annotations: { "ebb.dev/containers": "b, envoy" } });
-  expect(Object.values(commandsOf(pod)).map(([path]) => path)).toEqual(["/app", "/ebb.dev/ebb", "/ebb.dev/ebb"]);
+test("ebb.dev/apps names apps that look like sidecars, beside the other apps", () => {
+  const containers = [named("a"), named("istio-proxy"), named("envoy")];
+  const pod = changed({ containers, annotations: { "ebb.dev/apps": "a, envoy" } });
+  expect(Object.values(commandsOf(pod)).map(([path]) => path)).toEqual(["/ebb.dev/ebb", "/app", "/ebb.dev/ebb"]);
 });
 
 test.each<[string, Given, string, string]>([
   [
     "a name that is not there",
-    { annotations: { "ebb.dev/containers": "app,ap" } },
-    "metadata.annotations[ebb.dev/containers]",
+    { annotations: { "ebb.dev/apps": "app,ap" } },
+    "metadata.annotations[ebb.dev/apps]",
     `there is no container "ap": this pod's containers are app`,
   ],
   [
     "an init container's name",
-    { annotations: { "ebb.dev/containers": "setup" }, spec: { initContainers: [named("setup")] } },
-    "metadata.annotations[ebb.dev/containers]",
+    { annotations: { "ebb.dev/apps": "setup" }, spec: { initContainers: [named("setup")] } },
+    "metadata.annotations[ebb.dev/apps]",
     `"setup" is an init container, which ebb never starts: this pod's containers are app`,
   ],
   [
     "no name",
-    { annotations: { "ebb.dev/containers": " , " } },
-    "metadata.annotations[ebb.dev/containers]",
+    { annotations: { "ebb.dev/apps": " , " } },
+    "metadata.annotations[ebb.dev/apps]",
     'expected names of containers, as in a,b, got " , "',
+  ],
+  [
+    "an app that is a sidecar",
+    { annotations: { "ebb.dev/apps": "b", "ebb.dev/sidecars": "b" }, containers: [app(), named("b")] },
+    "metadata.annotations[ebb.dev/apps]",
+    '"b" is in ebb.dev/sidecars, too',
   ],
   [
     "an option of a container that ebb does not start",
@@ -130,13 +137,13 @@ test.each<[string, Given, string, string]>([
 });
 
 test("what is wrong is told all at once", () => {
-  const annotations = { "ebb.dev/containers": "a,c", "ebb.dev/drain": "soon", "ebb.dev/grace.b": "5s" };
+  const annotations = { "ebb.dev/apps": "a,c", "ebb.dev/drain": "soon", "ebb.dev/grace.x": "5s" };
   const mounts = { volumeMounts: [{ name: "tools", mountPath: "/ebb.dev/tools" }] };
   const fields = refusal({ annotations, containers: [named("a", mounts), named("b")] }).map(([field]) => field);
   expect(fields.toSorted()).toEqual([
-    "metadata.annotations[ebb.dev/containers]",
+    "metadata.annotations[ebb.dev/apps]",
     "metadata.annotations[ebb.dev/drain]",
-    "metadata.annotations[ebb.dev/grace.b]",
+    "metadata.annotations[ebb.dev/grace.x]",
     "spec.containers[0].volumeMounts[0].mountPath",
   ]);
 });
@@ -187,10 +194,10 @@ describe("a container that only waits and then quits a sidecar", () => {
     ]);
   });
 
-  test("is one where ebb.dev/containers names it", () => {
-    const given = { containers: [app(), quitter], spec: job, annotations: { "ebb.dev/containers": "quitter" } };
+  test("is one where ebb.dev/apps names it", () => {
+    const given = { containers: [app(), quitter], spec: job, annotations: { "ebb.dev/apps": "quitter" } };
     expect(commandsOf(changed(given))).toEqual({
-      app: ["/app", "serve"],
+      app: ["/ebb.dev/ebb", "run", "--", "/app", "serve"],
       quitter: ["/ebb.dev/ebb", "run", "--", "/bin/sh", "-c", script],
     });
     expect(warnings(given)).toEqual([]);

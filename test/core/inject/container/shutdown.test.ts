@@ -115,7 +115,7 @@ test("a plain Envoy's asks at no port that the app declares, when it looks for t
     const [, { hook }] = leavingOf({ containers }) as Loose;
     return hook;
   };
-  expect(hookBeside("envoy")).toBe("/ebb.dev/ebb drain --sidecar=envoy --app-port=8001,80 --drain=24s");
+  expect(hookBeside("envoy")).toBe("/ebb.dev/ebb drain --sidecar=envoy --app-port=8001 --app-port=80 --drain=24s");
   expect(hookBeside("istio-proxy")).toBe("/ebb.dev/ebb drain --sidecar=istio --drain=24s");
 });
 

@@ -47,10 +47,10 @@ describe("the sidecars that a manifest shows are named to ebb run:", () => {
     ],
     ["not where a variable does", own("CSQL_PROXY_QUIT_URLS", "http://localhost:9091/quitquitquit"), undefined],
     ["not an init container that ends", { spec: { ...job, initContainers: [csql] } }, undefined],
-    ["not the app", { ...beside(envoy), annotations: { "ebb.dev/containers": "app" } }, "auto,envoy"],
+    ["not the app", { ...beside(envoy), annotations: { "ebb.dev/apps": "app" } }, "auto,envoy"],
     [
       "not what the user calls the app",
-      { containers: [{ ...envoy, command: ["envoy"] }], annotations: { "ebb.dev/containers": "edge" }, spec: job },
+      { containers: [{ ...envoy, command: ["envoy"] }], annotations: { "ebb.dev/apps": "edge" }, spec: job },
       undefined,
     ],
     ["not one that cannot be told to quit", beside({ ...csql, args: [] }), undefined],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { injectPod } from "../../../../src/core/inject/inject-pod.ts";
-import { app, changed, type Given, type Loose, podOf, policy, warnings } from "../injection.ts";
+import { app, changed, type Given, type Loose, podIn, podOf, policy, warnings } from "../injection.ts";
 import { imageSays, unknownImage } from "../registry.ts";
 import { image, named } from "./chosen.ts";
 
@@ -172,13 +172,32 @@ describe("a pod that ends", () => {
     expect(job([unnamed()])).toEqual({ kind: "skipped", asked: true, problems, warnings: [] });
   });
 
-  test("stays as it is if one of several commands is not known: the others would quit the sidecars under it", () => {
-    expect(job([app({ name: "known" }), unnamed()])).toMatchObject({ kind: "skipped", problems: [{}] });
-    const annotations = { "ebb.dev/containers": "known" };
-    expect(job([app({ name: "known" }), unnamed()], annotations)).toMatchObject({
-      kind: "changed",
-      containers: ["known"],
+  const containers = [app({ name: "known" }), app({ name: "other" }), unnamed()];
+  const quitOns = (pod: Loose) =>
+    pod.spec.containers.map(({ env = [] }: Loose) => env.find(({ name }: Loose) => name === "EBB_QUIT_ON")?.value);
+
+  test("with one whose command nobody knows: the others are started, and quit nothing, as its end is not seen", () => {
+    const injection = job(containers);
+    const why =
+      'not in the manifest, so ebb does not see when "app" ends: it quits no sidecar here, and a native one or ebb reaper ends the pod: WHY';
+    expect(injection).toMatchObject({ kind: "changed", containers: ["known", "other"], drained: [] });
+    expect(injection.warnings).toEqual([{ field: "spec.containers[2].command", message: `${why}${instead}` }]);
+    const pod = podIn(injection);
+    expect(pod.spec.containers[2]).toEqual(unnamed());
+    expect(quitOns(pod)).toEqual(["never", "never", undefined]);
+    expect(pod.spec.volumes.map(({ name }: Loose) => name)).toEqual(["ebb", "ebb-annotations"]);
+    expect(statusOf(pod).containers.app).toEqual({
+      unwrapped: "WHY; it quits no sidecar here, and a native one or ebb reaper ends the pod",
     });
+    expect(injectPod(pod, { ...policy, ...unknownImage }).kind).toBe("unchanged");
+  });
+
+  test("with such a one, where the user knows who ends last, has that one quit", () => {
+    expect(quitOns(podIn(job(containers, { "ebb.dev/quit-on.other": "always" })))).toEqual([
+      "never",
+      "always",
+      undefined,
+    ]);
   });
 
   test("is refused for a bad annotation, whatever is known of its image", () => {

@@ -147,7 +147,7 @@ function perform(world: World, action: Action): void {
       if (world.child === "alive") world.child = "stuck";
       return;
     case "leave-child":
-      must(world.child === "stuck");
+      must(world.hasChild && world.child !== "alive"); // it may have ended by now, but that is not read yet
       world.hasChild = false;
       return;
     case "arm":

@@ -26,7 +26,7 @@ export function unknownLines(stderr: string): readonly string[] {
 }
 
 const patterns = [
-  /: (put ebb into|put only a drain into|took ebb out of|unchanged:) /, // ebb inject, of each workload
+  /: (put ebb into|added only a drain to|took ebb out of|unchanged:) /, // ebb inject, of each workload
   ...logMessages.map(({ text }) => new RegExp(`^ebb: ((warn|error): )?${RegExp.escape(text)}(:| \\w+=|$)`)),
   ...failures.map(({ text }) => {
     const pattern = RegExp.escape(text)

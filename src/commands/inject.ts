@@ -127,7 +127,7 @@ async function main({ args, env }: Invocation): Promise<number> {
  */
 function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy | undefined {
   if (!values.remove) return policyOf(values);
-  const idle = Object.entries({ ...injectionOptions, ...registryOptions }).filter(([key]) =>
+  const idle = Object.entries({ ...injectionOptions, ...registryOptions, strict: options.strict }).filter(([key]) =>
     origins[key as keyof typeof options].startsWith("--"),
   );
   if (idle.length === 0) return undefined;

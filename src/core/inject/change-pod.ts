@@ -7,7 +7,7 @@ import { remarkOnDelay } from "./container/post-start.ts";
 import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-stop.ts";
 import { earlyTraffic } from "./container/readiness.ts";
 import { fit, isAlwaysRestarted, quits, warnOfUncatchableSignal, wholeSeconds } from "./container/shutdown.ts";
-import { quitProblems } from "./container/sidecars.ts";
+import { quitProblems, unquittable } from "./container/sidecars.ts";
 import { pinned } from "./container/words.ts";
 import {
   type AnnotationsFile,
@@ -62,7 +62,8 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): r
   const inTheWay = joinApps(apps, pod, context.volumes.apps);
   if (inTheWay !== undefined) context.volumes.mounted.add(context.volumes.apps);
   remarks.problems.push(...(inTheWay ?? []));
-  if (!isAlwaysRestarted(pod) && apps.some(quitsByItself)) remarks.warnings.push(...quitProblems(context.surroundings));
+  if (!isAlwaysRestarted(pod) && apps.some(quitsByItself))
+    remarks.warnings.push(...quitProblems(context.surroundings), ...unquittable(pod, request.annotations));
   remarks.warnings.push(...warnOfInits(pod, context.surroundings));
   if (apps.some(({ container }) => quits(container))) spareSidecars(pod, context.surroundings);
   hookProxies(apps, context, remarks);

@@ -5,9 +5,9 @@ import { ASK, annotationField, STATUS } from "./annotation-names.ts";
 import { changePod } from "./change-pod.ts";
 import { isLeft, remarkOnUnknown } from "./container/app.ts";
 import { roleOf } from "./container/role.ts";
-import { type Moved, makeNative } from "./native.ts";
+import { makeNative } from "./native.ts";
 import { otherSystem } from "./other-system.ts";
-import { checkPod, MOST_REMARKS, type Pod, type Remark, type Remarks } from "./pod.ts";
+import { type Container, checkPod, MOST_REMARKS, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
 import { removeEbb, removeInjection } from "./remove.ts";
@@ -139,11 +139,13 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   // an option of ebb asks for ebb, by whichever rule the pod was selected
   const isAsked = asked || remarks.problems.length > 0;
   const next = copyOf(before);
-  const moved = makeNative(next, said, remarks);
+  const ofNative: Remarks = { problems: [], warnings: [] };
+  const moved = makeNative(next, said, ofNative);
+  remarks.warnings.push(...ofNative.warnings.map(placesIn(pod, before)));
   const compared = moved.size === 0 ? before : copyOf(next);
   const found: Remarks = { problems: [], warnings: [] };
   const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map() }, found);
-  const place = placesIn(pod, moved);
+  const place = placesIn(pod, next);
   const left = apps.filter(isLeft).flatMap((app) => remarkOnUnknown(app, pod).map(place));
   const problems = [...remarks.problems, ...found.problems.map(place)];
   const others = distinct([...remarks.warnings, ...found.warnings.map(place)]);
@@ -162,11 +164,15 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
 
 const nobodySaid = { apps: new Set<string>(), sidecars: new Set<string>() };
 
-/** Returns a function that gives a remark's container the index that it had before others became init containers. */
-function placesIn({ spec }: Pod, moved: Moved): (remark: Remark) => Remark {
-  const places = [...spec.containers.keys()].filter((at) => !moved.has(spec.containers[at]?.name ?? ""));
-  const former = (_: string, at: string) => `spec.containers[${places[Number(at)]}]`;
-  return ({ field, message }) => ({ field: field.replace(/^spec\.containers\[(\d+)\]/, former), message });
+/** Returns a function that finds the container of a remark about `changed` where it stands in the pod that was given. */
+function placesIn({ spec: { containers, initContainers } }: Pod, changed: Pod): (remark: Remark) => Remark {
+  const indexIn = (list: readonly Container[], name: string | undefined) => list.findIndex((one) => one.name === name);
+  const placeOf = (_: string, index: string) => {
+    const name = changed.spec.containers[Number(index)]?.name;
+    const at = indexIn(containers, name);
+    return at >= 0 ? `spec.containers[${at}]` : `spec.initContainers[${indexIn(initContainers ?? [], name)}]`;
+  };
+  return ({ field, message }) => ({ field: field.replace(/^spec\.containers\[(\d+)\]/, placeOf), message });
 }
 
 const nothing: Recorded = { containers: [], drained: [], natives: [] };

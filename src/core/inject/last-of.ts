@@ -1,10 +1,10 @@
+import { options } from "../cli/options.ts";
 import { APPS_FOLDER, OWN_FOLDER } from "../run/peers.ts";
 import type { App } from "./container/app.ts";
 import { mayEnd } from "./container/restart.ts";
 import { quits } from "./container/shutdown.ts";
 import { mountIn } from "./install.ts";
 import type { Container, Mount, Pod, Remark, Volume } from "./pod.ts";
-import { variableOf } from "./pod-annotations.ts";
 
 /**
  * Lets the app containers of a pod know of each other, so that the last one that ends quits the sidecars: adds a variable
@@ -18,14 +18,16 @@ export function joinApps(apps: readonly App[], pod: Pod, name: string): readonly
   if (names.length > MOST_APPS) return [tooMany(names.length)];
   const problems = members.flatMap(({ at, container }) => inTheWay(container, at));
   for (const { container } of members) {
-    const variable = variableOf("last-of");
     const value = [container.name, ...names.filter((other) => other !== container.name)].join(",");
     const env = container.env ?? [];
-    if (!env.some((one) => one.name === variable)) container.env = [...env, { name: variable, value }];
+    if (!env.some(({ name }) => name === VARIABLE)) container.env = [...env, { name: VARIABLE, value }];
     container.volumeMounts = [...(container.volumeMounts ?? []), ...appsMounts(name, container.name)];
   }
   return problems;
 }
+
+/** It differs from container to container, so it is no annotation. */
+const VARIABLE = options.lastOf.variables[0]?.name as string;
 
 /** Each is told the names of all. */
 const MOST_APPS = 50;

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { isSame } from "../base/same.ts";
 import { shortened } from "../base/text.ts";
 import { annotationField, NATIVE, STATUS } from "./annotation-names.ts";
-import { type App, REAPED } from "./container/app.ts";
+import { type App, KEPT } from "./container/app.ts";
 import { starterOf } from "./container/command.ts";
 import { nativeSidecarsIn } from "./container/network.ts";
 import { pinned } from "./container/words.ts";
@@ -149,7 +149,7 @@ const LONGEST_REASON = 200;
 /** Returns what is recorded of how a container starts, which a comparison does not show. */
 function startStatus({ start, container, isUnseen }: App): Pick<ContainerStatus, "image" | "unwrapped"> {
   if (start.kind === "unknown")
-    return { unwrapped: `${shortened(start.reason, LONGEST_REASON)}${isUnseen ? `; ${REAPED}` : ""}` };
+    return { unwrapped: `${shortened(start.reason, LONGEST_REASON)}${isUnseen ? `; ${KEPT}` : ""}` };
   if (start.kind !== "wrapped" || start.image === undefined) return {};
   const { name, hasCmd, stopSignal, digest } = start.image;
   return {

@@ -116,9 +116,11 @@ function outcomeOf({ object }: PodPlace, injection: Injection): string {
 
 function changeOf({ pod, containers, drained, natives }: Extract<Injection, { kind: "changed" }>): string {
   if (containers.length === 0 && drained.length === 0 && natives.length === 0)
-    return pod.metadata?.annotations?.[STATUS] === undefined ? removalOf([]) : "told its own ebb what the pod says";
+    return pod.metadata?.annotations?.[STATUS] === undefined
+      ? removalOf([])
+      : "added variables for the ebb of its image";
   const started = containers.length === 0 ? [] : [`put ebb into ${containers.join(", ")}`];
-  const hooked = drained.length === 0 ? [] : [`put only a drain into ${drained.join(", ")}`];
+  const hooked = drained.length === 0 ? [] : [`added only a drain to ${drained.join(", ")}`];
   const moved = natives.length === 0 ? [] : [`made ${natives.join(", ")} native`];
   return [...started, ...hooked, ...moved].join("; ");
 }

@@ -44,13 +44,13 @@ describe("manifests on stdin", () => {
   });
 
   test("a Job whose command nobody knows stays as it is, and a Deployment gets the drain; only --strict makes that an error", async () => {
-    const unknown = /: spec\.template\.spec\.containers\[0\]\.command: not in the manifest.*--registries/;
+    const unknown = /: spec\.template\.spec\.containers\[0\]\.command: ebb does not know what .*--registries/;
     const left = await inject(job);
     expect([left.code, left.stdout]).toEqual([0, job]);
     expect(left.stderr).toMatch(unknown);
     const server = await inject(rendered.replace("                command: ['/server']     # the server\n", ""));
     expect(server.stdout).toMatch(/- name: EBB_POD_GRACE\n.*preStop:\n.*- drain\n/s);
-    expect(server.stderr).toStartWith("ebb: Deployment shop/web: put only a drain into web\n");
+    expect(server.stderr).toStartWith("ebb: Deployment shop/web: added only a drain to web\n");
     expect(server.stderr).toMatch(unknown);
     expect(await inject(server.stdout)).toMatchObject({ code: 0, stdout: server.stdout });
     for (const text of [job, server.stdout]) {

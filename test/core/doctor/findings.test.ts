@@ -199,7 +199,7 @@ describe("a container of an injected pod whose command was not known", () => {
     const pod = podIn(injectPod(podOf(given), { ...policy, ...unknownImage }));
     const [{ message } = { message: "" }, ...more] = unwrappedFindings(stored(pod));
     expect(message).toContain(
-      "not known: WHY; it quits no sidecar here, and a native one or ebb reaper ends the pod; ",
+      "not known: WHY; no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it; ",
     );
     expect(more).toEqual([]);
   });

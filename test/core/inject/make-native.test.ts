@@ -172,3 +172,24 @@ test("it is put back to its place, and taken from there again where another came
   expect(names(back.spec.containers)).toEqual(["a", "logs", "b"]);
   expect(back.spec.containers[1]).toEqual(logs);
 });
+
+test("a remark on what ebb had made native names its place in the manifest that was given", () => {
+  const given = { containers: [app(), logs], annotations: says("logs"), spec: { restartPolicy: "Never" } };
+  const pod = structuredClone(changed(given));
+  delete pod.metadata.annotations["ebb.dev/sidecars"];
+  const fields = injectPod(pod, policy).warnings.map(({ field }) => field);
+  expect(fields).toEqual(["spec.initContainers[1].command"]);
+});
+
+describe("in a pod that ends, a sidecar that will outlive the app is warned of:", () => {
+  const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.36", command: ["envoy"] };
+  test.each<[string, object, Readonly<Record<string, string>>, string]>([
+    ["an ordinary one that ebb.dev/native calls native", envoy, { "ebb.dev/native": "envoy" }, "spec.containers[1]"],
+    ["one that is kept ordinary, and has no quit", logs, says("logs", "false"), "spec.containers[1]"],
+  ])("%s", (_, sidecar, annotations, field) => {
+    const given = (restartPolicy: string) => ({ containers: [app(), sidecar], annotations, spec: { restartPolicy } });
+    const outlives = [field, expect.stringContaining("will outlive the app")];
+    expect(warnings(given("Never"))).toEqual([outlives]);
+    expect(warnings(given("Always")).filter(([, message]) => message?.includes("outlive"))).toEqual([]);
+  });
+});

@@ -12,9 +12,9 @@ function envOf(given: Given, set: readonly (readonly [string, string])[] = []): 
 
 const server = { EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s" };
 
-test("each option of ebb run is an annotation, and no other is", () => {
+test("each option of ebb run is an annotation but the one that differs from container to container, and no other is", () => {
   const flags = Object.values(commands.run?.options ?? {}).map(({ flag }) => flag);
-  expect([...podOptions.keys()].sort()).toEqual([...flags].sort());
+  expect([...podOptions.keys(), "last-of"].sort()).toEqual([...flags].sort());
 });
 
 test.each([...podOptions.keys()])("ebb.dev/%s has a variable", (flag) => {

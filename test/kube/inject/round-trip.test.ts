@@ -135,9 +135,9 @@ describe("pods of images whose command only a registry knows", () => {
     expect(remarksOf(policy)).toEqual([
       "Job report: unchanged: its command is not known",
       "CronJob cleanup: unchanged: its command is not known",
-      "Deployment shop: put only a drain into shop",
-      "StatefulSet queue: put only a drain into queue",
-      "Pod debug: put only a drain into debug",
+      "Deployment shop: added only a drain to shop",
+      "StatefulSet queue: added only a drain to queue",
+      "Pod debug: added only a drain to debug",
     ]);
   });
 

@@ -75,7 +75,6 @@ export const shutdown = {
     value: "NAME,NAME",
     syntax: containerNames,
     secret: false,
-    isAnnotation: true,
     help: "the app containers of this pod, this one first: the last one that ends quits the sidecars",
   }),
   quitTimeout: option({

@@ -42,8 +42,6 @@ export function planApp(chosen: Chosen, { pod, request, surroundings, isBlind }:
   const { container, start, role } = chosen;
   const { annotations, policy } = request;
   const fields = new Map(restartOptions(container, pod));
-  const isUnseen = isBlind && mayEnd(container, pod);
-  if (isUnseen) fields.set("quit-on", "never");
   for (const [flag, text] of surroundings.options) fields.set(flag, text);
   if (graceOf(pod) > 0) fields.set("pod-grace", `${graceOf(pod)}s`);
   const stopSignal = stopSignalOf(container, start.image?.stopSignal);
@@ -52,6 +50,8 @@ export function planApp(chosen: Chosen, { pod, request, surroundings, isBlind }:
     [...options].filter(([flag]) => role !== "helper" || !ofApps.includes(flag));
   const said = new Map([...common(annotations.options), ...(annotations.own.get(container.name) ?? [])]);
   const given = new Map([...common(policy.options), ...said]);
+  const isUnseen = isBlind && mayEnd(container, pod) && !given.has("quit-on");
+  if (isUnseen) fields.set("quit-on", "never");
   const named = new Map([...fields, ...sidecarOptions(container, surroundings, given), ...given]);
   const delay = start.kind === "unknown" ? undefined : delayOf(chosen, surroundings, named);
   const options = new Map([...delayOptions(delay), ...named]);
@@ -76,16 +76,17 @@ export function remarkOnUnknown(app: App, pod: Pod): readonly Remark[] {
   const { at, container, start, role, shutdown, isUnseen } = app;
   if (start.kind !== "unknown") return [];
   const { name, args } = container;
-  const does = shutdown.kind === "hook" ? "only drains" : "does not start";
-  const unseen = isUnseen ? `, so ebb does not see when "${name}" ends: ${REAPED}` : "";
-  const left = isAlwaysRestarted(pod) ? `, and there is no drain hook either (${shutdown.why})` : unseen;
-  const consequence = isLeft(app) ? left : `, so ebb ${does} "${name}"`;
+  const unseen = isUnseen ? `, so ${KEPT}` : "";
+  const left = isAlwaysRestarted(pod) ? `, and adds no drain hook either (${shutdown.why})` : unseen;
+  const consequence = isLeft(app) ? left : shutdown.kind === "hook" ? ", and only drains it" : "";
   const field = `spec.containers[${at}].command`;
-  if (role === "untouchable") return [{ field, message: `left as it is${consequence}: ${start.reason}` }];
+  if (role === "untouchable")
+    return [{ field, message: `ebb leaves "${name}" as it is${consequence}: ${start.reason}` }];
   const what = (args ?? []).length > 0 ? "ENTRYPOINT" : "ENTRYPOINT and CMD";
-  const message = `not in the manifest${consequence}: ${start.reason}; ebb.dev/entrypoint.${name}, or command here, can give its ${what} instead`;
+  const sidecar = isUnseen ? "; if it is a sidecar, name it in ebb.dev/sidecars" : "";
+  const message = `ebb does not know what "${name}" starts${consequence}: ${start.reason}${sidecar}; or give its ${what}: ebb.dev/entrypoint.${name}, or command here`;
   return [{ field, message }];
 }
 
-/** What ends a pod in which ebb does not see the end of a container. */
-export const REAPED = "it quits no sidecar here, and a native one or ebb reaper ends the pod";
+/** What follows for a pod in which ebb does not see the end of a container. */
+export const KEPT = "no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it";

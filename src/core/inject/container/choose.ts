@@ -37,7 +37,7 @@ export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Rema
   const all = containers.map((container, at) => ({ container, at, role: roleOf(pod, container, annotations) }));
   const wanted = all.flatMap(({ role, ...one }) => (role === "sidecar" ? [] : { ...one, role }));
   const absent = missingApps(annotations, pod);
-  const nothing = wanted.length === 0 && absent.length === 0 ? [nothingToStart(containers)] : [];
+  const nothing = wanted.length === 0 && absent.length === 0 ? [nothingToStart(containers, annotations)] : [];
   remarks.problems.push(...absent, ...nothing, ...strayNames(wanted, annotations), ...unclear(wanted, annotations));
   remarks.warnings.push(...unknownSidecars(pod, annotations), ...idleEntrypoints(wanted, annotations));
   remarks.warnings.push(
@@ -74,7 +74,6 @@ function startOf(wanted: Wanted, said: Words, { warnings }: Remarks): Start | un
   const field = `spec.containers[${at}].command`;
   const starter = starterOf([...words, ...(container.args ?? [])]);
   if (starter.kind !== "ebb") {
-    if (said.kind === "image" && said.doubt !== undefined) warnings.push({ field, message: said.doubt });
     warnings.push(...doubled(wanted, words));
     return { kind: "wrapped", command: wrap(words), image };
   }
@@ -92,11 +91,15 @@ function doubled({ at, container }: Wanted, words: readonly string[]): readonly 
   return [{ field: `spec.containers[${at}].command`, message }];
 }
 
-function nothingToStart(containers: readonly Container[]): Remark {
-  const names = joinNames(namesOf(containers));
+function nothingToStart(containers: readonly Container[], { sidecars }: PodAnnotations): Remark {
+  const said = namesOf(containers).filter((name) => sidecars.has(name));
+  const how =
+    said.length > 0
+      ? `take the app out of ebb.dev/sidecars (${joinNames(said)})`
+      : "if one of them is the app, name it in ebb.dev/apps";
   return {
     field: "spec.containers",
-    message: `there are only sidecars here (${names}); if one of them is the app, name it in ebb.dev/apps`,
+    message: `there are only sidecars here (${joinNames(namesOf(containers))}): ${how}`,
   };
 }
 

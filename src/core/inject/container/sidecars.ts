@@ -12,7 +12,7 @@ import { quitsThatAreOff, type ShownSidecar, shownIn } from "../../sidecars/show
 import { NATIVE } from "../annotation-names.ts";
 import { readNativeValue } from "../native-value.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
-import { variableOf, variablesOf } from "../pod-annotations.ts";
+import { type PodAnnotations, variableOf, variablesOf } from "../pod-annotations.ts";
 
 /** A sidecar that a pod's manifest shows. */
 export interface PodSidecar extends ShownSidecar {
@@ -127,13 +127,27 @@ function describesAll(env: Readonly<Record<string, string>>, given: ReadonlyMap<
   return values === undefined || isDescribed(values, env);
 }
 
-/** Returns a warning for each sidecar that the manifest shows to ignore quits. A native one needs none. */
+/** Returns a warning for each ordinary sidecar that ebb knows and that will not be told to quit, or ignores that. */
 export function quitProblems({ sidecars, annotations }: PodSidecars): readonly Remark[] {
-  const byArgs = sidecars.flatMap(({ at, container, problem }) =>
-    at === undefined || problem === undefined
-      ? []
-      : [{ field: `spec.containers[${at}].args`, message: `"${container}" will outlive the app: ${problem}` }],
-  );
+  const natives = readNativeValue(annotations.get(NATIVE) ?? "").names;
+  const ofContainers = sidecars.flatMap(({ at, name, container, problem }) => {
+    if (at === undefined) return [];
+    const field = `spec.containers[${at}]`;
+    if (problem !== undefined)
+      return [{ field: `${field}.args`, message: `"${container}" will outlive the app: ${problem}` }];
+    const message = `"${container}" will outlive the app: it is no native sidecar, as ebb.dev/native says; write ebb.dev/native: "true" to make it one, or take "${name}" out`;
+    return natives.includes(name) ? [{ field, message }] : [];
+  });
   const byAnnotations = quitsThatAreOff(annotations).map((message) => ({ field: "metadata.annotations", message }));
-  return [...byArgs, ...byAnnotations];
+  return [...ofContainers, ...byAnnotations];
+}
+
+/** Returns a warning for each container that the pod calls a sidecar and keeps ordinary, if ebb cannot tell it to quit. */
+export function unquittable({ spec }: Pod, { sidecars, native }: PodAnnotations): readonly Remark[] {
+  if (native !== "none") return []; // then it became native, or it was said why not
+  return spec.containers.flatMap((container, at) => {
+    const message = `"${container.name}" will outlive the app: ebb cannot tell it to quit; without ebb.dev/native: "false" it becomes a native sidecar`;
+    const isKnown = shownIn(container) !== undefined;
+    return sidecars.has(container.name) && !isKnown ? [{ field: `spec.containers[${at}]`, message }] : [];
+  });
 }

@@ -8,13 +8,8 @@ import type { FormerWords, InjectRequest, TrackedImage } from "../policy.ts";
 export type Words =
   /** The user: the manifest, an annotation or --entrypoint. */
   | { readonly kind: "said"; readonly words: readonly string[] }
-  /** A registry, now or at an earlier injection. `doubt`: why the words may be of another image. */
-  | {
-      readonly kind: "image";
-      readonly words: readonly string[];
-      readonly image: TrackedImage;
-      readonly doubt: string | undefined;
-    }
+  /** A registry, now or at an earlier injection. */
+  | { readonly kind: "image"; readonly words: readonly string[]; readonly image: TrackedImage }
   | { readonly kind: "unknown"; readonly reason: string };
 
 /** Returns the name of an image with its digest, with which it can mean nothing else. */
@@ -35,10 +30,10 @@ export function wordsOf(container: Container, request: InjectRequest, architectu
   const said = hasNoCommand(container) ? entrypointOf(container, request) : container.command;
   if (said != null) return { kind: "said", words: said };
   const { name, image } = container;
-  const lookup = image == null ? undefined : request.policy.imageOf?.({ image, architectures });
+  const lookup = !image ? undefined : request.policy.imageOf?.({ image, architectures });
   if (lookup?.kind === "found") return wordsOfImage(container, lookup.command);
-  const reason = lookup?.reason ?? `no registry was asked for ${image ?? "its image"}`;
-  return formerWords(container, request.former.get(name), reason) ?? { kind: "unknown", reason };
+  const reason = lookup?.reason ?? (image ? `no registry was asked for ${image}` : "it has no image");
+  return formerWords(container, request.former.get(name)) ?? { kind: "unknown", reason };
 }
 
 /** Returns what the user says of an image, now or at an earlier injection. */
@@ -70,7 +65,7 @@ function wordsOfImage(
   const stopSignal = said.length <= LONGEST_SIGNAL && parseSignal(said) !== undefined ? said : undefined;
   if (hasCmd && words.length === 0)
     return { kind: "unknown", reason: `${name} has neither ENTRYPOINT nor CMD: nothing would start` };
-  return { kind: "image", words, image: { name, hasCmd, stopSignal, digest }, doubt: undefined };
+  return { kind: "image", words, image: { name, hasCmd, stopSignal, digest } };
 }
 
 /** `SIGRTMAX-14` has 11 characters. */
@@ -84,12 +79,9 @@ function escaped(word: string): string {
   return word.replaceAll(/\$(?=[$(\u0080-\uffff])/g, "$$$$");
 }
 
-/** Returns what a registry told an earlier injection, unless `args` that came or went since make it wrong. */
-function formerWords({ image, args }: Container, former: FormerWords | undefined, reason: string): Words | undefined {
+/** Returns what a registry told an earlier injection, unless another image, or `args` that came or went since, make it wrong. */
+function formerWords({ image, args }: Container, former: FormerWords | undefined): Words | undefined {
+  if (former?.image === undefined || former.image.name !== image) return undefined;
   const hasCmd = (args ?? []).length === 0;
-  if (former?.image === undefined || former.image.hasCmd !== hasCmd) return undefined;
-  const { words, image: known } = former;
-  if (known.name === image) return { kind: "image", words, image: known, doubt: undefined };
-  const doubt = `it is what ${known.name} starts, as ebb.dev/status says, because ${reason}`;
-  return { kind: "image", words, image: known, doubt };
+  return former.image.hasCmd === hasCmd ? { kind: "image", words: former.words, image: former.image } : undefined;
 }

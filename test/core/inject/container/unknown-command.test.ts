@@ -5,7 +5,7 @@ import { imageSays, unknownImage } from "../registry.ts";
 import { image, named } from "./chosen.ts";
 
 const unnamed = (more: object = {}) => ({ name: "app", image, ...more });
-const instead = "; ebb.dev/entrypoint.app, or command here, can give its ENTRYPOINT and CMD instead";
+const instead = "; or give its ENTRYPOINT and CMD: ebb.dev/entrypoint.app, or command here";
 
 function statusOf(pod: Loose): Loose {
   return JSON.parse(pod.metadata.annotations["ebb.dev/status"]);
@@ -38,15 +38,15 @@ describe("in a server, a container whose command nobody knows", () => {
 
   test("is told to whoever applies it, and in the status, with the reason and what to do; of traffic there is no word", () => {
     const given = { containers: [unnamed({ ports: [{ containerPort: 80 }] })] };
-    const message = `not in the manifest, so ebb only drains "app": WHY${instead}`;
+    const message = `ebb does not know what "app" starts, and only drains it: WHY${instead}`;
     expect(warnings(given, unknownImage)).toEqual([["spec.containers[0].command", message]]);
     expect(statusOf(changed(given, unknownImage)).containers.app).toMatchObject({ hook: true, unwrapped: "WHY" });
     expect(injectPod(podOf(given), { ...policy, ...unknownImage })).toMatchObject({ containers: [], drained: ["app"] });
   });
 
   test.each<[object, string]>([
-    [{}, "ENTRYPOINT and CMD instead"],
-    [{ args: ["x"] }, "ENTRYPOINT instead"],
+    [{}, "; or give its ENTRYPOINT and CMD: ebb.dev/entrypoint.app, or command here"],
+    [{ args: ["x"] }, "; or give its ENTRYPOINT: ebb.dev/entrypoint.app, or command here"],
   ])("that has %j can be given what the image has", (more, end) => {
     expect(warnings({ containers: [unnamed(more)] })[0]?.[1]).toEndWith(end);
     expect(warnings({ containers: [unnamed(more)] })[0]?.[1]).toContain(`no registry was asked for ${image}`);
@@ -129,7 +129,7 @@ describe("in a server, a container whose command nobody knows", () => {
   ];
   test.each(off)("is left as it is if %s", (_, given, why) => {
     const injection = injectPod(podOf({ containers: [unnamed()], ...given }), { ...policy, ...unknownImage });
-    const message = expect.stringContaining(`not in the manifest, and there is no drain hook either (${why}`);
+    const message = expect.stringContaining(`ebb does not know what "app" starts, and adds no drain hook either (${why}`);
     expect(injection).toMatchObject({ kind: "skipped", asked: true, problems: [{ message }] });
   });
 
@@ -168,7 +168,7 @@ describe("a pod that ends", () => {
     injectPod(podOf({ containers, annotations, spec: { restartPolicy: "OnFailure" } }), { ...policy, ...unknownImage });
 
   test("stays as it is if nobody knows its command, also if it asks: nothing is wrong with it", () => {
-    const problems = [{ field: "spec.containers[0].command", message: `not in the manifest: WHY${instead}` }];
+    const problems = [{ field: "spec.containers[0].command", message: `ebb does not know what "app" starts: WHY${instead}` }];
     expect(job([unnamed()])).toEqual({ kind: "skipped", asked: true, problems, warnings: [] });
   });
 
@@ -178,8 +178,7 @@ describe("a pod that ends", () => {
 
   test("with one whose command nobody knows: the others are started, and quit nothing, as its end is not seen", () => {
     const injection = job(containers);
-    const why =
-      'not in the manifest, so ebb does not see when "app" ends: it quits no sidecar here, and a native one or ebb reaper ends the pod: WHY';
+    const why = 'ebb does not know what "app" starts, so no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it: WHY; if it is a sidecar, name it in ebb.dev/sidecars';
     expect(injection).toMatchObject({ kind: "changed", containers: ["known", "other"], drained: [] });
     expect(injection.warnings).toEqual([{ field: "spec.containers[2].command", message: `${why}${instead}` }]);
     const pod = podIn(injection);
@@ -187,7 +186,7 @@ describe("a pod that ends", () => {
     expect(quitOns(pod)).toEqual(["never", "never", undefined]);
     expect(pod.spec.volumes.map(({ name }: Loose) => name)).toEqual(["ebb", "ebb-annotations"]);
     expect(statusOf(pod).containers.app).toEqual({
-      unwrapped: "WHY; it quits no sidecar here, and a native one or ebb reaper ends the pod",
+      unwrapped: "WHY; no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it",
     });
     expect(injectPod(pod, { ...policy, ...unknownImage }).kind).toBe("unchanged");
   });

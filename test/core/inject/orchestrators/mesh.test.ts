@@ -113,14 +113,14 @@ describe("what a pod's user says of a container wins", () => {
     const injection = injectPod(pod, ofNamespace);
     expect(injection).toMatchObject({ kind: "changed", containers: ["redis"] });
     const message =
-      'left as it is, so ebb does not see when "job" ends: it quits no sidecar here, and a native one or ebb reaper ends the pod: Actions Runner Controller needs it as it is';
+      'ebb leaves "job" as it is, so no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it: Actions Runner Controller needs it as it is';
     expect(injection.warnings.map((one) => one.message)).toContain(message);
     const redis = podIn(injection).spec.containers.find(({ name }: Loose) => name === "redis");
     expect(redis.env).toContainEqual({ name: "EBB_QUIT_ON", value: "never" });
   });
 
   test("alone, such a pod stays as it is", () => {
-    const message = "left as it is: Actions Runner Controller needs it as it is";
+    const message = 'ebb leaves "job" as it is: Actions Runner Controller needs it as it is';
     expect(injectPod(golden("actions-runner-job"), ofNamespace)).toMatchObject({
       kind: "skipped",
       problems: [{ field: "spec.containers[0].command", message }],

@@ -116,8 +116,13 @@ describe.skipIf(lacking !== undefined)("images of a registry", () => {
 
   test.each([
     ["elsewhere:1", [], 69, "is for linux/s390x, and ebb for linux/amd64 and linux/arm64"],
-    ["nowhere:1", [], 69, "404; check the image's name; it says: MANIFEST_UNKNOWN: manifest unknown"],
-    ["exec:2", [], 69, "check the image's name"],
+    [
+      "nowhere:1",
+      [],
+      69,
+      "has no nowhere:1 (404): check the name and the tag; it says: MANIFEST_UNKNOWN: manifest unknown",
+    ],
+    ["exec:2", [], 69, "has no exec:2 (404)"],
     ["exec:1", ["--registries", "quay.io"], 69, "is not among --registries"],
     ["exec:1", ["--registries", "a b"], 64, "expected all, none, or registries"],
     ["exec:1", ["--registry-mirror", "x"], 64, "expected a registry and its mirror"],

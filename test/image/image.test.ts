@@ -129,7 +129,8 @@ describe.skipIf(lacking !== undefined)("images of a registry", () => {
     ["exec:1", ["--registry-config", "/nowhere"], 64, "--registry-config: /nowhere: no such file"],
     ["exec:1", ["--registry-ca", "/nowhere"], 64, "--registry-ca: expected a file with certificates"],
     ["exec:1", ["--registry-ca", "/etc/hostname"], 64, "--registry-ca: expected a file with certificates"],
-    ["Exec:1", [], 64, "image: expected a name such as nginx:1.29"],
+    ["Exec:1", [], 64, "image: expected a name such as nginx:1.29 or registry.example.com/team/app, got "],
+    ["Exec:1", [], 64, '/Exec:1": lower case only'],
   ])("%s with %j fails with %i and says what to do", async (name, flags, code, words) => {
     const ended = await image(registry, name, flags);
     expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(words) });

@@ -4,7 +4,7 @@ import { describeSystemError } from "../../core/base/system-error.ts";
 import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import { authsFor, type RegistryAuths } from "../../core/image/auths.ts";
 import { joined, LookupError, lookupError } from "../../core/image/failure.ts";
-import { parseReference, type Reference } from "../../core/image/reference.ts";
+import { parseReference, type Reference, usualFault } from "../../core/image/reference.ts";
 import { type Source, sourcesOf } from "../../core/image/sources.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readFileWithin } from "../../system/input.ts";
@@ -85,7 +85,8 @@ export function createReader(
   return {
     placesOf(image, auths) {
       const reference = parseReference(image);
-      if (reference === undefined) throw lookupError("invalid", `${image} is no name of an image`);
+      if (reference === undefined)
+        throw lookupError("invalid", `${JSON.stringify(image)} is no name of an image${usualFault(image)}`);
       const sources = sourcesOf(reference, settings);
       if (sources.length === 0)
         throw lookupError("not-allowed", `the registry ${reference.host} is not among --registries: name it there`);

@@ -67,7 +67,7 @@ const remedies: Partial<Readonly<Record<LookupFailure, string>>> = {
 /** Returns what to do if a registry gives an image to some only. At a desk, nobody reads the Secrets of pods. */
 export function loginRemedy(host: string, isAtDesk: boolean): string {
   if (isAtDesk) return `log in (docker login ${host}), or give --registry-config FILE`;
-  return "give credentials that may pull it: a Secret in the pod's imagePullSecrets (the webhook reads it with --pull-secrets), or --registry-config";
+  return "give credentials: the pod's imagePullSecrets (with --pull-secrets), or --registry-config";
 }
 
 /** Creates the failure of a registry: what is wrong, and what to do about it, by default what its kind says. */

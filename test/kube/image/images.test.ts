@@ -215,7 +215,10 @@ describe("while a registry is away", () => {
     await using registry = changing(contentOf("app", "other"));
     using asking = createAsking();
     registry.is(({ line }) => (line.includes("/app/") ? new Response("", { status: 503 }) : undefined));
-    expect(await find(asking, `${registry.host}/app`)).toMatchObject({ failure: "unreachable" });
+    expect(await find(asking, `${registry.host}/app`)).toMatchObject({
+      failure: "unreachable",
+      reason: `${registry.host} fails (503): try again later, or name a mirror by --registry-mirror`,
+    });
     expect(await find(asking, `${registry.host}/other`)).toMatchObject(starting("/other"));
   });
 });

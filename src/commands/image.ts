@@ -21,7 +21,7 @@ export const command: Command = {
   exits: [
     ["0", "printed"],
     ["64", `${badCall[1]}, or no name of an image`],
-    ["69", "no registry says it: stderr has the reason and the remedy"],
+    ["69", "no registry answered with the image: stderr has the reason and the remedy"],
     ["128+n", "signal n ended it"],
   ],
   seeAlso: ["inject", "webhook"],

@@ -71,7 +71,10 @@ const manifest = {
         if (!digests.every(isDigest)) throw new TypeError("not a digest");
         if (parsed.kind === "index") chooseEntries(parsed, ["amd64", "arm64"]);
       });
-      const { message } = refusalError("a registry", { status: 403, body, retryAfter: text });
+      const { message } = refusalError(
+        { who: "a registry", what: "app", image: "app:1", login: "log in" },
+        { status: 403, body, retryAfter: text },
+      );
       if (message.length > 1500 || message !== oneLine(message)) throw new Error("a message that is no line");
     }
   },

@@ -116,15 +116,21 @@ describe.skipIf(lacking !== undefined)("images of a registry", () => {
 
   test.each([
     ["elsewhere:1", [], 69, "is for linux/s390x, and ebb for linux/amd64 and linux/arm64"],
-    ["nowhere:1", [], 69, "404; check the image's name; it says: MANIFEST_UNKNOWN: manifest unknown"],
-    ["exec:2", [], 69, "check the image's name"],
+    [
+      "nowhere:1",
+      [],
+      69,
+      "has no nowhere:1 (404): check the name and the tag; it says: MANIFEST_UNKNOWN: manifest unknown",
+    ],
+    ["exec:2", [], 69, "has no exec:2 (404)"],
     ["exec:1", ["--registries", "quay.io"], 69, "is not among --registries"],
     ["exec:1", ["--registries", "a b"], 64, "expected all, none, or registries"],
     ["exec:1", ["--registry-mirror", "x"], 64, "expected a registry and its mirror"],
     ["exec:1", ["--registry-config", "/nowhere"], 64, "--registry-config: /nowhere: no such file"],
     ["exec:1", ["--registry-ca", "/nowhere"], 64, "--registry-ca: expected a file with certificates"],
     ["exec:1", ["--registry-ca", "/etc/hostname"], 64, "--registry-ca: expected a file with certificates"],
-    ["Exec:1", [], 64, "image: expected a name such as nginx:1.29"],
+    ["Exec:1", [], 64, "image: expected a name such as nginx:1.29 or registry.example.com/team/app, got "],
+    ["Exec:1", [], 64, '/Exec:1": lower case only'],
   ])("%s with %j fails with %i and says what to do", async (name, flags, code, words) => {
     const ended = await image(registry, name, flags);
     expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(words) });

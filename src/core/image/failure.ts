@@ -1,18 +1,46 @@
 import { oneLine, shortened } from "../base/text.ts";
 import type { LookupFailure } from "./lookup.ts";
 
-/** Why a registry says nothing of an image. The message names the registry, what is wrong, and what to do. */
+/** What an error has beside what is wrong. */
+interface Details {
+  /** What to do about it. */
+  readonly remedy?: string | undefined;
+  /** What the registry itself says. */
+  readonly words?: string;
+  /** The Retry-After of a 429; undefined if there was none. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/**
+ * Why a registry says nothing of an image. The message names the registry, what is wrong, and what to do. The registry's
+ * own words come last: of a warning, the API server shows 256 characters.
+ */
 export class LookupError extends Error {
   readonly failure: LookupFailure;
-  /** The Retry-After of a 429; undefined if there was none. */
+  /** What is wrong. */
+  readonly problem: string;
+  readonly remedy: string | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor(failure: LookupFailure, message: string, retryAfterMs?: number) {
-    super(boundedReason(message));
+  constructor(failure: LookupFailure, problem: string, { remedy, words = "", retryAfterMs }: Details = {}) {
+    const advice = remedy === undefined ? "" : `${problem.includes(": ") ? ";" : ":"} ${remedy}`;
+    super(boundedReason(`${problem}${advice}${words === "" ? "" : `; it says: ${words}`}`));
     this.name = "LookupError";
     this.failure = failure;
+    this.problem = boundedReason(problem);
+    this.remedy = remedy;
     this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** Makes one error of those of several registries, one or more. A remedy of neighbours is named once. */
+export function joined(errors: readonly LookupError[]): LookupError {
+  const last = errors.at(-1) as LookupError;
+  if (errors.length === 1) return last;
+  const texts = errors.map(({ problem, remedy, message }, at) =>
+    remedy !== undefined && remedy === errors[at + 1]?.remedy ? problem : message,
+  );
+  return new LookupError(last.failure, texts.join(". "), { retryAfterMs: last.retryAfterMs });
 }
 
 const LONGEST_REASON = 1000;
@@ -26,35 +54,25 @@ export function boundedReason(text: string): string {
 /** Failures that may pass by themselves: what was known before still counts. */
 export const passing: readonly LookupFailure[] = ["rate-limited", "unreachable", "timeout"];
 
+const CHECK_NETWORK = "check the name and the network, or name a mirror that answers (--registry-mirror)";
+
 /** What to do about a failure of a registry. */
 const remedies: Partial<Readonly<Record<LookupFailure, string>>> = {
-  unauthorized:
-    "give credentials that may pull it: a Secret in the pod's imagePullSecrets (the webhook reads it with --pull-secrets), or --registry-config",
   "rate-limited": "give credentials, which have a limit of their own, or name a mirror by --registry-mirror",
-  "not-found": "check the image's name",
   untrusted: "name the CA by --registry-ca",
-  unreachable: "check its name and the network, or name a mirror by --registry-mirror",
-  timeout: "check its name and the network, or name a mirror by --registry-mirror",
+  unreachable: CHECK_NETWORK,
+  timeout: CHECK_NETWORK,
 };
 
-/** What a registry itself says of its failure. */
-interface Said {
-  readonly words?: string;
-  /** The Retry-After of a 429. */
-  readonly retryAfterMs?: number | undefined;
+/** Returns what to do if a registry gives an image to some only. At a desk, nobody reads the Secrets of pods. */
+export function loginRemedy(host: string, isAtDesk: boolean): string {
+  if (isAtDesk) return `log in (docker login ${host}), or give --registry-config FILE`;
+  return "give credentials: the pod's imagePullSecrets (with --pull-secrets), or --registry-config";
 }
 
-/**
- * Creates the failure of a registry: what is wrong, and what to do about it. The registry's own words come last: of a
- * warning, the API server shows 256 characters.
- */
-export function lookupError(
-  failure: LookupFailure,
-  what: string,
-  { words = "", retryAfterMs }: Said = {},
-): LookupError {
-  const parts = [what, remedies[failure], words === "" ? undefined : `it says: ${words}`];
-  return new LookupError(failure, parts.filter((part) => part !== undefined).join("; "), retryAfterMs);
+/** Creates the failure of a registry: what is wrong, and what to do about it, by default what its kind says. */
+export function lookupError(failure: LookupFailure, problem: string, details: Details = {}): LookupError {
+  return new LookupError(failure, problem, { remedy: remedies[failure], ...details });
 }
 
 /** An answer other than 200. */
@@ -65,10 +83,35 @@ export interface Refusal {
   readonly retryAfter: string | null;
 }
 
-/** Makes an error of a registry's refusal (OCI distribution-spec 1.1, "Error Codes"). `who`: what refused what. */
-export function refusalError(who: string, { status, body, retryAfter }: Refusal): LookupError {
+/** What was asked for, and of whom. */
+export interface Refused {
+  /** `registry.example.com`. */
+  readonly who: string;
+  /** `team/app`, `a token`. */
+  readonly what: string;
+  /** `team/app:1.4`, `team/app@sha256:...`; undefined for a token. */
+  readonly image: string | undefined;
+  /** What to do if who asks may not have it. */
+  readonly login: string;
+}
+
+/** Makes an error of a registry's refusal (OCI distribution-spec 1.1, "Error Codes"). */
+export function refusalError(refused: Refused, { status, body, retryAfter }: Refusal): LookupError {
+  const failure = failureOf(status);
+  const { problem, ...remedy } = explained(refused, failure, status);
   const said = { words: messageIn(body), retryAfterMs: status === 429 ? retryAfterMs(retryAfter) : undefined };
-  return lookupError(failureOf(status), `${who}: ${status}`, said);
+  return lookupError(failure, problem, { ...remedy, ...said });
+}
+
+function explained({ who, what, image, login }: Refused, failure: LookupFailure, status: number) {
+  if (failure === "not-found" && image !== undefined) {
+    const name = image.includes("@") ? "digest" : "tag";
+    return { problem: `${who} has no ${image} (${status})`, remedy: `check the name and the ${name}` };
+  }
+  if (failure === "unreachable")
+    return { problem: `${who} fails (${status})`, remedy: "try again later, or name a mirror by --registry-mirror" };
+  const problem = `${who} refuses ${what} (${status})`;
+  return failure === "unauthorized" ? { problem, remedy: login } : { problem };
 }
 
 function failureOf(status: number): LookupFailure {

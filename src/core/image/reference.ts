@@ -45,6 +45,20 @@ export function parseReference(text: string): Reference | undefined {
   return { host: registry, repository, tag: given === undefined ? (tag ?? "latest") : undefined, digest: given };
 }
 
+/** Returns `: lower case only`, or what else is often wrong in what is no name of an image; the empty text for others. */
+export function usualFault(text: string): string {
+  const fault = faults.find(([isWrong]) => isWrong(text))?.[1];
+  return fault === undefined ? "" : `: ${fault}`;
+}
+
+const faults: readonly (readonly [isWrong: (text: string) => boolean, string])[] = [
+  [(text) => /^https?:\/\//i.test(text), "leave out http:// or https://"],
+  [(text) => text.includes("$"), "variables are not expanded"],
+  [(text) => Number(/^[^/]*:(\d+)\//.exec(text)?.[1]) > 65_535, "there is no such port"],
+  [(text) => /@sha256:(?![a-f0-9]{64}$)/.test(text), "sha256 needs 64 hex digits"],
+  [(text) => /^(?:[^/]*\/[^:@]*[A-Z]|[^/:@]*[A-Z][^/]*$)/.test(text), "lower case only"],
+];
+
 /** Reports whether a text is `HOST` or `HOST:PORT`; an IPv6 address stands in brackets. */
 export function isRegistryHost(text: string): boolean {
   return text.length <= LONGEST_HOST && host.test(text) && URL.canParse(`https://${text}`); // not [1], 1.2.3.4.5 or port 99999

@@ -1,6 +1,6 @@
-import { type LookupError, lookupError, refusalError } from "../../core/image/failure.ts";
+import { type LookupError, lookupError, type Refused, refusalError } from "../../core/image/failure.ts";
 import { readStreamWithin } from "../../system/input.ts";
-import { type Conversation, nameOf, toLookupError } from "./exchange.ts";
+import { type Conversation, nameOf, serverOf, toLookupError } from "./exchange.ts";
 
 const LARGEST_REFUSAL = 64 * 1024;
 
@@ -11,7 +11,7 @@ export async function bodyOf(session: Conversation, response: Response, most: nu
   } catch (error) {
     if (error instanceof Error && /^its answer has more/.test(error.message))
       throw lookupError("invalid", `${nameOf(session)}: ${error.message}`);
-    throw toLookupError(error, session.source.host);
+    throw toLookupError(error, serverOf(session, response.url));
   }
 }
 
@@ -24,9 +24,9 @@ export function parse<T>(session: Conversation, read: () => T): T {
   }
 }
 
-/** Makes an error of an answer that refuses; `who` says who refuses what. */
-export async function refusalOf(response: Response, who: string): Promise<LookupError> {
+/** Makes an error of an answer that refuses. */
+export async function refusalOf(response: Response, refused: Refused): Promise<LookupError> {
   const body = await readStreamWithin("it", response.body ?? new Blob().stream(), LARGEST_REFUSAL).catch(() => "");
   const { status, headers } = response;
-  return refusalError(who, { status, body: body.toString(), retryAfter: headers.get("retry-after") });
+  return refusalError(refused, { status, body: body.toString(), retryAfter: headers.get("retry-after") });
 }

@@ -1,7 +1,7 @@
 import { objectOf, parseObject, textOf } from "../../core/base/json.ts";
 import type { RegistryAuth } from "../../core/image/auths.ts";
 import type { TokenSource } from "../../core/image/challenge.ts";
-import { lookupError } from "../../core/image/failure.ts";
+import { loginRemedy, lookupError } from "../../core/image/failure.ts";
 import { MiB } from "../../system/input.ts";
 import { bodyOf, refusalOf } from "./answer.ts";
 import { type Asked, type Conversation, checkedTarget, exchange, nameOf } from "./exchange.ts";
@@ -36,13 +36,15 @@ async function readToken(
 ): Promise<string> {
   const url = await checkedTarget(session, realm);
   const response = await exchange(session, tokenRequest(url, { service, scopes }, auth));
-  const who = `the token server ${url.host} of ${nameOf(session)} refuses`;
-  if (!response.ok) throw await refusalOf(response, auth === undefined ? `${who} a token without credentials` : who);
+  const who = `the token server ${url.host} of ${nameOf(session)}`;
+  const what = auth === undefined ? "a token without credentials" : "a token";
+  const login = loginRemedy(session.source.host, session.reach.isAtDesk);
+  if (!response.ok) throw await refusalOf(response, { who, what, image: undefined, login });
   const body = await bodyOf(session, response, LARGEST_TOKEN);
   const { token, access_token: other } = objectOf(parseObject(body.toString()));
   const got = textOf(token) || textOf(other) || "";
   if (/^[\x21-\x7e]+$/.test(got)) return got;
-  throw lookupError("invalid", `the token server ${url.host} of ${nameOf(session)} sent no token`);
+  throw lookupError("invalid", `${who} sent no token`);
 }
 
 function tokenRequest(

@@ -17,6 +17,8 @@ export interface Reach {
   readonly requestMs: number;
   /** The most bytes of a manifest or a config. */
   readonly mostBytes: number;
+  /** Whether a person started ebb. */
+  readonly isAtDesk: boolean;
 }
 
 /** The requests of one look-up at one registry. */
@@ -91,14 +93,21 @@ export function nameOf({ source: { host, mirrors } }: Pick<Conversation, "source
   return mirrors === undefined ? host : `${host}, the mirror of ${mirrors},`;
 }
 
+/** Returns a server's name for people: also the registry's, if that has another name or refers to the server. */
+export function serverOf({ source }: Pick<Conversation, "source">, url: string): string {
+  const { host, origin } = new URL(url);
+  if (host === source.host) return host;
+  return origin === source.origin ? `${source.host} (${host})` : `${host}, to which ${source.host} refers,`;
+}
+
 async function send(
   conversation: Conversation,
   { method, url, headers, body, authorization }: Asked,
 ): Promise<Response> {
   const { reach, signal } = conversation;
-  const { host } = new URL(url);
   const proxy = proxyFor(url, reach.env);
-  if (signal.aborted) throw lookupError("timeout", `${host} was not asked in time, because others were slow`);
+  if (signal.aborted)
+    throw lookupError("timeout", `${conversation.source.host} was not asked in time, because others were slow`);
   conversation.isUnanswered = true;
   try {
     const response = await fetch(url, {
@@ -118,7 +127,7 @@ async function send(
     conversation.isUnanswered = false;
     return response;
   } catch (error) {
-    throw toLookupError(error, host, proxy);
+    throw toLookupError(error, serverOf(conversation, url), proxy);
   }
 }
 
@@ -130,13 +139,32 @@ const reasons: Readonly<Record<string, string>> = {
   EPROTO: "it does not speak TLS",
 };
 
+/** Those of certificates, and what to do if that is not to name a CA. */
+const badCertificates: Readonly<Record<string, readonly [string, string]>> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: ["is for another name", "the server needs one for this name"],
+  CERT_HAS_EXPIRED: ["has expired", "renew it, or set this machine's clock"],
+  CERT_NOT_YET_VALID: ["is not valid yet", "set this machine's clock"],
+};
+
 /** Converts a failure of `fetch`, or of reading an answer, into a LookupError. */
-export function toLookupError(error: unknown, host: string, proxy?: string): LookupError {
-  const { name, code, message } = error as NodeJS.ErrnoException;
-  const where = `${host}${proxy === undefined ? "" : ` through the proxy ${redactUrl(proxy)}`}`;
+export function toLookupError(error: unknown, server: string, proxy?: string): LookupError {
+  const { name, code = "", message } = error as NodeJS.ErrnoException;
+  const shownProxy = proxy === undefined ? "" : `the proxy ${redactUrl(proxy)}`;
+  const where = proxy === undefined ? server : `${server} through ${shownProxy}`;
   if (name === "TimeoutError" || name === "AbortError")
     return lookupError("timeout", `${where} does not answer in time`);
-  if (/CERT|ISSUER|SIGNATURE|TLS/.test(String(code)))
-    return lookupError("untrusted", `the certificate of ${where} is not trusted: ${message}`);
-  return lookupError("unreachable", `${where} cannot be reached: ${reasons[String(code)] ?? message}`);
+  const [wrong, remedy] = badCertificates[code] ?? [];
+  if (wrong !== undefined) return lookupError("untrusted", `the certificate of ${where} ${wrong}`, { remedy });
+  if (/CERT|ISSUER|SIGNATURE|TLS/.test(code))
+    return lookupError("untrusted", `the certificate of ${where} is not trusted: ${withoutHint(message)}`);
+  const why = reasons[code] ?? withoutHint(message);
+  // only the proxy itself is connected to
+  if (proxy !== undefined && ["ECONNREFUSED", "ENOTFOUND"].includes(code))
+    return lookupError("unreachable", `${shownProxy} cannot be reached: ${why}`, { remedy: "check HTTPS_PROXY" });
+  return lookupError("unreachable", `${where} cannot be reached: ${why}`);
+}
+
+/** Returns a message of Bun's without its advice to programmers. */
+function withoutHint(message: string): string {
+  return message.replace(/ fetching ".*$|\. For more information, pass .*$/s, "");
 }

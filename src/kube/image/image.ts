@@ -4,7 +4,7 @@ import { LookupError } from "../../core/image/failure.ts";
 import { architectures } from "../../core/image/lookup.ts";
 import type { ImageConfig } from "../../core/image/manifest.ts";
 import { formatPlatform, type ImageReport } from "../../core/image/platform.ts";
-import { formatReference, parseReference } from "../../core/image/reference.ts";
+import { formatReference, parseReference, usualFault } from "../../core/image/reference.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import type { Signals } from "../../system/process/signals.ts";
@@ -46,7 +46,7 @@ export async function showImage(
   if (reference === undefined)
     throw new Failure(
       EXIT.usage,
-      `image: expected a name such as nginx:1.29 or registry.example.com/team/app, got ${JSON.stringify(image)}`,
+      `image: expected a name such as nginx:1.29 or registry.example.com/team/app, got ${JSON.stringify(image)}${usualFault(image)}`,
     );
   const stop = new AbortController();
   onStop(signals, (signal) => stop.abort(signal));

@@ -3,8 +3,8 @@ import { getCACertificates } from "node:tls";
 import { describeSystemError } from "../../core/base/system-error.ts";
 import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import { authsFor, type RegistryAuths } from "../../core/image/auths.ts";
-import { LookupError, lookupError } from "../../core/image/failure.ts";
-import { parseReference, type Reference } from "../../core/image/reference.ts";
+import { joined, LookupError, lookupError } from "../../core/image/failure.ts";
+import { parseReference, type Reference, usualFault } from "../../core/image/reference.ts";
 import { type Source, sourcesOf } from "../../core/image/sources.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readFileWithin } from "../../system/input.ts";
@@ -80,12 +80,13 @@ export function createReader(
   const env = { ...startingEnvironment(), ...own }; // Bun, and so the latter, does not have the variables of proxies
   const ca = settings.registryCa === undefined ? undefined : trusted(settings.registryCa);
   const mostBytes = isAtDesk ? LARGEST : LARGEST_FOR_PODS;
-  const reach: Reach = { policy: settings, ca, env, requestMs, mostBytes };
+  const reach: Reach = { policy: settings, ca, env, requestMs, mostBytes, isAtDesk };
   const authsOf = ownAuths({ registryConfig: settings.registryConfig, isAtDesk, env, log });
   return {
     placesOf(image, auths) {
       const reference = parseReference(image);
-      if (reference === undefined) throw lookupError("invalid", `${image} is no name of an image`);
+      if (reference === undefined)
+        throw lookupError("invalid", `${JSON.stringify(image)} is no name of an image${usualFault(image)}`);
       const sources = sourcesOf(reference, settings);
       if (sources.length === 0)
         throw lookupError("not-allowed", `the registry ${reference.host} is not among --registries: name it there`);
@@ -94,11 +95,17 @@ export function createReader(
     },
     async ask(places, question, { signal, onSession, outages }) {
       const errors: LookupError[] = [];
+      let isAnswered = false;
+      const fail = ({ isFallback }: Source, error: LookupError) => {
+        if (isFallback) errors.pop(); // that it has no TLS is no failure
+        errors.push(error);
+      };
       for (const { source, auths } of places) {
-        if (isNeedless(source, errors.at(-1))) break;
+        if (isNeedless(source, errors.at(-1)) || (source.isFallback && isAnswered)) break;
         const outage = outages?.of(source.origin);
         if (outage !== undefined) {
-          errors.push(outage);
+          isAnswered = false;
+          fail(source, outage);
           continue;
         }
         const ofOwn = authsFor(await authsOf(source.host), source.host, source.repository);
@@ -113,11 +120,11 @@ export function createReader(
           if (!(error instanceof LookupError)) throw error;
           if (session.isUnanswered) outages?.begin(source.origin, error);
           else outages?.end(source.origin);
-          errors.push(error);
+          isAnswered = !session.isUnanswered;
+          fail(source, error);
         }
       }
-      const last = errors.at(-1) as LookupError;
-      throw errors.length === 1 ? last : joined(errors, last);
+      throw joined(errors);
     },
   };
 }
@@ -136,10 +143,6 @@ export function outageOf(places: readonly Place[], outages: Pick<Outages, "of">)
     if (last === undefined) return undefined;
   }
   return last;
-}
-
-function joined(errors: readonly LookupError[], { failure, retryAfterMs }: LookupError): LookupError {
-  return new LookupError(failure, [...new Set(errors.map(({ message }) => message))].join(". "), retryAfterMs);
 }
 
 /** Returns the usual CAs, those of NODE_EXTRA_CA_CERTS included, and the ones of a file. @throws Failure(64) */

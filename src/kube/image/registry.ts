@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RegistryAuth } from "../../core/image/auths.ts";
 import { chooseChallenge, type TokenSource } from "../../core/image/challenge.ts";
-import { LookupError, lookupError } from "../../core/image/failure.ts";
+import { LookupError, loginRemedy, lookupError, type Refused } from "../../core/image/failure.ts";
 import type { Architecture } from "../../core/image/lookup.ts";
 import {
   type ImageConfig,
@@ -104,15 +104,17 @@ async function ask(session: Session, method: "GET" | "HEAD", path: string, accep
   const send = () => exchange(session, { method, url, headers: { accept }, authorization: session.authorization });
   const response = await send();
   if (response.ok) return response;
-  const who = `${nameOf(session)} refuses ${repository}`;
+  const refused = refusedOf(session, path);
   // where it redirects to is told nothing of who asks
-  if (response.status !== 401 || new URL(response.url).origin !== origin) throw await refusalOf(response, who);
+  if (response.status !== 401 || new URL(response.url).origin !== origin) throw await refusalOf(response, refused);
   const challenge = chooseChallenge(response.headers.get("www-authenticate") ?? "", repository);
   await response.body?.cancel();
-  if (challenge === undefined) throw lookupError("unauthorized", `${who}: 401 without a way to authenticate`);
-  let refusal = lookupError("unauthorized", `${who} without credentials: 401`);
+  if (challenge === undefined) throw unauthorized(refused, "401 without a way to authenticate");
+  const anonymous = { ...refused, what: `${refused.what} without credentials` };
+  let refusal = unauthorized(anonymous, "401");
   for (const auth of session.auths.length > 0 ? session.auths : [undefined]) {
-    const answer = await tryWith(session, challenge, auth, send);
+    const attempt = { refused: auth === undefined ? anonymous : refused, send };
+    const answer = await tryWith(session, challenge, auth, attempt);
     if (!(answer instanceof LookupError)) return answer;
     refusal = answer;
     if (refusal.failure !== "unauthorized") break;
@@ -125,16 +127,29 @@ async function tryWith(
   session: Session,
   challenge: TokenSource | "basic",
   auth: RegistryAuth | undefined,
-  send: () => Promise<Response>,
+  { refused, send }: { readonly refused: Refused; readonly send: () => Promise<Response> },
 ): Promise<Response | LookupError> {
-  const who = `${nameOf(session)} refuses ${session.source.repository}`;
   try {
     session.authorization = await authorize(session, challenge, auth);
-    if (session.authorization === undefined) return lookupError("unauthorized", `${who} without credentials: 401`);
+    if (session.authorization === undefined) return unauthorized(refused, "401");
     const response = await send();
-    return response.ok ? response : await refusalOf(response, auth === undefined ? `${who} without credentials` : who);
+    return response.ok ? response : await refusalOf(response, refused);
   } catch (error) {
     if (error instanceof LookupError) return error;
     throw error;
   }
+}
+
+function refusedOf({ source, reach }: Session, path: string): Refused {
+  const name = path.slice(path.indexOf("/") + 1);
+  return {
+    who: nameOf({ source }),
+    what: source.repository,
+    image: `${source.repository}${isDigest(name) ? "@" : ":"}${name}`,
+    login: loginRemedy(source.host, reach.isAtDesk),
+  };
+}
+
+function unauthorized({ who, what, login }: Refused, why: string): LookupError {
+  return lookupError("unauthorized", `${who} refuses ${what} (${why})`, { remedy: login });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { formatReference, parseReference } from "../../../src/core/image/reference.ts";
+import { formatReference, parseReference, usualFault } from "../../../src/core/image/reference.ts";
 
 const sha256 = `sha256:${"ab".repeat(32)}`;
 const sha512 = `sha512:${"cd".repeat(64)}`;
@@ -68,5 +68,20 @@ describe("names of images, in full", () => {
     ["a/".repeat(10_000), "a long text"],
   ])("%p is none: %s", (text) => {
     expect(parseReference(text)).toBeUndefined();
+  });
+
+  test.each([
+    ["NGINX", ": lower case only"],
+    ["docker.io/Library/nginx:1", ": lower case only"],
+    ["http://nginx", ": leave out http:// or https://"],
+    ["quay.io:99999/debian", ": there is no such port"],
+    ["nginx@sha256:abc", ": sha256 needs 64 hex digits"],
+    ["$(IMAGE)", ": variables are not expanded"],
+    ["FOO/bar baz", ""],
+    ["quay.io:80/debian:Tag baz", ""],
+    ["", ""],
+  ])("%p is none; the usual fault is%s", (text, fault) => {
+    expect(parseReference(text)).toBeUndefined();
+    expect(usualFault(text)).toBe(fault);
   });
 });

@@ -58,7 +58,14 @@ const PRIVATE = "https://10.0.0.1:5000";
 
 function conversation(origin: string, registries: "all" | readonly string[] = "all"): Conversation {
   const source = { origin, host: "registry", repository: "app", mirrors: undefined, isFallback: false };
-  const reach = { policy: { registries, registryMirror: [] }, ca: undefined, env: {}, requestMs: 1, mostBytes: 1 };
+  const reach = {
+    policy: { registries, registryMirror: [] },
+    ca: undefined,
+    env: {},
+    requestMs: 1,
+    mostBytes: 1,
+    isAtDesk: false,
+  };
   return { source, reach, signal: AbortSignal.timeout(1000), authorization: undefined, isUnanswered: false };
 }
 

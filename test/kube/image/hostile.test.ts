@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { createAsking, findOnce } from "./asking.ts";
-import { type Behaviour, Content, digestOf, refusal, startStandIn, wantsToken } from "./stand-in-registry.ts";
+import { type Behaviour, Content, digestOf, expired, refusal, startStandIn, wantsToken } from "./stand-in-registry.ts";
 
 const content = new Content();
 const digest = content.add("app:latest", { config: { Entrypoint: ["/app"] } });
@@ -39,22 +39,22 @@ describe("a registry that refuses, fails or lies costs no more than the answer",
       "unauthorized",
       "imagePullSecrets",
     ],
-    ["403", () => refusal(403, "DENIED", "not yours"), "unauthorized", "403; give credentials"],
+    ["403", () => refusal(403, "DENIED", "not yours"), "unauthorized", "refuses app (403): give credentials"],
     [
       "404",
       () => refusal(404, "MANIFEST_UNKNOWN", "manifest unknown"),
       "not-found",
-      "404; check the image's name; it says: MANIFEST_UNKNOWN: manifest unknown",
+      "has no app:latest (404): check the name and the tag; it says: MANIFEST_UNKNOWN: manifest unknown",
     ],
-    ["404 for the config", at("/blobs/", () => new Response("", { status: 404 })), "not-found", "404"],
+    ["404 for the config", at("/blobs/", () => new Response("", { status: 404 })), "not-found", "has no app@sha256:"],
     [
       "429",
       () => refusal(429, "TOOMANYREQUESTS", "limit", { "retry-after": "60" }),
       "rate-limited",
       "--registry-mirror",
     ],
-    ["500", () => new Response("<html>", { status: 500 }), "unreachable", "500;"],
-    ["418", () => new Response("", { status: 418 }), "invalid", "418"],
+    ["500", () => new Response("<html>", { status: 500 }), "unreachable", "fails (500): try again later"],
+    ["418", () => new Response("", { status: 418 }), "invalid", "refuses app (418)"],
     ["HTML", () => new Response("<html>"), "invalid", "no JSON"],
     ["an empty answer", () => new Response(""), "invalid", "no JSON"],
     ["schema 1", () => Response.json({ schemaVersion: 1, fsLayers: [] }), "invalid", "schema 1"],
@@ -126,6 +126,14 @@ describe("a registry that refuses, fails or lies costs no more than the answer",
     expect(await findOnce(`${registry.host}/app`)).toMatchObject({ failure: "invalid" });
   });
 
+  test("401 to a person is to log in", async () => {
+    const login = () => new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
+    await using registry = startStandIn(content, login);
+    const reason = `${registry.host} refuses app without credentials (401): log in (docker login ${registry.host}), or give --registry-config FILE`;
+    const env = { HOME: "/nowhere" };
+    expect(await findOnce(`${registry.host}/app`, { isAtDesk: true, env })).toMatchObject({ reason });
+  });
+
   test("an index in an index", async () => {
     const entry = (text: string) => ({
       manifests: [
@@ -177,7 +185,26 @@ describe("a registry that cannot be talked to", () => {
   test("its certificate is for another name", async () => {
     await using registry = startStandIn(content);
     const [, port] = registry.host.split(":");
-    expect(await findOnce(`127.0.0.1:${port}/app`)).toMatchObject({ failure: "untrusted" });
+    expect(await findOnce(`127.0.0.1:${port}/app`)).toMatchObject({
+      failure: "untrusted",
+      reason: `the certificate of 127.0.0.1:${port} is for another name: the server needs one for this name`,
+    });
+  });
+
+  test("the certificate of the server to which it refers is for another name", async () => {
+    await using registry = startStandIn(content, (_, { host }) => redirect(`https://127.0.0.1:${host.slice(10)}/`)());
+    expect(await findOnce(`${registry.host}/app`)).toMatchObject({
+      failure: "untrusted",
+      reason: expect.stringContaining(`, to which ${registry.host} refers, is for another name`),
+    });
+  });
+
+  test("its certificate has expired", async () => {
+    await using registry = startStandIn(content, undefined, expired);
+    expect(await findOnce(`${registry.host}/app`)).toMatchObject({
+      failure: "untrusted",
+      reason: expect.stringContaining("has expired: renew it"),
+    });
   });
 
   test.each<[string, Behaviour]>([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ImageQuery } from "../../../src/core/image/lookup.ts";
 import { until } from "../../harness.ts";
-import { createAsking, find, WAIT_MS } from "./asking.ts";
+import { createAsking, find, findOnce, WAIT_MS } from "./asking.ts";
 import { type Behaviour, Content, refusal, startStandIn } from "./stand-in-registry.ts";
 
 const MINUTE = 60_000;
@@ -215,7 +215,10 @@ describe("while a registry is away", () => {
     await using registry = changing(contentOf("app", "other"));
     using asking = createAsking();
     registry.is(({ line }) => (line.includes("/app/") ? new Response("", { status: 503 }) : undefined));
-    expect(await find(asking, `${registry.host}/app`)).toMatchObject({ failure: "unreachable" });
+    expect(await find(asking, `${registry.host}/app`)).toMatchObject({
+      failure: "unreachable",
+      reason: `${registry.host} fails (503): try again later, or name a mirror by --registry-mirror`,
+    });
     expect(await find(asking, `${registry.host}/other`)).toMatchObject(starting("/other"));
   });
 });
@@ -243,8 +246,19 @@ describe("mirrors", () => {
     await using second = startStandIn(contentOf());
     using asking = createAsking({ mirrors: [`docker.io=${first.host}`, `docker.io=${second.host}`], registries: [] });
     const { reason = "" } = (await find(asking, "app")) as { readonly reason?: string };
-    expect(reason).toContain(`${first.host}, the mirror of docker.io, refuses library/app`);
-    expect(reason).toContain(`${second.host}, the mirror of docker.io, refuses library/app: 404`);
+    expect(reason).toContain(`${first.host}, the mirror of docker.io, refuses library/app (403): give`);
+    expect(reason).toContain(`${second.host}, the mirror of docker.io, has no library/app:latest (404)`);
+  });
+
+  test("what to do is said once if none can be reached", async () => {
+    const gone = [startStandIn(), startStandIn()];
+    for (const each of gone) await each[Symbol.asyncDispose]();
+    const [first, second] = gone.map(({ host }) => `${host} cannot be reached: nobody listens there`);
+    expect(
+      await findOnce("app", { mirrors: gone.map(({ host }) => `docker.io=${host}`), registries: [] }),
+    ).toMatchObject({
+      reason: `${first}. ${second}; check the name and the network, or name a mirror that answers (--registry-mirror)`,
+    });
   });
 
   test("one that does not answer is asked by nobody until it is back", async () => {
@@ -296,11 +310,15 @@ test("a registry of this machine's may be one without TLS", async () => {
     hostname: "127.0.0.1",
     fetch: (request) => {
       const [, , , , name = ""] = new URL(request.url).pathname.split("/");
-      return new Response(content.manifests.get(`app/${name}`) ?? content.blobs.get(`app/${name}`));
+      const text = content.manifests.get(`app/${name}`) ?? content.blobs.get(`app/${name}`);
+      return new Response(text, { status: text === undefined ? 404 : 200 });
     },
   });
   using asking = createAsking();
   expect(await asking.images.find(queryOf(`localhost:${plain.port}/app`), [], WAIT_MS)).toMatchObject(starting("/app"));
+  expect(await find(asking, `localhost:${plain.port}/app:nosuch`)).toMatchObject({
+    reason: expect.stringMatching(new RegExp(`^localhost:${plain.port} has no app:nosuch \\(404\\)`)), // no word of TLS
+  });
   await plain.stop(true);
 });
 

@@ -26,8 +26,26 @@ test("a registry that NO_PROXY names is asked itself", async () => {
 test("a proxy that is not there is named, without its password", async () => {
   const env = { HTTPS_PROXY: "http://me:s3cret@127.0.0.1:1" };
   const { reason = "" } = (await findOnce("registry.example.com/app", { env })) as { readonly reason?: string };
-  expect(reason).toContain("through the proxy http://***@127.0.0.1:1");
+  expect(reason).toMatch(
+    /^the proxy http:\/\/\*\*\*@127\.0\.0\.1:1\/? cannot be reached: nobody listens there; check HTTPS_PROXY$/,
+  );
   expect(reason).not.toContain("s3cret");
+});
+
+test("a registry that a proxy does not reach is named as the image names it, and as it is called", async () => {
+  const refusing = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: (socket) => void socket.end("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n") },
+  });
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${refusing.port}` };
+  expect(await findOnce("app", { env })).toMatchObject({
+    failure: "unreachable",
+    reason: expect.stringMatching(
+      /^docker\.io \(registry-1\.docker\.io\) through the proxy .* cannot be reached: .*502/,
+    ),
+  });
+  refusing.stop(true);
 });
 
 test.each(["https://127.0.0.1:1/", "https://169.254.169.254/", "https://[fd00::1]/"])(

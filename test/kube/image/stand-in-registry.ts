@@ -106,6 +106,11 @@ export interface StandInPlace {
 }
 
 const here: StandInPlace = { address: "127.0.0.1", host: "localhost", serving };
+/** With a certificate that has expired. */
+export const expired: StandInPlace = {
+  ...here,
+  serving: issueServing(["localhost"], { fromMs: Date.now() - 60_000, untilMs: Date.now() - 10_000 }, authority),
+};
 
 /** Starts a registry (OCI distribution-spec 1.1, pulling only) with TLS on a free port. */
 export function startStandIn(

@@ -98,5 +98,7 @@ function parseRegistries(given: string): Registries | undefined {
 function parseListed(given: string): readonly string[] | undefined {
   if (given === "none") return [];
   const hosts = splitBy(given.toLowerCase(), ",");
-  return hosts.length > 0 && hosts.every((host) => host !== "all" && isRegistryHost(host)) ? hosts : undefined;
+  return hosts.length > 0 && hosts.every((host) => !["all", "none"].includes(host) && isRegistryHost(host))
+    ? hosts
+    : undefined;
 }

@@ -102,7 +102,7 @@ describe("a registry that fails costs a pod its wrapper, and the warning has cau
       /401.*imagePullSecrets/,
     ],
     ["429", () => refusal(429, "TOOMANYREQUESTS", dockerHub), "report:1", "rate-limited", /429.*--registry-mirror/],
-    ["404", () => undefined, "reprot:1", "not-found", /404.*check the image's name/],
+    ["404", () => undefined, "reprot:1", "not-found", /404.*check the name and the tag/],
     ["an endless body", endless, "report:1", "invalid", /1 MiB/],
     ["a lying digest", () => new Response("{}"), `report@${zeros}`, "invalid", /sent bytes of the digest/],
     ["a redirect without TLS", redirect, "report:1", "invalid", /127\.0\.0\.2.*no TLS/],

@@ -88,9 +88,13 @@ describe.skipIf(lacking !== undefined)("ebb inject, of images that a registry kn
     expect(containersIn(stdout).map(({ command }) => command?.[0])).toEqual([
       ...[undefined, "/ebb.dev/ebb", undefined, "/ebb.dev/ebb", undefined],
     ]);
-    expect(stderr).toMatch(/Job report: .*command: ebb does not know what "report" starts: .*404.*ebb\.dev\/entrypoint\.report/);
+    expect(stderr).toMatch(
+      /Job report: .*command: ebb does not know what "report" starts: .*404.*ebb\.dev\/entrypoint\.report/,
+    );
     expect(stderr).toMatch(/Deployment shop: .*what "shop" starts, and only drains it: .*404/);
-    expect(stderr).toMatch(/Pod debug: .*what "debug" starts, and only drains it: .*\/bin\/sh.* on amd64, .*\/bin\/bash.* on arm64/);
+    expect(stderr).toMatch(
+      /Pod debug: .*what "debug" starts, and only drains it: .*\/bin\/sh.* on amd64, .*\/bin\/bash.* on arm64/,
+    );
   });
 });
 

@@ -188,7 +188,7 @@ describe("in a pod that ends, a sidecar that will outlive the app is warned of:"
     ["one that is kept ordinary, and has no quit", logs, says("logs", "false"), "spec.containers[1]"],
   ])("%s", (_, sidecar, annotations, field) => {
     const given = (restartPolicy: string) => ({ containers: [app(), sidecar], annotations, spec: { restartPolicy } });
-    const outlives = [field, expect.stringContaining("will outlive the app")];
+    const outlives: [string, string] = [field, expect.stringContaining("will outlive the app")];
     expect(warnings(given("Never"))).toEqual([outlives]);
     expect(warnings(given("Always")).filter(([, message]) => message?.includes("outlive"))).toEqual([]);
   });

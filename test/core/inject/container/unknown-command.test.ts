@@ -129,7 +129,9 @@ describe("in a server, a container whose command nobody knows", () => {
   ];
   test.each(off)("is left as it is if %s", (_, given, why) => {
     const injection = injectPod(podOf({ containers: [unnamed()], ...given }), { ...policy, ...unknownImage });
-    const message = expect.stringContaining(`ebb does not know what "app" starts, and adds no drain hook either (${why}`);
+    const message = expect.stringContaining(
+      `ebb does not know what "app" starts, and adds no drain hook either (${why}`,
+    );
     expect(injection).toMatchObject({ kind: "skipped", asked: true, problems: [{ message }] });
   });
 
@@ -168,7 +170,9 @@ describe("a pod that ends", () => {
     injectPod(podOf({ containers, annotations, spec: { restartPolicy: "OnFailure" } }), { ...policy, ...unknownImage });
 
   test("stays as it is if nobody knows its command, also if it asks: nothing is wrong with it", () => {
-    const problems = [{ field: "spec.containers[0].command", message: `ebb does not know what "app" starts: WHY${instead}` }];
+    const problems = [
+      { field: "spec.containers[0].command", message: `ebb does not know what "app" starts: WHY${instead}` },
+    ];
     expect(job([unnamed()])).toEqual({ kind: "skipped", asked: true, problems, warnings: [] });
   });
 
@@ -178,7 +182,8 @@ describe("a pod that ends", () => {
 
   test("with one whose command nobody knows: the others are started, and quit nothing, as its end is not seen", () => {
     const injection = job(containers);
-    const why = 'ebb does not know what "app" starts, so no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it: WHY; if it is a sidecar, name it in ebb.dev/sidecars';
+    const why =
+      'ebb does not know what "app" starts, so no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it: WHY; if it is a sidecar, name it in ebb.dev/sidecars';
     expect(injection).toMatchObject({ kind: "changed", containers: ["known", "other"], drained: [] });
     expect(injection.warnings).toEqual([{ field: "spec.containers[2].command", message: `${why}${instead}` }]);
     const pod = podIn(injection);

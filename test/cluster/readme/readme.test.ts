@@ -94,7 +94,7 @@ describe("beside a real Istio", () => {
         Bun.YAML.parse(
           fill(here.deployment.text, {
             "registry.example.com/web": images.bunAndEbb,
-            '"/my-server"': `${words}, "0.0.0.0"`,
+            '"/my-server"': words,
           }),
         ) as KubeObject,
         ({ containers: [readme], ...spec }) => {

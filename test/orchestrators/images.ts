@@ -8,6 +8,8 @@ import type { ProgramName } from "../sidecars/programs.ts";
 export const contents = {
   workflowController: () => alone("argo-workflow-controller"),
   argoexec: () => alone("argoexec"),
+  /** Debian's sh, and the programs that Airflow runs with it. */
+  shell: () => debian("sh", "sleep", "cat"),
   /** Istio's proxy with a shell, as Istio's own image has one: Argo signals a container by a program in it. */
   istioProxy: () => {
     const { files, config } = istioProxy();

@@ -20,7 +20,10 @@ const manyFiles = [
   timings,
   "--update-timings",
 ];
-const apart = ["cluster", "sidecars"].flatMap((folder) => ["--path-ignore-patterns", `test/${folder}/**`]);
+const apart = ["cluster", "orchestrators", "sidecars"].flatMap((folder) => [
+  "--path-ignore-patterns",
+  `test/${folder}/**`,
+]);
 const checks = [["biome", "check"], ["tsc"]];
 
 /**
@@ -87,9 +90,15 @@ const tasks = {
     build: [],
     check: true,
     run: [[...testing, ...manyFiles, ...apart]],
-    help: "npm test -- [FILE...]\n  sets up, builds, and runs all tests but test:faults, test:sidecars and test:cluster",
+    help: "npm test -- [FILE...]\n  sets up, builds, and runs all tests but those of the tasks test:NAME",
   },
   "test:cluster": { setup: ["envoy", "cluster"], build: [], run: [["bun", "test/cluster/run.ts"]], ownHelp: true },
+  "test:orchestrators": {
+    setup: ["envoy", "cluster"],
+    build: [],
+    run: [["bun", "test/orchestrators/run.ts"]],
+    ownHelp: true,
+  },
   "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
   "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },
   "test:syscalls": { setup: [], build: [], run: [["bun", "test/syscalls/syscalls.ts"]], ownHelp: true },

@@ -41,9 +41,12 @@ export interface Image {
   readonly archive: () => Uint8Array;
 }
 
-/** Makes the images of the tests. @throws Error if Envoy is not installed */
-export function testImages(): Readonly<Record<keyof typeof contents, Image>> {
-  const images = Object.entries(contents).map(([name, content]) => [name, imageOf(name, content())]);
+/** Contents of images by name, for tests that need more than these. */
+export type MoreContents = Readonly<Record<string, () => Content>>;
+
+/** Makes the images of the tests, with these too. @throws Error if Envoy is not installed */
+export function testImages(more: MoreContents = {}): Readonly<Record<string, Image>> {
+  const images = Object.entries({ ...contents, ...more }).map(([name, content]) => [name, imageOf(name, content())]);
   return Object.fromEntries(images);
 }
 

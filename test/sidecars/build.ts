@@ -1,7 +1,7 @@
 import { compiledProgram } from "./compile.ts";
 import { type ProgramName, programOf, programs } from "./programs.ts";
 
-// bun test/sidecars/build.ts sidecars|cluster|bench|NAME... compiles these programs, and prints their paths.
+// bun test/sidecars/build.ts sidecars|cluster|orchestrators|bench|NAME... compiles these programs, and prints their paths.
 
 for (const word of process.argv.slice(2)) {
   const names = namesOf(word);

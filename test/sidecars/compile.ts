@@ -74,11 +74,11 @@ function compileInto(target: string, program: Program): void {
   using scratch = temporaryFolder();
   for (const file of pinNames) copyFileSync(join(pinsFolder(program), file), join(scratch.path, file));
   copyOwn(program, scratch.path);
-  const { module, emptied = [], files = [], tags = [], variables = {} } = program;
+  const { module, files = [], tags = [], variables = {} } = program;
   const tagged = `-tags=${tags.join()}`;
   download(["list", "-deps", tagged, packageOf(program)], scratch.path, flags);
   const { Dir: source } = JSON.parse(go(["mod", "download", "-json", module], scratch.path, flags)) as { Dir: string };
-  if (emptied.length > 0) replaceByEmptied(emptied, source, module, scratch.path);
+  replaceByChanged(program, source, scratch.path);
   const values = Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`);
   const words = [tagged, `-ldflags=${["-s", "-w", ...values].join(" ")}`];
   go(["build", ...words, "-o", join(target, program.name), packageOf(program)], scratch.path, flags);
@@ -91,12 +91,16 @@ function copyWritable(from: string, to: string): void {
   if (!copy.success) throw new Error(`cp ${from}: ${copy.stderr}`);
 }
 
-/** Replaces a module by a copy in which some files are emptied: Go refuses an overlay over its module cache. */
-function replaceByEmptied(files: readonly string[], source: string, module: string, scratch: string): void {
-  copyWritable(source, join(scratch, "module"));
-  for (const file of files) {
-    const path = join(scratch, "module", file);
+/** Replaces a module by a copy with its changes, if it has any: Go refuses an overlay over its module cache. */
+function replaceByChanged({ module, emptied = [], copied = {} }: Program, source: string, scratch: string): void {
+  const copies = Object.entries(copied);
+  if (emptied.length + copies.length === 0) return;
+  const changed = join(scratch, "module");
+  copyWritable(source, changed);
+  for (const file of emptied) {
+    const path = join(changed, file);
     writeFileSync(path, /^package .*$/m.exec(readFileSync(path, "utf8"))?.[0] ?? "");
   }
+  for (const [file, from] of copies) copyFileSync(join(changed, from), join(changed, file));
   go(["mod", "edit", `-replace=${module}=./module`], scratch, flags);
 }

@@ -21,12 +21,14 @@ export interface Program {
   readonly files?: readonly string[];
   /** Go files in the module of which only the package clause is left. */
   readonly emptied?: readonly string[];
+  /** Go files that the module lacks, and those of which they are copies: a link in a repository is not in its module. */
+  readonly copied?: Readonly<Record<string, string>>;
   /** The tests that need it. */
   readonly usedBy: readonly User[];
 }
 
 /** A kind of tests that need programs. */
-export type User = "sidecars" | "cluster" | "bench";
+export type User = "sidecars" | "cluster" | "orchestrators" | "bench";
 
 const istio = {
   pins: "istio-1.31",
@@ -59,6 +61,15 @@ const certManager = {
   module: "github.com/cert-manager/cert-manager",
   version: "v1.11.5",
   usedBy: ["cluster"],
+} as const;
+
+const argo = {
+  pins: "argo-workflows",
+  module: "github.com/argoproj/argo-workflows/v4",
+  version: "v4.0.5",
+  variables: { "github.com/argoproj/argo-workflows/v4.version": "v4.0.5" },
+  copied: { "workflow/executor/osspecific/signal_linux.go": "workflow/executor/osspecific/signal_darwin.go" },
+  usedBy: ["orchestrators"],
 } as const;
 
 /** All programs. To add another version, add an entry and run `bun test/sidecars/pin.ts NAME`. */
@@ -137,6 +148,17 @@ export const programs = {
     version: "v5.7.1",
     usedBy: ["cluster"],
   },
+  "argo-workflow-controller": {
+    ...argo,
+    name: "workflow-controller",
+    folder: "cmd/workflow-controller",
+    files: [
+      "manifests/base/crds/minimal",
+      "manifests/namespace-install/workflow-controller-rbac/workflow-controller-role.yaml",
+      "manifests/quick-start/base/executor/emissary/executor-role.yaml",
+    ],
+  },
+  argoexec: { ...argo, name: "argoexec", folder: "cmd/argoexec" },
   "envoy-gateway": {
     name: "envoy-gateway",
     pins: "envoy-gateway",

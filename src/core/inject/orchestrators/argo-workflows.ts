@@ -16,16 +16,16 @@ export const argoWorkflows = {
   spare: { prefix: "workflows.argoproj.io/kill-cmd-", value: '["true"]' },
 } as const satisfies Orchestrator;
 
-/** What ebb knows of this orchestrator, and how it is known; `ABOUT | read SOURCE | SAYS`. */
+/** What ebb knows of this orchestrator, and how it is known; `ABOUT | read SOURCE; ran TEST | SAYS`. */
 export const facts = `
 pods | read argo-workflows v4.0.5 workflow/controller/workflowpod.go:204, agent.go:201, artifact_gc.go:469 | the label \`workflows.argoproj.io/workflow\`, also on the pods of the agent and of the artifacts' garbage collection
-app | read argo-workflows v4.0.5 workflow/controller/workflowpod.go:142-145, pkg/apis/workflow/v1alpha1/workflow_types.go:3417-3427 | \`main\`, or the containers of a containerSet, whatever their names
-helper | read argo-workflows v4.0.5 workflow/controller/workflowpod.go:252-259, cmd/argoexec/commands/wait.go:31-95 | \`wait\`
+app | read argo-workflows v4.0.5 workflow/controller/workflowpod.go:142-145, pkg/apis/workflow/v1alpha1/workflow_types.go:3417-3427; ran test/orchestrators/argo-workflows.test.ts | \`main\`, or the containers of a containerSet, whatever their names
+helper | read argo-workflows v4.0.5 workflow/controller/workflowpod.go:252-259, cmd/argoexec/commands/wait.go:31-95; ran test/orchestrators/argo-workflows.test.ts | \`wait\`
 sidecar | read argo-workflows v4.0.5 workflow/controller/workflowpod.go:1429-1471, cmd/argoexec/commands/emissary.go:197-225, cmd/argoexec/commands/wait.go:40-45, workflow/controller/agent.go:222-225 | the template's sidecars, \`artifact-plugin-NAME\`, and the plugins beside the agent; \`ARGO_TEMPLATE\` of an init container names the template's
 wrapping | read argo-workflows v4.0.5 cmd/argoexec/commands/emissary.go:110-113,184-190, workflow/signal/signal.go:19-45, workflow/controller/pod/queue.go:55-72 | safe: nobody looks for a process by its name. The entrypoint is looked up before the pod is created. The controller signals PID 1 by \`argoexec kill\`, and ebb forwards it. As PID 1 a container outlives that kill -9; ebb's child does too, unless --grace is set: so \`wait\` gets no --grace and no --drain
 end | read argo-workflows v4.0.5 workflow/controller/operator.go:1460-1486,1644-1666, workflow/controller/pod/queue.go:55-72 | when all main containers have ended, the controller signals every container that still runs, also \`wait\` and an injected sidecar: by default with /bin/sh -c "kill -15 1" in it, while \`wait\` uploads
-mesh | read argo-workflows v4.0.5 workflow/signal/signal.go:33-37, workflow/common/common.go:295 | the annotation \`workflows.argoproj.io/kill-cmd-NAME\` replaces that signal to the container NAME: with a command that does nothing, the sidecar stays until \`wait\` has ended
-init | read argo-workflows v4.0.5 workflow/controller/workflowpod.go:700-703,754-776 | \`init\` downloads the input artifacts, \`init-artifact-NAME\` those of a plugin: with artifacts in the mesh, only a native sidecar serves them
+mesh | read argo-workflows v4.0.5 workflow/signal/signal.go:33-37, workflow/common/common.go:295; ran test/orchestrators/argo-workflows.test.ts | the annotation \`workflows.argoproj.io/kill-cmd-NAME\` replaces that signal to the container NAME: with a command that does nothing, the sidecar stays until \`wait\` has ended
+init | read argo-workflows v4.0.5 workflow/controller/workflowpod.go:700-703,754-776; ran test/orchestrators/argo-workflows.test.ts | \`init\` downloads the input artifacts, \`init-artifact-NAME\` those of a plugin: with artifacts in the mesh, only a native sidecar serves them. Istio redirects traffic only after \`init\`: beside its ordinary sidecar \`init\` asks without the mesh
 `;
 
 const EMISSARY = "/var/run/argo/argoexec";

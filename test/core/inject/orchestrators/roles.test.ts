@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { aspects, type Role } from "../../../../src/core/inject/orchestrators/orchestrator.ts";
 import { orchestratorOf, orchestrators, roleIn } from "../../../../src/core/inject/orchestrators/registry.ts";
@@ -84,16 +84,21 @@ test("all containers of Argo's emissary count if the template is not in the pod"
   expect(pod.spec.containers.map((one) => roleIn(pod, one))).toEqual(["helper", "app", "app"]);
 });
 
-const sources = join(import.meta.dirname, "../../../../src/core/inject/orchestrators");
+const root = join(import.meta.dirname, "../../../..");
+const sources = join(root, "src/core/inject/orchestrators");
 const modules = readdirSync(sources).filter((file) => !["orchestrator.ts", "registry.ts"].includes(file));
 
-test.each(modules)("each fact in %s is read at a place of a version", async (file) => {
+test.each(modules)("each fact in %s is read at a place of a version, and what was run has a test", async (file) => {
   const { facts } = (await import(join(sources, file))) as { readonly facts: string };
   const lines = facts.trim().split("\n");
   const about = lines.map((line) => line.split(" | ")[0]);
   expect(about).toEqual(aspects.filter((aspect) => about.includes(aspect)));
   for (const needed of ["pods", "app", "wrapping", "end", "mesh", "init"]) expect(about).toContain(needed);
-  for (const line of lines) expect(line).toMatch(/^\w+ \| read \S.* \S*\d\S* .+ \| \S.+$/);
+  for (const line of lines) {
+    expect(line).toMatch(/^\w+ \| read \S.* \S*\d\S* .+ \| \S.+$/);
+    const [, by] = /; ran (\S+) \|/.exec(line) ?? [];
+    if (by !== undefined) expect(existsSync(join(root, by))).toBe(true);
+  }
 });
 
 test("each role in the table is told of in the facts of its orchestrator", async () => {

@@ -1,0 +1,57 @@
+import type { Namespace } from "../cluster/cluster.ts";
+import { environment } from "../cluster/environment.ts";
+import { injected, startIstio } from "../cluster/istio/istio.ts";
+import { type ContainerStatus, deploymentOf, type Pod, serviceOf } from "../cluster/objects.ts";
+import { programs } from "../cluster/programs.ts";
+import { startInstallation } from "../cluster/webhook/installation.ts";
+import type { contents } from "./images.ts";
+
+/** The names of the images of these tests: `images.argoexec`. */
+export const images = environment().images as ReturnType<typeof environment>["images"] &
+  Readonly<Record<keyof typeof contents, string>>;
+
+/** A namespace whose pods get Istio's sidecar and ebb, with a server in the mesh; `await using` it. */
+export interface Mesh extends AsyncDisposable {
+  readonly here: Namespace;
+  /** The URL of the server, which keeps what is PUT. It has an address, because there is no DNS here. */
+  readonly url: string;
+  /** Resolves with the requests for a path that the server has had, each as `PUT mesh`, or `PUT plain`. */
+  requests(path: string): Promise<readonly string[]>;
+}
+
+/** Installs Istio and ebb's webhook, and starts the server. Resolves once it is ready. */
+export async function startMesh(): Promise<Mesh> {
+  const [webhook] = await Promise.all([startInstallation("--all", "--replicas", "1"), startIstio()]);
+  const here = await webhook.namespace(injected);
+  const server = programs.container("server", "artifacts.ts");
+  await here.apply([
+    programs.configMap("artifacts.ts"),
+    deploymentOf("artifacts", { containers: [server], volumes: [programs.volume] }),
+    serviceOf("artifacts", { http: 8080 }),
+  ]);
+  await here.kubectl("rollout", "status", "deployment/artifacts", "--timeout=120s");
+  const { metadata } = await here.podOf("artifacts");
+  const { spec } = await here.object<{ spec: { clusterIP: string } }>("service/artifacts");
+  return {
+    here,
+    url: `http://${spec.clusterIP}:8080`,
+    async requests(path) {
+      const words = (await here.logs(metadata.name, "server")).split("\n").map((line) => line.split(" "));
+      return words.filter(([, asked]) => asked === path).map(([method, , way]) => `${method} ${way}`);
+    },
+    async [Symbol.asyncDispose]() {
+      await here[Symbol.asyncDispose]();
+      await webhook[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Returns the exit codes of a pod's containers, native sidecars too, by their names; "running" of those that run. */
+export function endsOf({ status }: Pod): Readonly<Record<string, number | string>> {
+  const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  return Object.fromEntries(all.map((container) => [container.name, endOf(container)]));
+}
+
+function endOf({ state: { terminated, waiting } }: ContainerStatus): number | string {
+  return terminated?.exitCode ?? waiting?.reason ?? "running";
+}

@@ -176,7 +176,9 @@ describe("a namespace that says yes", () => {
       stderr: expect.stringMatching(/^Warning: .*command: the pod is left as it is/),
     });
     const { metadata } = await here.pod("unknown");
-    expect(metadata.annotations?.["ebb.dev/status"]).toStartWith('{"skipped":"spec.containers[0].command: ebb does not know');
+    expect(metadata.annotations?.["ebb.dev/status"]).toStartWith(
+      '{"skipped":"spec.containers[0].command: ebb does not know',
+    );
   });
 });
 

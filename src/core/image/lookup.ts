@@ -8,6 +8,11 @@ export interface ImageQuery {
   readonly architectures: readonly Architecture[];
 }
 
+/** Returns a text that tells queries apart. */
+export function queryKey({ image, architectures }: ImageQuery): string {
+  return `${architectures.join()} ${image}`;
+}
+
 /** What an image starts by itself: of its config (OCI image-spec 1.1, config.md). */
 export interface ImageCommand {
   /** ENTRYPOINT; empty if there is none. */

@@ -1,7 +1,7 @@
 import { z } from "zod/mini";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Identity } from "./identity.ts";
-import { outputOf } from "./plugin-output.ts";
+import { outputOf, withoutOwnVariables } from "./plugin-output.ts";
 import { type Environment, startingEnvironment } from "./proxy.ts";
 
 // client.authentication.k8s.io: a program that prints credentials (aws eks get-token, kubelogin,
@@ -108,12 +108,11 @@ async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>,
 
 /**
  * Returns the environment of an exec plugin, as client-go does (plugin/pkg/client/auth/exec/exec.go): `starting`, the
- * variables `named` by the kubeconfig, and `info` as KUBERNETES_EXEC_INFO. EBB_ variables of `starting` are left out,
- * because they may hold secrets. `starting` must be `startingEnvironment()`, without what ebb sets for Bun.
+ * variables `named` by the kubeconfig, and `info` as KUBERNETES_EXEC_INFO. EBB_ variables of `starting` are left out.
+ * `starting` must be `startingEnvironment()`, without what ebb sets for Bun.
  */
 export function pluginEnvironment(starting: Environment, named: Exec["env"], info: string): Environment {
-  const inherited = Object.entries(starting).filter(([name]) => !name.startsWith("EBB_"));
-  return { ...Object.fromEntries(inherited), ...variablesOf(named), KUBERNETES_EXEC_INFO: info };
+  return { ...withoutOwnVariables(starting), ...variablesOf(named), KUBERNETES_EXEC_INFO: info };
 }
 
 function variablesOf(env: Exec["env"]): Readonly<Record<string, string>> {

@@ -9,6 +9,11 @@ export interface Identity {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Returns the Authorization for a name and a password (RFC 7617). */
+export function basicAuthorization(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+}
+
 /** How to reach one API server, and with which credentials. */
 export interface Access {
   /** `https://10.96.0.1:443`, without a slash at the end. */

@@ -8,7 +8,7 @@ import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readFileWithin, readPathWithin } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plugin.ts";
-import type { Access, Identity, Surroundings } from "./identity.ts";
+import { type Access, basicAuthorization, type Identity, type Surroundings } from "./identity.ts";
 import { proxyFor, startingEnvironment } from "./proxy.ts";
 
 // A kubeconfig as client-go reads it (tools/clientcmd/api/v1/types.go): several files count as one, the first that
@@ -204,8 +204,8 @@ function createPlugin(exec: Exec, cluster: Cluster, { path }: File): Plugin {
 /** Reads the user's certificate and token. A token's file wins over an inline token (client-go, rest/transport.go). */
 function ownIdentity(user: User, file: File): Identity {
   const token = user.tokenFile ? readPath(user.tokenFile, file.path).trim() : user.token;
-  const basic = user.username ? Buffer.from(`${user.username}:${user.password ?? ""}`).toString("base64") : undefined;
-  const authorization = token ? `Bearer ${token}` : basic && `Basic ${basic}`;
+  const basic = user.username ? basicAuthorization(user.username, user.password ?? "") : undefined;
+  const authorization = token ? `Bearer ${token}` : basic;
   return {
     cert: contents(user, "client-certificate", file),
     key: contents(user, "client-key", file),

@@ -2,6 +2,12 @@ import { SIG } from "../../core/run/signal.ts";
 import { MiB, readStreamWithin } from "../../system/input.ts";
 import { kill } from "../../system/process/child.ts";
 import { deadline } from "../../system/timer.ts";
+import type { Environment } from "./proxy.ts";
+
+/** Returns the environment of a program for credentials: EBB_ variables are left out, because they may hold secrets. */
+export function withoutOwnVariables(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("EBB_")));
+}
 
 /** The most that a program for credentials may print: a hundred times a token or a certificate. */
 const MOST_BYTES = MiB;

@@ -3,6 +3,7 @@ import type { RegistryAuth } from "../../core/image/auths.ts";
 import type { TokenSource } from "../../core/image/challenge.ts";
 import { loginRemedy, lookupError } from "../../core/image/failure.ts";
 import { MiB } from "../../system/input.ts";
+import { basicAuthorization } from "../api/identity.ts";
 import { bodyOf, refusalOf } from "./answer.ts";
 import { type Asked, type Conversation, checkedTarget, exchange, nameOf } from "./exchange.ts";
 
@@ -18,11 +19,7 @@ export async function authorize(
   auth: RegistryAuth | undefined,
 ): Promise<string | undefined> {
   if (challenge !== "basic") return `Bearer ${await readToken(session, challenge, auth)}`;
-  return auth === undefined || auth.password === "" ? undefined : basic(auth);
-}
-
-function basic({ username, password }: RegistryAuth): string {
-  return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+  return auth === undefined || auth.password === "" ? undefined : basicAuthorization(auth.username, auth.password);
 }
 
 /**
@@ -62,5 +59,6 @@ function tokenRequest(
   if (service !== undefined) url.searchParams.set("service", service);
   for (const scope of scopes) url.searchParams.append("scope", scope);
   url.searchParams.set("client_id", "ebb");
-  return { method: "GET", url: url.href, headers: {}, authorization: auth === undefined ? undefined : basic(auth) };
+  const authorization = auth && basicAuthorization(auth.username, auth.password);
+  return { method: "GET", url: url.href, headers: {}, authorization };
 }

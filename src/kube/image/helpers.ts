@@ -1,7 +1,7 @@
 import { z } from "zod/mini";
 import type { RegistryAuth } from "../../core/image/auths.ts";
 import { DOCKER_HUB } from "../../core/image/reference.ts";
-import { outputOf } from "../api/plugin-output.ts";
+import { outputOf, withoutOwnVariables } from "../api/plugin-output.ts";
 import { startingEnvironment } from "../api/proxy.ts";
 
 const LIMIT_MS = 30_000;
@@ -26,7 +26,7 @@ const answer = z.looseObject({ Username: z.string(), Secret: z.string() });
 async function ask(name: string, host: string): Promise<RegistryAuth | undefined> {
   if (!/^[\w.-]+$/.test(name)) throw new Error(`expected the name of a credential helper, got ${JSON.stringify(name)}`);
   const program = `docker-credential-${name}`;
-  const env = Object.fromEntries(Object.entries(startingEnvironment()).filter(([each]) => !each.startsWith("EBB_")));
+  const env = withoutOwnVariables(startingEnvironment());
   // Docker keeps those of Docker Hub under this name (docker/cli, cli/registry)
   const server = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
   const child = Bun.spawn([program, "get"], { env, stdin: new Blob([server]), stderr: "ignore", detached: true });

@@ -1,4 +1,4 @@
-import type { ImageQuery, Lookup } from "../../core/image/lookup.ts";
+import { type ImageQuery, type Lookup, queryKey } from "../../core/image/lookup.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Images } from "../image/images.ts";
 import { LOOKUP_MS } from "../image/reader.ts";
@@ -13,7 +13,7 @@ export async function withLookups<T>(
 ): Promise<T> {
   const wanted = new Map<string, ImageQuery>();
   const first = inject((query) => {
-    wanted.set(JSON.stringify(query), query);
+    wanted.set(queryKey(query), query);
     return undefined;
   });
   if (wanted.size === 0) return first;
@@ -21,5 +21,5 @@ export async function withLookups<T>(
   const find = async ([key, query]: readonly [string, ImageQuery]) =>
     [key, await images.find(query, [], LOOKUP_MS)] as const;
   const found: ReadonlyMap<string, Lookup> = new Map(await Promise.all([...wanted].map(find)));
-  return inject((query) => found.get(JSON.stringify(query)));
+  return inject((query) => found.get(queryKey(query)));
 }

@@ -2,7 +2,7 @@ import { isDnsSubdomain } from "../../core/base/dns-name.ts";
 import { describePath, isObject, listOf, objectOf, type Path, textOf } from "../../core/base/json.ts";
 import { oneLine, shortened } from "../../core/base/text.ts";
 import { REFUSED } from "../../core/cluster/installed.ts";
-import type { ImageQuery, Lookup } from "../../core/image/lookup.ts";
+import { type ImageQuery, type Lookup, queryKey } from "../../core/image/lookup.ts";
 import { STATUS } from "../../core/inject/annotation-names.ts";
 import { type Injection, injectPod } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
@@ -71,11 +71,6 @@ export function review(
 function reviewed(request: AdmissionRequest, policy: InjectPolicy, lookups: Reviewed["lookups"]): Reviewed {
   const response = decideAdmission(request, policy);
   return { request, response, body: writeReview(request.uid, response), lookups };
-}
-
-/** Returns a text that tells queries apart. */
-export function queryKey({ image, architectures }: ImageQuery): string {
-  return `${architectures.join()} ${image}`;
 }
 
 const MOST_SECRETS = 10;

@@ -1,9 +1,9 @@
 import type { RegistryAuths } from "../../core/image/auths.ts";
-import type { Lookup } from "../../core/image/lookup.ts";
+import { type Lookup, queryKey } from "../../core/image/lookup.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Images } from "../image/images.ts";
 import { createLimit } from "../image/limit.ts";
-import { type KnownImage, type PullSecrets, queryKey, type Reviewed, review, type Unknown } from "./admission.ts";
+import { type KnownImage, type PullSecrets, type Reviewed, review, type Unknown } from "./admission.ts";
 
 /** The credentials with which a pod's images are looked up. */
 export interface Credentials {

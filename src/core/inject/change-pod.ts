@@ -1,7 +1,7 @@
 import { hookOptionNames, pickOptions } from "../cli/options.ts";
 import { ANNOTATIONS, APPS, VOLUME } from "./annotation-names.ts";
 import { type App, isLeft, planApp, remarkOnUnknown } from "./container/app.ts";
-import { chooseContainers } from "./container/choose.ts";
+import { type Chosen, chooseContainers } from "./container/choose.ts";
 import { hasOwnProxy, noneNamed, type Surroundings, surroundingsOf } from "./container/network.ts";
 import { remarkOnDelay } from "./container/post-start.ts";
 import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-stop.ts";
@@ -47,7 +47,7 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): r
     pod,
     request,
     surroundings: surroundingsOf(pod, request.annotations),
-    isBlind: new Set(chosen.map(({ start }) => start.kind === "unknown")).size > 1,
+    isBlind: chosen.some(isUnknown) && !chosen.every(isUnknown),
     volumes: {
       ebb: freeName(VOLUME, taken),
       annotations: freeName(ANNOTATIONS, taken),
@@ -69,6 +69,10 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): r
   hookProxies(apps, context, remarks);
   addVolumes(context);
   return all;
+}
+
+function isUnknown({ start }: Chosen): boolean {
+  return start.kind === "unknown";
 }
 
 /** Reports whether ebb quits the sidecars there, and the user does not say which or how. */

@@ -45,7 +45,8 @@ export function createReviewer(settings: ReviewerSettings) {
     const anonymous = images.known(query, []);
     if (anonymous?.kind === "unknown" && anonymous.failure === "not-allowed") return anonymous; // no Secret is read
     const auths = credentials.known(secrets);
-    return auths === undefined ? undefined : images.known(query, auths);
+    if (auths === undefined) return undefined;
+    return auths.length === 0 ? anonymous : images.known(query, auths);
   };
   const find = async ({ queries, secrets }: Unknown, deadlineMs: number): Promise<ReadonlyMap<string, Lookup>> => {
     const leftMs = () => Math.max(0, deadlineMs - performance.now());

@@ -40,7 +40,7 @@ export const lookupFailures = [
 ] as const;
 export type LookupFailure = (typeof lookupFailures)[number];
 
-/** What came of a look-up. `reason`: what is wrong, with which value, and what to do, for whoever applied the pod. */
+/** The result of a look-up. `reason` tells the pod's author what is wrong, with which value, and what to do. */
 export type Lookup =
   | { readonly kind: "found"; readonly command: ImageCommand }
   | { readonly kind: "unknown"; readonly failure: LookupFailure; readonly reason: string };

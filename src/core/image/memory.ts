@@ -13,7 +13,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_TAGS = 4000;
 const MOST_FAILURES = 1000;
 
-/** By what an image is remembered. Each contains who asked: nobody learns of an image by the Secret of somebody else. */
+/** The keys of an image. Each has a hash of the pod's credentials, so that no pod reads what another pod's Secret opened. */
 export interface Keys {
   /** Of the name, if that is a tag; undefined if it is a digest. */
   readonly tag: string | undefined;

@@ -57,7 +57,7 @@ export function sourcesOf(
   return [...mirrored, own, ...plain];
 }
 
-/** Reports whether requests may go to a registry, whoever names it. */
+/** Reports whether an option names a registry's host, so that a redirect or a token may lead there. */
 export function isListed(host: string, { registries, registryMirror }: SourcePolicy): boolean {
   return (registries !== "all" && registries.includes(host)) || registryMirror.some(({ to }) => to.host === host);
 }

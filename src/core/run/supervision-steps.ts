@@ -85,7 +85,7 @@ export type Action =
 
 /** The settings that decide the steps of a run. */
 export interface RunPolicy extends QuitPolicy {
-  /** Whether the pod has several app containers, of which the last one quits the sidecars. */
+  /** Whether the pod has several app containers: the last one that ends quits the sidecars. */
   readonly hasPeers: boolean;
   /**
    * How long to wait for the sidecars, in milliseconds; undefined to start without waiting, Infinity to wait for ever.

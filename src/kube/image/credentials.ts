@@ -22,7 +22,7 @@ export interface CredentialPlaces {
 }
 
 /**
- * Creates a function that reads the credentials for a registry anew at each call, because a mounted Secret is renewed.
+ * Creates a function that returns the credentials for a registry. It reads the files at each call: a mounted Secret changes.
  * @throws Failure(64) if the file of --registry-config cannot be read now
  */
 export function ownAuths({ registryConfig, isAtDesk, env, log }: CredentialPlaces): OwnAuths {

@@ -4,6 +4,7 @@ import type { Lookup } from "../../../src/core/image/lookup.ts";
 import type { Images } from "../../../src/kube/image/images.ts";
 import type { PullSecrets } from "../../../src/kube/webhook/admission.ts";
 import { type Credentials, createReviewer, type Decision } from "../../../src/kube/webhook/look-up.ts";
+import { until } from "../../harness.ts";
 import { bodyOf, patchOf, pod, policy } from "./reviewed.ts";
 
 const found: Lookup = {
@@ -151,7 +152,8 @@ describe("the Secrets that a pod names", () => {
     };
     const read = async (_: PullSecrets, waitMs: number) => {
       waits.push(waitMs);
-      await Bun.sleep(20);
+      const start = performance.now();
+      await until("the Secrets have taken 20 ms", () => performance.now() - start >= 20);
       return [];
     };
     const { review } = reviewerIn({ find, credentials: { known: () => undefined, read } });

@@ -79,7 +79,7 @@ function escaped(word: string): string {
   return word.replaceAll(/\$(?=[$(\u0080-\uffff])/g, "$$$$");
 }
 
-/** Returns what a registry told an earlier injection, unless another image, or `args` that came or went since, make it wrong. */
+/** Returns what a registry told an earlier injection. Another image, or `args` that came or went, make that wrong. */
 function formerWords({ image, args }: Container, former: FormerWords | undefined): Words | undefined {
   if (former?.image === undefined || former.image.name !== image) return undefined;
   const hasCmd = (args ?? []).length === 0;

@@ -9,7 +9,7 @@ import { ownNames } from "../src/core/inject/pod-annotations.ts";
 import type { InjectPolicy } from "../src/core/inject/policy.ts";
 import { podsIn } from "../src/core/inject/workload.ts";
 import { methodKinds } from "../src/core/reap/methods.ts";
-import { eventReasons } from "../src/core/reap/report.ts";
+import { eventTypes } from "../src/core/reap/report.ts";
 import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "../src/core/status/snapshot.ts";
 import type { Exposition } from "../src/kube/controller/process-metrics.ts";
 import { createReaperMetrics } from "../src/kube/reaper/reaper-metrics.ts";
@@ -145,13 +145,20 @@ test("each annotation of the manual is one that ebb knows, and each that ebb kno
   for (const name of ownNames) expect(named).toContain(`ebb.dev/${name}`);
 });
 
-test("the manual names each metric of the reaper, each of its methods and each Event", async () => {
+test("the manual names each metric of the reaper and each of its methods", async () => {
   const gauges = { leads: () => true, depth: () => 0, underWay: () => 0 };
   const metrics = await metricsOf(
     createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined }),
   );
   expect(metrics.length).toBeGreaterThan(8);
-  expect(missingFrom(all, [...metrics, ...eventReasons, ...methodKinds])).toEqual([]);
+  expect(missingFrom(all, [...metrics, ...methodKinds])).toEqual([]);
+});
+
+test("the manual has the reason and type of each Event, and no others; each reason is a word as Kubernetes has it", () => {
+  const rows = [...textOf("src/manual/reaper.md").matchAll(/^\| `(\w+)` \| (Normal|Warning) \|/gm)];
+  const reasons = Object.entries(eventTypes);
+  expect(rows.map(([, reason, type]) => [reason, type])).toEqual(reasons);
+  for (const [reason] of reasons) expect(reason).toMatch(/^([A-Z][a-z]+)+$/);
 });
 
 /** Each list in a manifest that starts with ebb, in any folder, with the `args` beside it. */

@@ -68,36 +68,42 @@ function triedOnce(tried: readonly Tried[]): readonly string[] {
   return [...new Map(tried.map((each) => [describeAct(each), each.why]))].map(([act, why]) => `${act}: ${why}`);
 }
 
-/** The reasons of the reaper's Events. Programs read them, so they never change. */
-export const eventReasons = ["SidecarAsked", "SidecarsEnded", "SidecarDidNotExit", "NotReaped"] as const;
+/** The types of the reaper's Events by their reasons. Programs read both, so they never change. */
+export const eventTypes = {
+  SidecarAsked: "Normal",
+  SidecarsEnded: "Normal",
+  SidecarDidNotExit: "Warning",
+  NotReaped: "Warning",
+} as const;
+
+type EventReason = keyof typeof eventTypes;
 
 /** An Event on the pod, or on its namespace (events.k8s.io/v1). `note` has at most 1,024 bytes. */
 export interface PodEvent {
-  readonly type: "Normal" | "Warning";
-  readonly reason: (typeof eventReasons)[number];
+  readonly type: (typeof eventTypes)[EventReason];
+  readonly reason: EventReason;
   readonly note: string;
 }
 
 /** Returns the Event that is written before an act: a reaper that takes over reads it. */
 export function eventOfAct(act: Act, reason: string): PodEvent {
-  return {
-    type: "Normal",
-    reason: "SidecarAsked",
-    note: noteOf(`asking ${act.container} to quit: ${reason}; by ${describeMethod(act.method)}`),
-  };
+  return eventOf("SidecarAsked", `asking ${act.container} to quit: ${reason}; by ${describeMethod(act.method)}`);
 }
 
 /** Returns the Event for the end of an attempt; undefined if the sidecars neither ended nor were given up. */
 export function eventOfOutcome(outcome: Outcome): PodEvent | undefined {
   const { why } = reportOf(outcome);
-  if (outcome.kind === "ended") return { type: "Normal", reason: "SidecarsEnded", note: noteOf(`ended: ${why}`) };
-  if (outcome.kind !== "gave-up") return undefined;
-  return { type: "Warning", reason: "SidecarDidNotExit", note: noteOf(why) };
+  if (outcome.kind === "ended") return eventOf("SidecarsEnded", `ended: ${why}`);
+  return outcome.kind === "gave-up" ? eventOf("SidecarDidNotExit", why) : undefined;
 }
 
 /** Returns the Event for a mistake that only the author of the pod or namespace can mend. */
 export function eventOfComplaint(reason: string): PodEvent {
-  return { type: "Warning", reason: "NotReaped", note: noteOf(reason) };
+  return eventOf("NotReaped", reason);
+}
+
+function eventOf(reason: EventReason, said: string): PodEvent {
+  return { type: eventTypes[reason], reason, note: noteOf(said) };
 }
 
 /** The most bytes of a note (kubernetes pkg/apis/core/validation/events.go, NoteLengthLimit). */

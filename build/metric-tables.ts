@@ -9,16 +9,13 @@ export interface Metric {
   readonly help: string;
   /** The labels but `le`, each with the values that it has in the exposition. */
   readonly labels: ReadonlyMap<string, ReadonlySet<string>>;
+  /** How many series it has. */
+  readonly series: number;
 }
 
-/**
- * Returns the metrics of the webhook. One request is counted first: a metric whose label values come from requests has
- * no sample, and so shows no labels, before.
- */
+/** Returns the metrics of the webhook. */
 export function webhookMetrics(): Promise<readonly Metric[]> {
-  const metrics = createMetrics("1", { inFlight: () => 0, connections: () => 0 });
-  metrics.answered(200);
-  return metricsOf(metrics);
+  return metricsOf(createMetrics("1", { inFlight: () => 0, connections: () => 0 }));
 }
 
 /**
@@ -48,7 +45,7 @@ async function metricsOf(exposition: Exposition): Promise<readonly Metric[]> {
           if (label !== "le") labels.set(label, (labels.get(label) ?? new Set()).add(value));
         }
       }
-      return { name, type, help, labels };
+      return { name, type, help, labels, series: samples.length };
     },
   );
 }

@@ -27,6 +27,9 @@ export interface Gauges {
 
 const results: readonly AdmissionResult[] = ["injected", "removed", "unchanged", "refused", "skipped"];
 
+/** The statuses that alerts count: of a series that begins with its first response, `increase` is 0. */
+const expectedStatuses = [200, 429, 500];
+
 const durationBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const sizeBuckets = [512, 1024, 2048, 4096, 8192, 16_384, 65_536, 1_048_576];
 
@@ -45,6 +48,7 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
   );
   for (const result of results) requests.inc({ result }, 0);
   const responses = counter("responses", "code", "HTTP responses, by status.");
+  for (const code of expectedStatuses) responses.inc({ code }, 0);
   const countImages = createImageMetrics(registers);
   const durations = histogram(
     "request_duration_seconds",

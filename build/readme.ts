@@ -10,6 +10,7 @@ import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/reg
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
+import { alerts } from "./monitoring/monitoring.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -41,6 +42,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
   "src/manual/migrating.md": { differences: differenceList },
+  "src/manual/monitoring.md": { alerts: alertTable },
   "src/manual/sidecars.md": { sidecars: sidecarList, facts: factLists },
 };
 
@@ -187,6 +189,23 @@ const MANY = 12;
 function labelText([label, values]: readonly [string, ReadonlySet<string>]): string {
   if (values.size > MANY) return `${code(label)}: [the reasons](reaper.md#which-pods-it-leaves-alone)`;
   return `${code(label)}: ${openLabels[label] ?? [...values].map(code).join(", ")}`;
+}
+
+function alertTable(): string {
+  const rows = alerts.map(({ alert, labels, annotations: { summary, description, runbook } }) => [
+    `${code(alert)} (${labels.severity})`,
+    `${summary}. ${description}`,
+    linked(runbook),
+  ]);
+  return table(["alert", "it means", "do"], rows);
+}
+
+/** Makes a link of the section that a runbook ends with: `ebb help webhook: When it goes wrong`. */
+function linked(runbook: string): string {
+  return runbook.replace(/ebb help (\S+): (.+)$/, (_, page: string, section: string) => {
+    const anchor = section.toLowerCase().replaceAll(" ", "-");
+    return `[${page}](${page}.md#${anchor})`;
+  });
 }
 
 function differenceList(): string {

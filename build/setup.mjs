@@ -1,4 +1,4 @@
-// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [targets] [sidecars] [cluster] installs what this
+// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [targets] [sidecars] [cluster] [monitoring] installs what this
 // machine lacks, and prints a line for each step. The words name extras: the build needs none of them, and without them
 // only the tests against them do not run. The build's own options are accepted too: what --all and --target need is installed.
 // Plain Node.js, because nothing else is there yet.
@@ -19,6 +19,7 @@ import {
   isInPath,
   isInstalled,
   missingPackages,
+  monitoringPackages,
   otherArch,
   registryPackages,
   shellPackages,
@@ -37,6 +38,7 @@ const extras = {
   targets: () => setUpTargets((reason) => say(`the tests of ${otherArch} are skipped (${reason})`)),
   sidecars: setUpSidecars,
   cluster: setUpCluster,
+  monitoring: () => setUpPrograms(monitoringPackages, "the tests of alerts and dashboard"),
 };
 const { positionals: wanted, values } = parseArgs({
   strict: false,

@@ -20,7 +20,7 @@ const manyFiles = [
   timings,
   "--update-timings",
 ];
-const apart = ["cluster", "orchestrators", "sidecars"].flatMap((folder) => [
+const apart = ["cluster", "orchestrators", "release", "sidecars"].flatMap((folder) => [
   "--path-ignore-patterns",
   `test/${folder}/**`,
 ]);
@@ -98,6 +98,13 @@ const tasks = {
     build: [],
     run: [["bun", "test/orchestrators/run.ts"]],
     ownHelp: true,
+  },
+  "test:release": {
+    setup: ["envoy", "cluster", "monitoring"],
+    build: [],
+    run: [[...testing, "test/release/monitoring"]],
+    alone: testing,
+    help: "npm run test:release -- [FILE...]\n  the tests that only a release needs",
   },
   "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
   "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },

@@ -42,6 +42,9 @@ export const containerPackages = ["buildah", "containerd", "debootstrap", "podma
 /** The Debian packages of a real registry and its images. Each is named like its program. */
 export const registryPackages = ["buildah", "docker-registry"];
 
+/** The Debian packages of the tests of alerts and dashboard. It has promtool, too. */
+export const monitoringPackages = ["prometheus"];
+
 /** The Debian packages that the completion test needs beside bash. Each is named like its program. */
 export const shellPackages = ["fish", "zsh"];
 

@@ -102,9 +102,14 @@ const tasks = {
   "test:release": {
     setup: ["envoy", "cluster", "monitoring"],
     build: [],
-    run: [[...testing, "test/release/monitoring"]],
+    run: [
+      [...testing, "test/release/monitoring"],
+      ["bun", "test/release/cluster/run.ts"],
+    ],
     alone: testing,
-    help: "npm run test:release -- [FILE...]\n  the tests that only a release needs",
+    help: `npm run test:release -- [FILE...]
+  the tests that only a release needs
+  bun test/release/cluster/run.ts [FILE...]  those that need a Kubernetes; --help`,
   },
   "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
   "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },

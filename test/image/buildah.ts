@@ -21,7 +21,7 @@ export interface BuildOptions {
 
 /** Builds images, and pushes them to registries. It keeps them in a folder of its own. */
 export interface Buildah extends Disposable {
-  /** Builds an image of each Dockerfile, and pushes it under this name, as an index if there are several. */
+  /** Builds an image of each Dockerfile, which may name images of the same registry, and pushes it under this name, as an index if there are several. */
   push(registry: Registry, name: string, options: BuildOptions): Promise<void>;
 }
 
@@ -48,16 +48,12 @@ export function createBuildah(): Buildah {
   return {
     async push({ host, ca }, name, { format = "oci", platforms, context = folder.path }) {
       const built = `localhost/image-${count++}`;
-      const build = (platform: string, dockerfile: string, target: readonly string[]) =>
-        run(["bud", "--format", format, "--platform", platform, ...target, "-f", "-", context], dockerfile);
-      const to = [
-        "--cert-dir",
-        dirname(ca),
-        "--creds",
-        `${user.name}:${user.password}`,
-        built,
-        `docker://${host}/${name}`,
-      ];
+      const access = ["--cert-dir", dirname(ca), "--creds", `${user.name}:${user.password}`];
+      const build = (platform: string, dockerfile: string, target: readonly string[]) => {
+        const words = ["bud", "--format", format, "--platform", platform, ...access, ...target, "-f", "-", context];
+        return run(words, dockerfile);
+      };
+      const to = [...access, built, `docker://${host}/${name}`];
       const entries = Object.entries(platforms);
       const [[platform, dockerfile] = ["", ""], ...others] = entries;
       if (others.length === 0) {

@@ -28,7 +28,7 @@ export interface Program {
 }
 
 /** A kind of tests that need programs. */
-export type User = "sidecars" | "cluster" | "orchestrators" | "bench";
+export type User = "sidecars" | "cluster" | "orchestrators" | "bench" | "release";
 
 const istio = {
   pins: "istio-1.31",
@@ -70,6 +70,15 @@ const argo = {
   variables: { "github.com/argoproj/argo-workflows/v4.version": "v4.0.5" },
   copied: { "workflow/executor/osspecific/signal_linux.go": "workflow/executor/osspecific/signal_darwin.go" },
   usedBy: ["orchestrators"],
+} as const;
+
+/** containerd: the first that has image volumes is 2.1. */
+const containerd = {
+  pins: "containerd",
+  module: "github.com/containerd/containerd/v2",
+  version: "v2.4.2",
+  variables: { "github.com/containerd/containerd/v2/version.Version": "v2.4.2" },
+  usedBy: ["release"],
 } as const;
 
 /** All programs. To add another version, add an entry and run `bun test/sidecars/pin.ts NAME`. */
@@ -159,6 +168,9 @@ export const programs = {
     ],
   },
   argoexec: { ...argo, name: "argoexec", folder: "cmd/argoexec" },
+  containerd: { ...containerd, name: "containerd", folder: "cmd/containerd" },
+  "containerd-shim": { ...containerd, name: "containerd-shim-runc-v2", folder: "cmd/containerd-shim-runc-v2" },
+  ctr: { ...containerd, name: "ctr", folder: "cmd/ctr" },
   "envoy-gateway": {
     name: "envoy-gateway",
     pins: "envoy-gateway",

@@ -1,5 +1,6 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { debianNames } from "../../../build/setup/packages.mjs";
 import { childPath } from "../../compiled.ts";
 import { ebb, temporaryFolder } from "../../harness.ts";
 import { buildahMissing, createBuildah } from "../../image/buildah.ts";
@@ -11,6 +12,7 @@ import { programText } from "../programs.ts";
 import { network, registriesVariable } from "../rig/place.ts";
 
 const folder = process.env[registriesVariable];
+const here = `linux/${debianNames[process.arch]}`;
 
 /** Says why the tests of registries cannot run here; undefined if they can. */
 export const obstacle: string | undefined =
@@ -21,6 +23,8 @@ export interface ClusterRegistry extends AsyncDisposable {
   readonly host: string;
   /** Builds an image by the end of a Dockerfile behind its COPY, for the platforms (`linux/amd64`), and pushes it. */
   push(name: string, ends: Readonly<Record<string, string>>): Promise<void>;
+  /** Builds an image by a Dockerfile and the files of a folder, and pushes it. */
+  build(name: string, dockerfile: string, folder?: string): Promise<void>;
   /** Asks `ebb image` for the digest of an image. */
   digestOf(name: string): Promise<string>;
   /** Returns the ConfigMap with its CA, and the flags of `ebb manifests` for a webhook that may ask it. */
@@ -41,6 +45,8 @@ export async function startClusterRegistry(): Promise<ClusterRegistry> {
       const platforms = Object.entries(ends).map(([platform, end]) => [platform, `FROM scratch\nCOPY . /\n${end}\n`]);
       return buildah.push(registry, name, { platforms: Object.fromEntries(platforms), context: context.path });
     },
+    build: (name, dockerfile, folder = context.path) =>
+      buildah.push(registry, name, { platforms: { [here]: dockerfile }, context: folder }),
     async digestOf(name) {
       const config = join(context.path, "config.json");
       writeFileSync(config, dockerConfigOf(host));

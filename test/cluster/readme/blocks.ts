@@ -11,10 +11,13 @@ export interface Block {
   readonly text: string;
 }
 
-const path = join(import.meta.dirname, "..", "..", "..", "README.md");
-
 /** The blocks of the README. */
-export const blocks: readonly Block[] = blocksOf(readFileSync(path, "utf8"));
+export const blocks: readonly Block[] = blocksIn("README.md");
+
+/** Returns the blocks of a page, given its path in the repository. */
+export function blocksIn(page: string): readonly Block[] {
+  return blocksOf(readFileSync(join(import.meta.dirname, "..", "..", "..", page), "utf8"));
+}
 
 /** Returns the blocks of a Markdown text but its drawings, which are between backticks without a language. */
 export function blocksOf(markdown: string): readonly Block[] {
@@ -40,7 +43,7 @@ export function blockWith(words: string): Block {
 /** Replaces, in a block's text, the words that stand for the reader's own. @throws Error if one of them is not in it */
 export function fill(text: string, own: Readonly<Record<string, string>>): string {
   return Object.entries(own).reduce((filled, [words, mine]) => {
-    if (!filled.includes(words)) throw new Error(`README.md: no ${words} in:\n${text}`);
+    if (!filled.includes(words)) throw new Error(`no ${words} in:\n${text}`);
     return filled.replaceAll(words, mine);
   }, text);
 }

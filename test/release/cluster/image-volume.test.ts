@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { images } from "../../cluster/cluster.ts";
+import { runBesideEnvoy, textOf } from "../../cluster/image/ways.ts";
+import { kubectl } from "../../cluster/kubectl.ts";
+import { jobOf, type KubeObject } from "../../cluster/objects.ts";
+import { ebb, temporaryFolder } from "../../harness.ts";
+
+test("the node has a containerd that mounts images", async () => {
+  const version = "jsonpath={.items[*].status.nodeInfo.containerRuntimeVersion}";
+  expect(await kubectl(["get", "nodes", "-o", version])).toBe("containerd://2.4.2");
+});
+
+test("the manual's image volume", async () => {
+  const manifest = textOf("In an image volume", {
+    "registry.example.com/ebb:0.1.0": images.ebb,
+    '"/vendor/migrate", "up"': '"/child", "exit", "0"',
+    "registry.example.com/vendor/migrate": images.app,
+  });
+  await runBesideEnvoy(Bun.YAML.parse(manifest) as KubeObject);
+});
+
+test("ebb inject --volume image", async () => {
+  const app = { name: "migrate", image: images.app, command: ["/child"], args: ["exit", "0"] };
+  using folder = temporaryFolder();
+  const file = join(folder.path, "job.json");
+  writeFileSync(file, JSON.stringify(jobOf("migrate", { containers: [app] })));
+  const flags = ["--all", "--volume", "image", "--image", images.ebb];
+  const { code, stdout, stderr } = await ebb(["inject", ...flags, "-f", file]);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const pod = await runBesideEnvoy(JSON.parse(stdout));
+  expect(pod.spec.volumes).toContainEqual({
+    name: "ebb",
+    image: { reference: images.ebb, pullPolicy: "IfNotPresent" },
+  });
+});

@@ -21,23 +21,32 @@ test.each(alerts.map((rule) => [rule.alert, rule] as const))("%s fires, and only
 });
 
 /** Returns a test file of promtool's. */
-function testOf({ alert, labels, annotations }: AlertRule, { fires, afterMin, labels: more, silent }: AlertCase) {
-  const at = (minute: number, expected: readonly object[]) => ({
-    eval_time: `${minute}m`,
-    alertname: alert,
-    exp_alerts: expected,
+function testOf({ alert, labels, annotations }: AlertRule, { fires, silent }: AlertCase) {
+  const caseOf = (series: Series, expected: readonly (readonly [minute: number, alerts: readonly object[]])[]) => ({
+    interval: "1m",
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    alert_rule_test: expected.map(([minute, exp_alerts]) => ({
+      eval_time: `${minute}m`,
+      alertname: alert,
+      exp_alerts,
+    })),
   });
-  const series = (given: Series) => Object.entries(given).map(([name, values]) => ({ series: name, values }));
-  const firing = { exp_labels: { ...labels, ...more }, exp_annotations: annotations };
-  const minutes = Array.from({ length: 11 }, (_, index) => afterMin + index);
-  const cases = [
-    { input_series: series(fires), alert_rule_test: [at(afterMin - 1, []), at(afterMin, [firing])] },
-    ...silent.map((each) => ({ input_series: series(each), alert_rule_test: minutes.map((minute) => at(minute, [])) })),
-  ];
+  const firing = fires.map(({ series, inMin, untilMin, labels: more }) => {
+    const alerts = [{ exp_labels: { ...labels, ...more }, exp_annotations: annotations }];
+    const end =
+      untilMin === undefined
+        ? []
+        : ([
+            [untilMin - 1, alerts],
+            [untilMin, []],
+          ] as const);
+    return caseOf(series, [[inMin - 1, []], [inMin, alerts], ...end]);
+  });
+  const minutes = Array.from({ length: (fires[0]?.inMin ?? 0) + 11 }, (_, minute) => [minute, []] as const);
   return {
     rule_files: [alertsPath],
     evaluation_interval: "1m",
-    tests: cases.map((each, index) => ({ name: `case ${index}`, interval: "1m", ...each })),
+    tests: [...firing, ...silent.map((series) => caseOf(series, minutes))],
   };
 }
 

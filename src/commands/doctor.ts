@@ -2,7 +2,6 @@ import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
-import { withoutVariables } from "../core/cli/values.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
 import program from "../kube/doctor/doctor.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
@@ -28,7 +27,7 @@ export const command: Command = {
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
-  const log = createLog(call.values, { env: withoutVariables(options, env) });
+  const log = createLog(call.values, { env });
   const { examineCluster }: typeof import("../kube/doctor/doctor.ts") = await import(program);
   return await examineCluster(call.values, { env, log, signals });
 }

@@ -1,7 +1,6 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { readOperandCall } from "../core/cli/call.ts";
 import { imageOptions as options } from "../core/cli/cluster/registry-options.ts";
-import { withoutVariables } from "../core/cli/values.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
 import program from "../kube/image/image.ts" with { type: "file" };
@@ -34,7 +33,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const [image, ...more] = [...call.operands, ...call.command];
   if (image === undefined || more.length > 0)
     throw new Failure(EXIT.usage, `image: expected the name of one image; usage: ebb ${command.usage}`);
-  const log = createLog(call.values, { env: withoutVariables(options, env) });
+  const log = createLog(call.values, { env });
   const { showImage }: typeof import("../kube/image/image.ts") = await import(program);
   return await showImage(image, call.values, { env, log, signals });
 }

@@ -2,7 +2,6 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { reaperOptions as options, usableMethods } from "../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
-import { withoutVariables } from "../core/cli/values.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
 import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
@@ -39,7 +38,7 @@ export const command: Command = {
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const methods = usableMethods(call.values, call.origins.methods !== "default");
-  const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
+  const log = createLog(call.values, { env });
   const controllers: typeof import("../kube/controllers.ts") = await import(program);
   const reaper = await controllers.reaper();
   return await reaper.main(call.values, { methods, env, log, signals });

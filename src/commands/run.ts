@@ -134,9 +134,9 @@ function stepAfterBug({ exit }: Run, state: State, event: Event, policy: RunPoli
   const isEnding = state.phase === "quitting" || state.phase === "deciding";
   if (exit === undefined || (isEnding && event.kind !== "quit-done" && event.kind !== "decided")) return [state, []];
   const exitCode = exitCodeOf(exit, policy.expectedCodes);
-  const stay = reasonToStay(exitCode, policy);
+  const stay = event.kind === "decided" ? event.stay : reasonToStay(exitCode, policy);
   if (!isEnding && policy.hasPeers) return deciding(exitCode, stay);
-  if (isEnding || stay !== undefined) return [{ phase: "over", exitCode }, []];
+  if (event.kind === "quit-done" || stay !== undefined) return [{ phase: "over", exitCode }, []];
   return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
 }
 

@@ -2,7 +2,6 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
-import { withoutVariables } from "../core/cli/values.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
 import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
@@ -32,7 +31,7 @@ export const command: Command = {
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const policy = policyOf(call.values);
-  const log = createLog(call.values, { env: withoutVariables(options, env) }); // it warns of what sets nothing
+  const log = createLog(call.values, { env });
   const controllers: typeof import("../kube/controllers.ts") = await import(program);
   const webhook = await controllers.webhook();
   return await webhook.main(call.values, { policy, env, log, signals });

@@ -66,6 +66,7 @@ const kinds: readonly (readonly [calls: string, errors: readonly string[]])[] = 
   ["futex", ["EAGAIN", "EINTR", "ENOSYS"]],
   ["nanosleep clock_nanosleep", ["EINTR"]],
   ["setpgid", ["EACCES", "EPERM"]],
+  ["flock", ["EAGAIN", "EINTR", "ENOLCK", "EPERM"]],
   ["fcntl", ["EINTR", "EMFILE", "ENOMEM"]],
   ["ioctl", ["EINTR", "EIO", "ENOTTY"]],
   ["getcwd", ["ENOENT", "ENOMEM"]],
@@ -122,7 +123,7 @@ export function describePoint({ role, call, count, error }: Point): string {
 }
 
 /** The calls whose failure has once cost the app: of these each time is a point. */
-const costly = new Set(["main wait4", "main getdents64", "child rt_sigprocmask"]);
+const costly = new Set(["main wait4", "main getdents64", "main flock", "child rt_sigprocmask"]);
 
 /**
  * Returns few points: for each call its last time with one error, another one from call to call, and all points of

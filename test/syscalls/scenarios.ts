@@ -1,3 +1,5 @@
+import type { PeerRecord } from "../../src/core/run/peers.ts";
+
 /** A life of ebb beside a proxy. */
 export interface Scenario {
   /** The flags of `ebb run`. */
@@ -10,6 +12,8 @@ export interface Scenario {
   readonly app: "exit" | "stop";
   /** The number of quits that the proxy answers with 503 before it accepts one. */
   readonly refusals: number;
+  /** The record of another app container of the pod; its lock is held if it says `started`. */
+  readonly peer?: PeerRecord;
 }
 
 const ready = { flags: [], listensMs: 0, readyMs: 0, app: "exit", refusals: 0 } as const;
@@ -25,6 +29,10 @@ export const scenarios = {
   drain: { ...ready, app: "stop", flags: ["--drain", "500ms", "--min-drain", "1ms", "--grace", "5s"] },
   /** The proxy refuses the first two quits. */
   quit: { ...ready, refusals: 2, flags: ["--quit-timeout", "1s"] },
+  /** With --last-of, the other app container has ended. */
+  last: { ...ready, peer: { state: "ended", restarts: false } },
+  /** With --last-of, the other app container runs. */
+  first: { ...ready, peer: { state: "started", restarts: false } },
 } as const satisfies Readonly<Record<string, Scenario>>;
 
 export type ScenarioName = keyof typeof scenarios;

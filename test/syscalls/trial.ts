@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { PeerRecord } from "../../src/core/run/peers.ts";
+import { beside } from "../binary/run/app-containers.ts";
 import { compiled } from "../compiled.ts";
 import { type Ended, startEbb, temporaryFolder } from "../harness.ts";
 import { takes } from "../time.ts";
 import { callName, callNumbers, errorNumber, type Made, type Point, type Role } from "./points.ts";
-import { type ScenarioName, scenarios, startProxy } from "./scenarios.ts";
+import { type Scenario, type ScenarioName, scenarios, startProxy } from "./scenarios.ts";
 
 const tracer = compiled(resolve(import.meta.dirname, "tracer.c"));
 const app = compiled(resolve(import.meta.dirname, "app.c"));
@@ -26,16 +28,17 @@ export interface Trial {
 
 /** Runs ebb once in a scenario, under a tracer, with the call of `point` failing; without a point none fails. */
 export async function tryPoint(name: ScenarioName, point?: Point): Promise<Trial> {
-  const scenario = scenarios[name];
+  const scenario: Scenario = scenarios[name];
   using folder = temporaryFolder();
   const [out, file] = [join(folder.path, "out"), join(folder.path, "app")];
   await using proxy = startProxy(scenario);
+  using pod = beside(scenario.peer);
   const fails =
     point === undefined ? [] : [point.role, callNumbers.get(point.call), point.count, errorNumber(point.error)];
-  const flags = ["--sidecar", "envoy", "--admin", proxy.url, "--wait-timeout", "2s", ...scenario.flags];
+  const flags = ["--sidecar", "envoy", "--admin", proxy.url, "--wait-timeout", "2s", ...scenario.flags, ...pod.flags];
   const start = performance.now();
   await using ebb = startEbb(["run", ...flags, "--", app, file, scenario.app], {
-    through: [tracer, out, ...fails.map(String), "--"],
+    through: [...pod.through, tracer, out, ...fails.map(String), "--"],
   });
   const ended = await endOf(ebb.ended, () => stopApp(scenario.app === "stop", out, file));
   const tookMs = performance.now() - start;
@@ -43,7 +46,7 @@ export async function tryPoint(name: ScenarioName, point?: Point): Promise<Trial
   const pid = startedIn(file);
   const isLeft = pid !== undefined && isAlive(pid);
   if (isLeft) process.kill(pid, "SIGKILL");
-  const seen = { ended, tookMs, hasStarted: pid !== undefined, isLeft, quits: proxy.quits() };
+  const seen = { ended, tookMs, hasStarted: pid !== undefined, isLeft, quits: proxy.quits(), peer: scenario.peer };
   if (ended === undefined) killIfThere(pidIn(lines));
   return {
     ended: ended ?? (await ebb.ended),
@@ -84,9 +87,13 @@ interface Seen {
   readonly hasStarted: boolean;
   readonly isLeft: boolean;
   readonly quits: number;
+  readonly peer: PeerRecord | undefined;
 }
 
-function judge({ ended, tookMs, hasStarted, isLeft, quits }: Seen): readonly string[] {
+const word =
+  /"msg":"ebb: (told the sidecar to quit|could not make the sidecar quit|kept the sidecars running)"|"level":"(warn|error)"/;
+
+function judge({ ended, tookMs, hasStarted, isLeft, quits, peer }: Seen): readonly string[] {
   if (ended === undefined) return ["it hangs"];
   const { code, stderr } = ended;
   const problems: string[] = [];
@@ -95,12 +102,8 @@ function judge({ ended, tookMs, hasStarted, isLeft, quits }: Seen): readonly str
   else if (hasStarted && code === 8) problems.push("TERM is lost");
   else if (hasStarted && code === 10) problems.push("the app was started otherwise than ebb");
   else if (hasStarted && code !== APP_CODE) problems.push(`the app's code is lost: ${code}`);
-  if (
-    hasStarted &&
-    quits === 0 &&
-    !/"msg":"ebb: (told the sidecar to quit|could not make the sidecar quit)"|"level":"(warn|error)"/.test(stderr)
-  )
-    problems.push("no quit, and no word");
+  if (hasStarted && quits === 0 && !word.test(stderr)) problems.push("no quit, and no word");
+  if (quits > 0 && peer?.state === "started") problems.push("a quit under another app");
   if (hasStarted) return problems;
   if (code === 0) problems.push("0 without the app");
   if (tookMs > AT_ONCE_MS) problems.push(`without the app, after ${Math.round(tookMs)} ms`);

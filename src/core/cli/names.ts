@@ -14,3 +14,13 @@ export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "link
 
 /** The names of other inits, which do nothing that ebb does not. */
 export const initNames: readonly string[] = ["tini", "tini-static", "docker-init", "dumb-init", "catatonit"];
+
+/** The variables that only commands for the cluster read: one that is set for them is no slip in another command. */
+export const clusterVariables: ReadonlySet<string> = new Set(
+  [
+    "AFTER ALL ALLOW_REAP_EXEC ALL_JOBS BURST CA_VALIDITY CERTIFICATE_NAMES CERTIFICATE_VALIDITY CERT_DIR CLIENT_CA",
+    "CONCURRENCY CONTEXT DRY_RUN ENTRYPOINT HEALTH_LISTEN IMAGE IMAGE_PULL_POLICY KUBECONFIG LEASE LEASE_NAMESPACE LISTEN",
+    "MAX_REQUESTS_IN_FLIGHT MAX_REQUEST_BYTES METHODS NAMESPACE ONCE PIN_IMAGES PULL_SECRETS QPS REGISTRIES REGISTRY_CA",
+    "REGISTRY_CONFIG REGISTRY_MIRROR REQUEST_TIMEOUT RESYNC SECRET SELECTOR SERVICE SET VOLUME WEBHOOK_CONFIG",
+  ].flatMap((words) => words.split(" ").map((word) => `EBB_${word}`)),
+);

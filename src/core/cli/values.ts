@@ -2,6 +2,7 @@ import type { Environment } from "../base/environment.ts";
 import type { Warning } from "../base/log-messages.ts";
 import { isServiceLink } from "../base/service-links.ts";
 import { allOf, EXIT, Failure } from "../run/exit.ts";
+import { clusterVariables } from "./names.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { nearest } from "./suggestion.ts";
 import { unexpected } from "./syntax.ts";
@@ -186,7 +187,7 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
 export type UnknownVariable = { readonly variable: string; readonly didYouMean?: string };
 
 /**
- * Lists the `EBB_` variables that none of the options reads, each with the variable that was probably meant. Leaves out
+ * Lists the `EBB_` variables that none of the options reads, nor a command for the cluster, each with the variable that was probably meant. Leaves out
  * service links.
  */
 export function unknownVariables(options: Options, env: Environment): readonly UnknownVariable[] {
@@ -195,7 +196,8 @@ export function unknownVariables(options: Options, env: Environment): readonly U
     if (isOwn({ name }) && !isServiceLink(name, env[name] ?? "")) own.push(name);
   }
   if (own.length === 0) return [];
-  const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
+  const ofOptions = Object.values(options).flatMap((option) => option.variables.map(({ name }) => name));
+  const known = new Set([...ofOptions, ...clusterVariables]);
   const words = [...known].filter((name) => isOwn({ name })).map(wordOf);
   return own.filter((name) => !known.has(name)).map((name) => withSuggestion(name, nearest(wordOf(name), words)));
 }
@@ -208,12 +210,4 @@ function wordOf(variable: string): string {
 function withSuggestion(variable: string, word: string | undefined): UnknownVariable {
   if (word === undefined) return { variable };
   return { variable, didYouMean: `${OWN}${word.toUpperCase().replaceAll("-", "_")}` };
-}
-
-/**
- * Returns a copy of the environment without the variables, ebb's own and other tools', that set any of these options.
- */
-export function withoutVariables(options: Options, env: Environment): Environment {
-  const known = new Set(Object.values(options).flatMap((option) => option.variables.map(({ name }) => name)));
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !known.has(name)));
 }

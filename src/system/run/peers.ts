@@ -112,8 +112,8 @@ function readPeers({ lastOf: [, ...others] = [] }: Settings<"lastOf">): readonly
 function readPeer(name: string, own = -1): Peer & { readonly error: number } {
   const bytes = new Uint8Array(RECORD_BYTES);
   const length = native.readRecord(recordOf(name), bytes, own);
-  const isMissing = length === -ERRNO.ENOENT;
-  const record = isMissing ? "missing" : parseRecord(new TextDecoder().decode(bytes));
+  const read = length < 0 ? undefined : parseRecord(new TextDecoder().decode(bytes)); // without its lock it says nothing
+  const record = length === -ERRNO.ENOENT ? "missing" : read;
   return { name, record, isLocked: length >= LOCKED, error: Math.max(0, -length) };
 }
 

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { inParallel } from "../../harness.ts";
+import { canUnshare, inParallel } from "../../harness.ts";
 import { knownTo } from "../../syscalls/known.ts";
 import { describePoint, fewPointsOf } from "../../syscalls/points.ts";
+import type { ScenarioName } from "../../syscalls/scenarios.ts";
 import { tryPoint } from "../../syscalls/trial.ts";
 
-// npm run test:syscalls tries each call, each time, with each error: some 5000 runs. These are a few of them, always the same.
+// npm run test:syscalls tries each call, each time, with each error: some 7000 runs. These are a few of them, always the same.
+
+const names: readonly ScenarioName[] = ["ready", "stop", ...(canUnshare("--mount") ? (["first"] as const) : [])];
 
 describe("a system call that fails once", () => {
-  test.each(["ready", "stop"] as const)(
+  test.each(names)(
     "loses neither the app, its code, nor a word: %s",
     async (scenario) => {
       const { made, problems } = await tryPoint(scenario);

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
+import type { PeerRecord } from "../../../src/core/run/peers.ts";
+import { beside } from "../../binary/run/app-containers.ts";
 import { childPath } from "../../compiled.ts";
-import { inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { canUnshare, inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { within } from "../../time.ts";
@@ -30,17 +32,32 @@ const plants: readonly string[] = [
 /** The quit itself fails: it is not sent, but the run ends. */
 const silencing: readonly string[] = ["system/run/perform.ts quit throw", "system/run/quit.ts tellSidecars throw"];
 
+/**
+ * With --last-of, whether a bug at the start or at the end costs the quit where the other app container has ended. Where
+ * that runs, nothing is quit.
+ */
+const amongApps: readonly [plant: string, at: "start" | "end", isTold: boolean][] = [
+  ["system/run/peers.ts join throw", "start", false],
+  ["core/run/peers.ts parseRecord throw", "start", false],
+  ["system/run/peers.ts leave throw", "end", false],
+  ["core/run/peers.ts formatRecord throw", "end", false],
+  ["core/run/peers.ts whyNotLast throw", "end", false],
+  ["core/run/supervision.ts step throw", "end", true],
+];
+
 /** Much more than any run takes. */
 const HANG_MS = 30_000;
 
 /** ebb gets TERM once the app runs and the plant is armed. The app ends with 7, with or without TERM. */
-async function runWith(plant: string) {
+async function runWith(plant: string, at: "start" | "end" = "end", peer?: PeerRecord) {
   using folder = temporaryFolder();
   const when = `${folder.path}/now`;
   await using envoy = await startEnvoy();
   const flags = ["--admin", envoy.url, "--drain", "2s", "--min-drain", "10ms", "--quit-timeout", "1s"];
-  const through = [process.execPath, "--preload", resolve(import.meta.dirname, "plant.ts")];
-  await using started = startEbb(["run", ...flags, "--", ...app], {
+  using pod = beside(peer);
+  const through = [...pod.through, process.execPath, "--preload", resolve(import.meta.dirname, "plant.ts")];
+  if (at === "start") await Bun.write(when, "");
+  await using started = startEbb(["run", ...flags, ...pod.flags, "--", ...app], {
     program: `${source}/main.ts`,
     through,
     env: { PLANT: plant, PLANT_WHEN: when },
@@ -77,6 +94,26 @@ test("a bug in a step, a drain or a quit is logged, and costs neither the app's 
 function byPlant(a: unknown, b: unknown): number {
   return JSON.stringify(a).localeCompare(JSON.stringify(b));
 }
+
+test.skipIf(!canUnshare("--mount"))(
+  "with --last-of, a bug keeps the sidecars rather than quit them under another app, and the app's exit code",
+  async () => {
+    const cases = amongApps.flatMap(([plant, at, isTold]) =>
+      ([true, false] as const).map((isLast) => ({ plant, at, isLast, isTold: isTold && isLast })),
+    );
+    const seen = await inParallel(
+      cases,
+      async ({ plant, at, isLast }) => {
+        const peer = { state: isLast ? "ended" : "started", restarts: false } as const;
+        const { code, isSaid, quits } = await runWith(plant, at, peer);
+        return { plant, at, isLast, isTold: quits > 0, code, isSaid };
+      },
+      4,
+    );
+    expect(seen).toEqual(cases.map((each) => ({ ...each, code: 7, isSaid: true })));
+  },
+  120_000,
+);
 
 test("an error in quitting one sidecar costs the others nothing", async () => {
   using folder = temporaryFolder();

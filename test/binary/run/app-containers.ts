@@ -1,5 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { formatRecord, type PeerRecord } from "../../../src/core/run/peers.ts";
+import { native } from "../../../src/system/native/native.ts";
 import { type Ended, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf } from "../../processes.ts";
 import type { FakeSidecar } from "../../stand-in/sidecar.ts";
@@ -41,13 +43,41 @@ export interface Container extends AsyncDisposable {
   crash(): Promise<unknown>;
 }
 
-/** A root folder of its own, below /mnt: the machine's, with the folders of the volume as a container has them. */
+/** A root folder of its own, below /mnt: the machine's. */
 const root = `for each in /*; do
   [ -L "$each" ] && { cp -d "$each" /mnt/; continue; }
   [ -d "$each" ] && [ "$each" != /mnt ] && mkdir "/mnt$each" && mount --rbind "$each" "/mnt$each"
 done`;
+/** The folders of the volume, as a container has them. */
 const mounts = `mkdir /mnt/ebb.dev-apps /mnt/ebb.dev-own
 mount --bind "$0" /mnt/ebb.dev-apps && mount -o remount,bind,ro /mnt/ebb.dev-apps && mount --bind "$0/$NAME" /mnt/ebb.dev-own || exit 99`;
+
+/** What makes an ebb the container `a` of a pod. */
+interface Beside extends Disposable {
+  readonly flags: readonly string[];
+  /** The command that starts ebb. */
+  readonly through: readonly string[];
+}
+
+/** Makes ebb the container `a` of a pod whose container `b` has this record. Without a record there is no `b`. */
+export function beside(peer: PeerRecord | undefined): Beside {
+  if (peer === undefined) return { flags: [], through: [], [Symbol.dispose]: () => undefined };
+  const { path: volume, [Symbol.dispose]: remove } = temporaryFolder();
+  for (const name of ["a", "b"]) mkdirSync(join(volume, name));
+  const lock = native.lock(join(volume, "b", "state"), 1);
+  native.writeRecord(lock, new TextEncoder().encode(formatRecord(peer)));
+  const isRunning = peer.state === "started";
+  if (!isRunning) native.unlock(lock);
+  const script = `NAME=a; mount -t tmpfs root /mnt; ${root}; ${mounts}; exec chroot /mnt "$@"`;
+  return {
+    flags: ["--last-of", "a,b"],
+    through: ["unshare", "--mount", "sh", "-c", script, volume],
+    [Symbol.dispose]() {
+      if (isRunning) native.unlock(lock);
+      remove();
+    },
+  };
+}
 
 /** Creates the volume of a pod beside a sidecar, with these app containers. */
 export function podOf(sidecar: FakeSidecar, names: readonly string[]): Pod {

@@ -57,6 +57,16 @@ test("an unknown EBB_ variable is warned about, and the command runs", async () 
   expect(log[0]).toMatchObject({ level: "warn", variable: "EBB_GRACEE", didYouMean: "EBB_GRACE" }); // before all else
 });
 
+test.each(["run --sidecar none -- true", "image --registries none app", "config"])(
+  "ebb %s does not warn about a variable that another command reads",
+  async (call) => {
+    const { stderr } = await ebb(call.split(" "), {
+      env: { EBB_IMAGE: "registry.example.com/ebb:1", EBB_DRY_RUN: "true" },
+    });
+    expect(stderr).not.toContain("EBB_");
+  },
+);
+
 test.each([
   ["run", ["--", "/no/such/command"]],
   ["wait", []],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
+import { childPath, compiled } from "../../compiled.ts";
 import { ebbPath, temporaryFolder } from "../../harness.ts";
 import { type AtTerminal, startAtTerminal } from "./at-terminal.ts";
 
@@ -155,7 +155,8 @@ describe("in a pipeline", () => {
     await leave(at);
   });
 
-  const pager = "sh -c 'read text; echo $text; read key < /dev/tty; echo got $key'";
+  const pagerScript = "read text; echo $text; read key < /dev/tty; echo got $key";
+  const pager = `sh -c '${pagerScript}'`;
 
   test.each([
     ["after ebb, whose child goes on", `${call} sh -c 'echo text; exec sleep 100' | ${pager}`, "\x03"],
@@ -172,6 +173,15 @@ describe("in a pipeline", () => {
     at.type("q\n");
     await at.shows("got q\n");
     await leave(at, key);
+  });
+
+  test("a pager under ebb reads keys where the shell gives ebb the terminal after ebb has given it to the pager", async () => {
+    const lateShell = compiled(join(import.meta.dirname, "../../fixtures/late-shell.c"));
+    await using at = startAtTerminal(lateShell, ...run.with(-1, "--signal-group"), "--", "sh", "-c", pagerScript);
+    await at.shows("text\n");
+    at.type("q\n");
+    await at.shows("got q\n");
+    expect(await at.exited).toBe(0);
   });
 
   test("a key reaches the child once", async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { commands } from "../../../src/commands.ts";
 import type { Environment } from "../../../src/core/base/environment.ts";
 import { type Call, readCommandCall, readFlagCall, readOperandCall } from "../../../src/core/cli/call.ts";
-import { optional } from "../../../src/core/cli/option.ts";
+import { clusterVariables } from "../../../src/core/cli/names.ts";
+import { type Options, optional } from "../../../src/core/cli/option.ts";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
 import { unknownVariables } from "../../../src/core/cli/values.ts";
 import { Failure } from "../../../src/core/run/exit.ts";
@@ -177,6 +179,14 @@ test("a variable of ebb's form that sets nothing is told, and no other", () => {
   ]);
 });
 
+test("a variable that only commands for the cluster read is listed, and so is known to all", () => {
+  const variablesOf = (all: Options) =>
+    Object.values(all).flatMap((option) => option.variables.map(({ name }) => name));
+  const own = variablesOf(options);
+  const others = Object.values(commands).flatMap((command) => variablesOf(command.options));
+  expect(new Set(others.filter((name) => !own.includes(name)))).toEqual(new Set(clusterVariables));
+});
+
 test("what Kubernetes sets for a Service named ebb is no typing error", () => {
   const service = { EBB_SERVICE_HOST: "10.0.0.1", EBB_SERVICE_PORT: "443", EBB_SERVICE_PORT_HTTPS: "443" };
   const ports = {
@@ -185,8 +195,8 @@ test("what Kubernetes sets for a Service named ebb is no typing error", () => {
     EBB_PORT_443_TCP_ADDR: "10.0.0.1",
   };
   expect(unknownVariables(options, { ...service, ...ports })).toEqual([]);
-  expect(unknownVariables(options, { EBB_SERVICE: "x", EBB_PORTS: "1" })).toEqual([
-    { variable: "EBB_SERVICE" },
+  expect(unknownVariables(options, { EBB_SERVICES: "x", EBB_PORTS: "1" })).toEqual([
+    { variable: "EBB_SERVICES", didYouMean: "EBB_SERVICE" },
     { variable: "EBB_PORTS" },
   ]);
 });

@@ -274,6 +274,14 @@ describe("what a pod's own words are", () => {
     const { code, stderr } = await inject(podWith(', ebb.dev/native: "TRUE"', containers));
     expect([code, stderr]).toEqual([0, expect.stringContaining("Pod web: put ebb into web; made envoy native\n")]);
   });
+
+  test("a pod whose only app must stay as it is, is not said to have an unknown command", async () => {
+    const { code, stderr } = await inject(podWith("", '{name: job, command: ["tail", "-f", "/dev/null"]}'));
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("Pod web: unchanged: its command must stay as it is\n"),
+    ]);
+  });
 });
 
 describe("what cannot be done", () => {

@@ -22,8 +22,8 @@ export type Injection = { readonly asked: boolean; readonly warnings: readonly R
   | ({ readonly kind: "changed"; readonly pod: Pod } & Recorded)
   | { readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] }
   | { readonly kind: "unchanged"; readonly reason: string }
-  /** Nobody knows the command of a container that needs it. The pod is right, and stays as it is. */
-  | { readonly kind: "skipped"; readonly problems: readonly Remark[] }
+  /** ebb can start no app: nobody knows its command, or that must stay. The pod is right, and stays as it is. */
+  | { readonly kind: "skipped"; readonly reason: string; readonly problems: readonly Remark[] }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
 );
 
@@ -146,7 +146,8 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const found: Remarks = { problems: [], warnings: [] };
   const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map() }, found);
   const place = placesIn(pod, next);
-  const left = apps.filter(isLeft).flatMap((app) => remarkOnUnknown(app, pod).map(place));
+  const leftApps = apps.filter(isLeft);
+  const left = leftApps.flatMap((app) => remarkOnUnknown(app, pod).map(place));
   const problems = [...remarks.problems, ...found.problems.map(place)];
   const others = distinct([...remarks.warnings, ...found.warnings.map(place)]);
   const warnings = distinct([...left, ...others]);
@@ -156,7 +157,9 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
     // what an earlier injection has put there, and cannot be brought up to date, may be wrong by now
     const containers = Object.keys(status?.containers ?? {});
     if (containers.length > 0) return { kind: "removed", asked, pod: before, containers, warnings };
-    return { kind: "skipped", asked, problems: left, warnings: others };
+    const isFixed = leftApps.every(({ role }) => role === "untouchable");
+    const reason = `its command ${isFixed ? "must stay as it is" : "is not known"}`;
+    return { kind: "skipped", asked, reason, problems: left, warnings: others };
   }
   if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, ...(recorded ?? nothing), warnings };
   return unchanged(recorded === undefined ? "there is nothing to change" : "it has ebb already", warnings);

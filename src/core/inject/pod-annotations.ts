@@ -206,7 +206,7 @@ function readNative(text: string, reading: Reading): Mismatch | undefined {
   const isKnown = names.every((one) => (sidecarNames as readonly string[]).includes(one));
   if (!isKnown || (wish === undefined && names.length === 0))
     return mismatch(`true, false, or sidecars that are native, of ${sidecarNames.join(", ")}`, text);
-  if (wish !== undefined) reading.native = wish === "true" ? "all" : "none";
+  if (wish !== undefined) reading.native = wish ? "all" : "none";
   return undefined;
 }
 

@@ -109,8 +109,8 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
 function outcomeOf({ object }: PodPlace, injection: Injection): string {
   if (injection.kind === "changed") return `${object}: ${changeOf(injection)}`;
   if (injection.kind === "removed") return `${object}: ${removalOf(injection.containers)}`;
-  if (injection.kind === "unchanged") return `${object}: unchanged: ${injection.reason}`;
-  if (injection.kind === "skipped") return `${object}: unchanged: its command is not known`;
+  if (injection.kind === "unchanged" || injection.kind === "skipped")
+    return `${object}: unchanged: ${injection.reason}`;
   return `${object}: unchanged: it cannot be changed, and does not ask for ebb`;
 }
 

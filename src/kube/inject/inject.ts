@@ -1,3 +1,4 @@
+import { relative, resolve } from "node:path";
 import { isatty } from "node:tty";
 import type { Environment } from "../../core/base/environment.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
@@ -88,11 +89,18 @@ function writeFiles(done: readonly Done[]): number {
 
 /** Prints the diff. Returns the exit code of diff and kubectl diff: 1 if there is a difference. */
 async function showDiff(done: readonly Done[], env: Environment): Promise<number> {
-  const diff = done.map(({ name, text, splices }) => unifiedDiff(name, text, splices)).join("");
+  const diff = done.map((each) => unifiedDiff(patchNameOf(each), each.text, each.splices)).join("");
   const isColored = isatty(1) && !env.NO_COLOR && env.TERM !== "dumb";
   if (isColored) await writeStreamed(new TextEncoder().encode(diff.replaceAll(/[^\n]+/g, colored)));
   else await writeContent(diff);
   return diff === "" ? EXIT.ok : INJECT_EXIT.differs;
+}
+
+/** Returns the name of a file in a patch for this folder or, if the file is not below it, for the root folder. */
+function patchNameOf({ name, path }: Done): string {
+  if (path === undefined) return name;
+  const below = relative("", path);
+  return below.startsWith("..") ? resolve(path).slice(1) : below;
 }
 
 const colors: readonly (readonly [start: string, code: number])[] = [

@@ -77,7 +77,7 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   });
   const injected = createStateGauge(registry, {
     name: "ebb_reaper_injection_pods",
-    help: "Running pods by injection state. injected: the pod has ebb; missing: its annotation asks for ebb, but it has none; skipped: it was selected, and the webhook left it as it is; other: its ebb is from another image than the reaper's --image.",
+    help: "Running pods by injection state. injected: the pod has ebb, if only to drain it; missing: its annotation asks for ebb, but it has none; skipped: it was selected, and the webhook left it as it is; other: its ebb is from another image than the reaper's --image.",
     label: "state",
     states: injections,
   });

@@ -80,6 +80,21 @@ describe("files", () => {
   });
 
   test.each([
+    ["by an absolute path", (folder: string) => join(folder, "a.yaml"), (folder: string) => folder],
+    ["by ./", () => "./a.yaml", (folder: string) => folder],
+    ["by an absolute path from elsewhere, in /", (folder: string) => join(folder, "a.yaml"), () => "/"],
+    ["by ../, in /", () => "../a.yaml", () => "/"],
+  ])("--diff of a file %s is a patch, too", async (_, pathIn, applyIn) => {
+    using folder = folderOf({ "a.yaml": deployment });
+    const [path, there] = [pathIn(folder.path), applyIn(folder.path)];
+    const cwd = there === "/" ? join(folder.path, "inner") : folder.path;
+    const { stdout } = await ebb(["inject", "--image", image, "-q", "--diff", path], { cwd });
+    const applied = Bun.spawnSync(["git", "apply"], { cwd: there, stdin: Buffer.from(stdout) });
+    expect([applied.exitCode, applied.stderr.toString()]).toEqual([0, ""]);
+    expect(readFileSync(join(folder.path, "a.yaml"), "utf8")).toContain("ebb-install");
+  });
+
+  test.each([
     ["coloured at a terminal", "", true],
     ["but not with NO_COLOR", "NO_COLOR=1 ", false],
   ])("--diff is %s", async (_, env, isColoured) => {

@@ -265,6 +265,25 @@ spec:
   });
 });
 
+describe("what a pod's own words are", () => {
+  const podWith = (annotations: string, containers: string) =>
+    `kind: Pod\nmetadata: {name: web, labels: {runner-pod: a}, annotations: {ebb.dev/inject: "TRUE"${annotations}}}\nspec: {restartPolicy: Never, containers: [${containers}]}\n`;
+
+  test("true and false are read in the same way in each annotation", async () => {
+    const containers = '{name: web, command: ["/web"]}, {name: envoy, image: envoyproxy/envoy}';
+    const { code, stderr } = await inject(podWith(', ebb.dev/native: "TRUE"', containers));
+    expect([code, stderr]).toEqual([0, expect.stringContaining("Pod web: put ebb into web; made envoy native\n")]);
+  });
+
+  test("a pod whose only app must stay as it is, is not said to have an unknown command", async () => {
+    const { code, stderr } = await inject(podWith("", '{name: job, command: ["tail", "-f", "/dev/null"]}'));
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("Pod web: unchanged: its command must stay as it is\n"),
+    ]);
+  });
+});
+
 describe("what cannot be done", () => {
   test("is exit code 65 with all of it named, and nothing printed", async () => {
     const broken = 'kind: Pod\nmetadata:\n  name: "x\n';

@@ -77,8 +77,10 @@ describe("a sidecar becomes native", () => {
     [says("logs"), undefined],
     [says("sql,envoy"), "envoy,cloud-sql-proxy"],
     [{ "ebb.dev/native": "true" }, "true,envoy,cloud-sql-proxy"],
+    [{ "ebb.dev/native": "TRUE" }, "TRUE,envoy,cloud-sql-proxy"],
     [says("logs", "true"), "true,envoy,cloud-sql-proxy"],
     [says("logs", "false"), "false"],
+    [says("logs", "F"), "F"],
     [says("sql", "kuma"), "kuma"],
     [says("sql", "true,kuma"), "true,kuma"],
   ])("and those that ebb knows are named to ebb run: %j", (annotations, expected) => {

@@ -173,7 +173,8 @@ describe("a pod that ends", () => {
     const problems = [
       { field: "spec.containers[0].command", message: `ebb does not know what "app" starts: WHY${instead}` },
     ];
-    expect(job([unnamed()])).toEqual({ kind: "skipped", asked: true, problems, warnings: [] });
+    const reason = "its command is not known";
+    expect(job([unnamed()])).toEqual({ kind: "skipped", asked: true, reason, problems, warnings: [] });
   });
 
   const containers = [app({ name: "known" }), app({ name: "other" }), unnamed()];

@@ -1,4 +1,4 @@
-// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [targets] [sidecars] [cluster] installs what this
+// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [targets] [sidecars] [cluster] [release] installs what this
 // machine lacks, and prints a line for each step. The words name extras: the build needs none of them, and without them
 // only the tests against them do not run. The build's own options are accepted too: what --all and --target need is installed.
 // Plain Node.js, because nothing else is there yet.
@@ -21,6 +21,7 @@ import {
   missingPackages,
   otherArch,
   registryPackages,
+  releasePackages,
   shellPackages,
   sidecarPackages,
 } from "./setup/packages.mjs";
@@ -37,6 +38,7 @@ const extras = {
   targets: () => setUpTargets((reason) => say(`the tests of ${otherArch} are skipped (${reason})`)),
   sidecars: setUpSidecars,
   cluster: setUpCluster,
+  release: setUpRelease,
 };
 const { positionals: wanted, values } = parseArgs({
   strict: false,
@@ -150,6 +152,11 @@ function setUpCluster() {
 /** Installs what real sidecars need. Never fails: test/sidecars/run.ts says what is missing. */
 function setUpSidecars() {
   setUpWithGo(sidecarPackages, "to run real sidecars", (reason) => say(`real sidecars cannot be run here (${reason})`));
+}
+
+/** Installs what signs and verifies a release. Never fails: test/release/run.ts says what is missing. */
+function setUpRelease() {
+  setUpWithGo(releasePackages, "to push a release", (reason) => say(`no release can be pushed here (${reason})`));
 }
 
 /**

@@ -20,7 +20,7 @@ const manyFiles = [
   timings,
   "--update-timings",
 ];
-const apart = ["cluster", "orchestrators", "sidecars"].flatMap((folder) => [
+const apart = ["cluster", "orchestrators", "release", "sidecars"].flatMap((folder) => [
   "--path-ignore-patterns",
   `test/${folder}/**`,
 ]);
@@ -102,6 +102,23 @@ const tasks = {
   "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
   "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },
   "test:syscalls": { setup: [], build: [], run: [["bun", "test/syscalls/syscalls.ts"]], ownHelp: true },
+  "test:release": { setup: ["release"], build: [], run: [["bun", "test/release/run.ts"]], ownHelp: true },
+  release: {
+    setup: [],
+    run: [["bun", "build/release/release.ts"]],
+    help: `npm run release -- [--name REGISTRY/NAME]
+  builds this commit for each processor in two folders, compares what came of it, and writes all that is published:
+  dist/release; --name is the image's (default: localhost/ebb)`,
+  },
+  "release:push": {
+    setup: [],
+    run: [["bun", "build/release/push.ts"]],
+    help: `npm run release:push -- [--key FILE] [--no-log] [--from FOLDER]
+  pushes the image and the chart of dist/release to the registry of its --name, signs them and SHA256SUMS, and attests the
+  image's provenance and bills of materials; needs skopeo, helm and cosign
+  --key FILE  a key of cosign's; without it, as the workflow that runs this
+  --no-log    nothing goes into a public transparency log`,
+  },
   image: {
     setup: ["--all"],
     build: ["--all"],

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { files, imageIn } from "../../build/release/files.ts";
+import packageJson from "../../package.json";
+import { temporaryFolder } from "../harness.ts";
+import { startRegistry } from "../image/registry.ts";
+import { attachStatements } from "./attach.ts";
+import { makeRelease, toolPath } from "./stand-in.ts";
+
+// The commands of `ebb help verify`, run by the real cosign on what `npm run release:push` has pushed to a real registry.
+
+setDefaultTimeout(120_000);
+
+const project = resolve(import.meta.dirname, "../..");
+const { version } = packageJson;
+const place = temporaryFolder();
+const released = join(place.path, "released");
+const registry = await startRegistry({ auth: "none" });
+const name = `${registry.host}/team/ebb`;
+afterAll(async () => {
+  await registry[Symbol.asyncDispose]();
+  place[Symbol.dispose]();
+});
+
+const env = { PATH: toolPath, HOME: place.path, COSIGN_PASSWORD: "", SSL_CERT_FILE: registry.ca };
+/** The page is for a release in a public transparency log. The tests reach none. */
+const unlogged = "--insecure-ignore-tlog";
+const signedBy = (key: string): string => `--key ${join(place.path, key)}.pub ${unlogged}`;
+
+/** The commands of the page, each with the line that sets IMAGE before it. */
+const page = readFileSync(join(project, "src/manual/verify.md"), "utf8").replaceAll("0.1.0", version);
+const lines = (/## Check a release\n([\s\S]*?)\n## /.exec(page)?.[1] ?? "").split("\n");
+const commands = lines.filter((line) => /^ {4}(cosign|sha256sum) /.test(line)).map((line) => line.trim());
+const setImage = lines.find((line) => line.startsWith("    IMAGE="))?.trim() ?? "";
+const [verifyBlob, checkSums, verifyImage, verifyProvenance, verifySbom, verifyChart] = commands as [
+  ...[string, string, string, string, string, string],
+];
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command of the page in a folder of downloaded files, as somebody who trusts a key. */
+async function verify(
+  command: string,
+  { folder = released, signer = signedBy("ours"), image = setImage } = {},
+): Promise<Ended> {
+  return shell(`SIGNER="${signer}"; ${image}; ${command}`, folder);
+}
+
+/** Not by spawnSync: this process reads the registry's log. */
+async function shell(script: string, cwd: string): Promise<Ended> {
+  const child = Bun.spawn(["sh", "-c", script], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+async function mustRun(script: string, cwd = place.path): Promise<string> {
+  const { code, stdout, stderr } = await shell(script, cwd);
+  if (code !== 0) throw new Error(`${script}: ${stderr}`);
+  return stdout;
+}
+
+const push = (folder: string): Promise<string> =>
+  mustRun(`${process.execPath} ${project}/build/release/push.ts --from ${folder} --key ours.key --no-log`);
+
+beforeAll(async () => {
+  for (const key of ["ours", "theirs"]) await mustRun(`cosign generate-key-pair --output-key-prefix ${key}`);
+  makeRelease(released, `${name}:${version}`);
+  await push(released);
+});
+
+test("the page has these commands", () => {
+  const words = ["verify-blob", "--check", "verify", "verify-attestation", "verify-attestation", "verify"];
+  expect(commands.map((command) => command.split(" ")[1])).toEqual(words);
+  expect(setImage).not.toBe("");
+});
+
+describe("what was released", () => {
+  test.each(commands)("%s", async (command) => {
+    const { code, stderr } = await verify(command);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining("Error") });
+  });
+
+  test("the image has a statement about each executable: what is in it, how it was made, by whoever has the key", async () => {
+    const sboms = statements((await verify(verifySbom)).stdout);
+    const hashes = sboms.map(({ predicate }) => predicate.metadata.component.hashes[0].content);
+    const sums = readFileSync(join(released, files.sums), "utf8");
+    const executables = [...sums.matchAll(/^(\S+) {2}ebb-linux-\w+$/gm)].map(([, digest = ""]) => digest);
+    expect(hashes.toSorted()).toEqual(executables.toSorted());
+    const made = statements((await verify(verifyProvenance)).stdout);
+    expect(made.map(({ predicate }) => predicate.runDetails.builder.id)).toEqual(Array(2).fill("urn:ebb:builder:key"));
+    expect(JSON.stringify(made)).not.toContain("unsigned");
+    const digest = imageIn(released).digest.replace("sha256:", "");
+    for (const { subject } of [...sboms, ...made]) expect(subject[0].digest).toEqual({ sha256: digest });
+  });
+
+  test("each platform of the image is signed, too, and helm takes the chart", async () => {
+    const { manifests } = JSON.parse(await mustRun(`skopeo inspect --raw docker://${name}:${version}`));
+    expect(manifests).toHaveLength(2);
+    for (const { digest } of manifests)
+      expect((await verify(verifyImage, { image: `IMAGE=${name}@${digest}` })).code).toBe(0);
+    await mustRun(`helm pull oci://${registry.host}/team/charts/ebb --version ${version}`);
+    const [pulled, made] = [place.path, released].map((folder) => readFileSync(join(folder, files.chart)));
+    expect(pulled?.equals(made as Buffer)).toBe(true);
+  });
+
+  test("may be pushed again", async () => {
+    await push(released);
+    expect((await verify(verifyImage)).code).toBe(0);
+  });
+});
+
+describe("what was not released fails", () => {
+  test.each(["ebb-linux-x64", "ebb-linux-arm64.cdx.json", "ebb-webhook.yaml", files.chart])(
+    "%s with another byte",
+    async (file) => {
+      using copy = downloaded();
+      changeByte(join(copy.path, file));
+      expect(await verify(checkSums, { folder: copy.path })).toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining(`${file}: FAILED`),
+      });
+      await mustRun(
+        `sha256sum ${file} > line && sed -i "/ ${file}$/d" SHA256SUMS && cat line >> SHA256SUMS`,
+        copy.path,
+      );
+      expect((await verify(checkSums, { folder: copy.path })).code).toBe(0);
+      expect(await verify(verifyBlob, { folder: copy.path })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("signature"),
+      });
+    },
+  );
+
+  test("all of it, if somebody else's key is the trusted one", async () => {
+    for (const command of commands.filter((each) => each.startsWith("cosign")))
+      expect([command, (await verify(command, { signer: signedBy("theirs") })).code]).toEqual([command, 1]);
+  });
+
+  test("a tag that was moved to an image that nobody signed; the digest still verifies", async () => {
+    const other = await pushOther("moved");
+    await mustRun(`skopeo copy --all docker://${other} docker://${name}:${version}`);
+    const tag = `IMAGE=${name}:${version}`;
+    for (const command of [verifyImage, verifyProvenance, verifySbom]) {
+      const { code, stderr } = await verify(command, { image: tag });
+      expect(code).not.toBe(0);
+      expect(stderr).toMatch(/Error: no (signatures found|matching attestations)/);
+      expect((await verify(command)).code).toBe(0);
+    }
+  });
+
+  test("an image to which the statements about another image were attached", async () => {
+    const other = await pushOther("attached");
+    const digest = (await mustRun(`skopeo inspect --format '{{.Digest}}' docker://${other}`)).trim();
+    const repository = `https://${registry.host}/v2/team/ebb`;
+    await attachStatements({ repository, ca: registry.ca, from: imageIn(released).digest, to: digest });
+    for (const command of [verifyImage, verifyProvenance, verifySbom])
+      expect(await verify(command, { image: `IMAGE=${name}@${digest}` })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("digest"),
+      });
+  });
+
+  test("a chart that nobody signed", async () => {
+    await mustRun(
+      `mkdir -p chart/ebb && printf 'apiVersion: v2\nname: ebb\nversion: ${version}\ndescription: x' > chart/ebb/Chart.yaml`,
+    );
+    await mustRun(
+      `helm package ebb && helm push ebb-${version}.tgz oci://${registry.host}/team/charts`,
+      join(place.path, "chart"),
+    );
+    expect(await verify(verifyChart)).toMatchObject({
+      code: 10,
+      stderr: expect.stringContaining("no signatures found"),
+    });
+  });
+
+  test("release:push refuses a release with a file that is not what SHA256SUMS says", async () => {
+    using copy = downloaded();
+    changeByte(join(copy.path, "ebb-linux-x64"));
+    await expect(push(copy.path)).rejects.toThrow("sha256sum --check --quiet --strict SHA256SUMS: exit code 1");
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: statements of several types, written loosely
+function statements(stdout: string): any[] {
+  const envelopes = stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  return envelopes.map(({ payload }) => JSON.parse(Buffer.from(payload, "base64").toString()));
+}
+
+/** A copy of the files of the release, as somebody may have changed them on the way. */
+function downloaded(): ReturnType<typeof temporaryFolder> {
+  const copy = temporaryFolder();
+  cpSync(released, copy.path, { recursive: true });
+  return copy;
+}
+
+function changeByte(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+/** Pushes an image that is not signed, of the same repository, and returns its name. */
+async function pushOther(tag: string): Promise<string> {
+  const folder = join(place.path, tag);
+  makeRelease(folder, `${name}:${tag}`, tag);
+  await mustRun(`skopeo --insecure-policy copy --all oci-archive:${join(folder, files.image)} docker://${name}:${tag}`);
+  rmSync(folder, { recursive: true });
+  return `${name}:${tag}`;
+}

@@ -1,10 +1,11 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json";
 import { writeSums } from "../setup/sums.mjs";
 import { run } from "./run.ts";
 
 const { name, version } = packageJson;
+const changelog = join(import.meta.dirname, "../../src/CHANGELOG.md");
 
 /** The names of the files of a release, beside the executables and what the build writes about them. */
 export const files = {
@@ -32,7 +33,10 @@ export function imageIn(folder: string): ReleasedImage {
   return { name: annotations["org.opencontainers.image.ref.name"], digest };
 }
 
-/** Writes what an executable prints into the folder of a release: manifests with its image, licences; then the sums. */
+/**
+ * Writes into the folder of a release what users read: manifests with its image, licences, changes. Then the sums of all
+ * its files. `executable` is an ebb that runs here.
+ */
 export function completeRelease(folder: string, executable: string): void {
   const { name: image, digest } = imageIn(folder);
   const print = (file: string, ...words: readonly string[]): void =>
@@ -40,5 +44,11 @@ export function completeRelease(folder: string, executable: string): void {
   for (const component of ["webhook", "reaper"])
     print(`ebb-${component}.yaml`, "manifests", component, "--image", `${image}@${digest}`);
   print("LICENSES.txt", "--licenses");
+  writeFileSync(join(folder, "CHANGES.md"), changesOf(readFileSync(changelog, "utf8")));
   writeSums(folder);
+}
+
+/** Returns the part of the CHANGELOG about this version, which is the first. */
+function changesOf(text: string): string {
+  return /^## [\s\S]*?(?=^## |$(?![\s\S]))/m.exec(text)?.[0] ?? "";
 }

@@ -8,11 +8,10 @@ import { files, imageIn } from "./files.ts";
 import { run } from "./run.ts";
 import { signedProvenance } from "./signed-provenance.ts";
 
-// bun build/release/push.ts [--key FILE] [--no-log] [--from FOLDER] pushes the image and the chart of a release, signs
-// both and SHA256SUMS, and attests how the image was made and what is in it. skopeo, helm and cosign do that.
+// bun build/release/push.ts [--from FOLDER] pushes the image and the chart of a release, signs both and SHA256SUMS, and
+// attests how the image was made and what is in it. skopeo, helm and cosign do that; cosign reads its flags from COSIGN_...
 
-const text = { type: "string" } as const;
-const { values } = parseArgs({ options: { key: text, from: text, "no-log": { type: "boolean", default: false } } });
+const { values } = parseArgs({ options: { from: { type: "string" } } });
 
 try {
   push(resolve(values.from ?? join(import.meta.dirname, "../../dist/release")));
@@ -34,11 +33,9 @@ function push(folder: string): void {
   cosign("sign-blob", "--bundle", join(folder, files.signature), join(folder, files.sums));
 }
 
-/** Signs by what the words say, with the key or, without one, as who runs this: cosign asks the forge's identity. */
+/** Signs with the key of COSIGN_KEY or, without it, as the workflow that runs this. */
 function cosign(command: string, ...words: readonly string[]): void {
-  const key = values.key === undefined ? [] : ["--key", values.key];
-  const log = values["no-log"] ? ["--use-signing-config=false", "--tlog-upload=false"] : [];
-  run(["cosign", command, "--yes", ...key, ...log, ...words], { isShown: true });
+  run(["cosign", command, "--yes", ...words], { isShown: true });
 }
 
 /** Attests to the index of the platforms, for each of them, the bill of materials and the provenance of its executable. */

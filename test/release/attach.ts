@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { digestOf } from "../../build/evidence/sums.ts";
+import { user } from "../image/token-server.ts";
 
 const types = {
   index: "application/vnd.oci.image.index.v1+json",
@@ -23,7 +24,11 @@ interface Attachment {
  */
 export async function attachStatements({ repository, ca, from, to }: Attachment): Promise<void> {
   const tls = { ca: readFileSync(ca, "utf8") };
-  const ask = (reference: string, init: RequestInit) => fetch(`${repository}/manifests/${reference}`, { ...init, tls });
+  const authorization = `Basic ${Buffer.from(`${user.name}:${user.password}`).toString("base64")}`;
+  const ask = (
+    reference: string,
+    { headers, ...init }: { method?: string; body?: Uint8Array<ArrayBuffer>; headers: object },
+  ) => fetch(`${repository}/manifests/${reference}`, { ...init, headers: { ...headers, authorization }, tls });
   const get = async <Content>(reference: string, accept: string) =>
     (await (await ask(reference, { headers: { accept } })).json()) as Content;
   const put = async (reference: string, type: string, content: object): Promise<Uint8Array> => {

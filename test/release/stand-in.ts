@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { evidencePaths } from "../../build/evidence/evidence.ts";
 import { digestOf } from "../../build/evidence/sums.ts";
 import { knownPlatforms } from "../../build/image/oci.ts";
@@ -7,16 +7,9 @@ import { tarOf } from "../../build/image/tar.ts";
 import { completeRelease, files } from "../../build/release/files.ts";
 import packageJson from "../../package.json";
 import { ebbPath } from "../harness.ts";
-import { compiledProgram } from "../sidecars/compile.ts";
 
 const project = resolve(import.meta.dirname, "../..");
 const { version } = packageJson;
-
-/** The programs that push, sign and verify, by their folders in PATH. */
-export const toolPath = [
-  ...(["cosign", "helm", "actionlint"] as const).map((name) => dirname(compiledProgram(name).path)),
-  process.env.PATH ?? "",
-].join(":");
 
 /**
  * Makes a release in `folder`: as the real one, but with a few words in the place of each executable, and a chart of

@@ -66,8 +66,9 @@ export const sidecarPackages = [
   { name: "iproute2", check: { program: "ip" } },
 ];
 
-/** The Debian packages that the tests of a release need: what pushes an image, and a registry. */
+/** The Debian packages that the tests of a release need: what pushes an image, a registry, and a CA. */
 export const releasePackages = [
+  { name: "openssl", check: { program: "openssl" } },
   { name: "skopeo", check: { program: "skopeo" } },
   { name: "docker-registry", check: { program: "docker-registry" } },
 ];

@@ -21,12 +21,14 @@ export interface Publisher extends AsyncDisposable {
   run(script: string, cwd?: string): Promise<Ended>;
   /** Runs a script, and returns its stdout. Rejects if it fails. */
   mustRun(script: string, cwd?: string): Promise<string>;
-  /** Does what `npm run release:push` does with the release in a folder, with our key. */
-  push(folder: string): Promise<void>;
+  /**
+   * Does what `npm run release:push` does with the release in a folder. Signs for no transparency log, because none can be
+   * reached; with our key, unless `as` sets other variables of cosign.
+   */
+  push(folder: string, as?: string): Promise<void>;
 }
 
-/** With our key, and for no transparency log: none can be reached. */
-const signing = "COSIGN_KEY=ours.key COSIGN_USE_SIGNING_CONFIG=false COSIGN_TLOG_UPLOAD=false";
+const noLog = "COSIGN_USE_SIGNING_CONFIG=false COSIGN_TLOG_UPLOAD=false";
 const script = resolve(import.meta.dirname, "../../build/release/push.ts");
 
 /** Starts the registry. `await using` it, or dispose of it. */
@@ -57,7 +59,9 @@ export async function startPublisher(): Promise<Publisher> {
     name: `${registry.host}/team/ebb`,
     run,
     mustRun,
-    push: async (from) => void (await mustRun(`${signing} ${process.execPath} ${script} --from ${from}`)),
+    push: async (from, as = "COSIGN_KEY=ours.key") => {
+      await mustRun(`${noLog} ${as} ${process.execPath} ${script} --from ${from}`);
+    },
     async [Symbol.asyncDispose]() {
       await registry[Symbol.asyncDispose]();
       folder[Symbol.dispose]();

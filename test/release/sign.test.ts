@@ -1,10 +1,20 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { files, imageIn } from "../../build/release/files.ts";
 import packageJson from "../../package.json";
 import { temporaryFolder } from "../harness.ts";
 import { attachStatements } from "./attach.ts";
+import {
+  checkSums,
+  commands,
+  setImage,
+  verifyBlob,
+  verifyChart,
+  verifyImage,
+  verifyProvenance,
+  verifySbom,
+} from "./page.ts";
 import { type Ended, startPublisher } from "./publisher.ts";
 import { makeRelease } from "./stand-in.ts";
 
@@ -12,21 +22,11 @@ import { makeRelease } from "./stand-in.ts";
 
 setDefaultTimeout(120_000);
 
-const project = resolve(import.meta.dirname, "../..");
 const { version } = packageJson;
 const publisher = await startPublisher();
 const { path, registry, name, mustRun, push } = publisher;
 const released = join(path, "released");
 afterAll(() => publisher[Symbol.asyncDispose]());
-
-/** The commands of the page, each with the line that sets IMAGE before it. */
-const page = readFileSync(join(project, "src/manual/verify.md"), "utf8").replaceAll("0.1.0", version);
-const lines = (/## Check a release\n([\s\S]*?)\n## /.exec(page)?.[1] ?? "").split("\n");
-const commands = lines.filter((line) => /^ {4}(cosign|sha256sum) /.test(line)).map((line) => line.trim());
-const setImage = lines.find((line) => line.startsWith("    IMAGE="))?.trim() ?? "";
-const [verifyBlob, checkSums, verifyImage, verifyProvenance, verifySbom, verifyChart] = commands as [
-  ...[string, string, string, string, string, string],
-];
 
 /**
  * Runs a command of the page in a folder of downloaded files, as somebody who trusts a key. The variable is all in which

@@ -34,8 +34,8 @@ export function imageIn(folder: string): ReleasedImage {
 }
 
 /**
- * Writes into the folder of a release what users read: manifests with its image, licences, changes. Then the sums of all
- * its files. `executable` is an ebb that runs here.
+ * Writes into the folder of a release what users read: manifests with its image, licences, changes. Then the sums of
+ * all its files. `executable` is an ebb that runs here.
  */
 export function completeRelease(folder: string, executable: string): void {
   const { name: image, digest } = imageIn(folder);

@@ -9,7 +9,7 @@ import { run } from "./run.ts";
 import { signedProvenance } from "./signed-provenance.ts";
 
 // bun build/release/push.ts [--from FOLDER] pushes the image and the chart of a release, signs both and SHA256SUMS, and
-// attests how the image was made and what is in it. skopeo, helm and cosign do that; cosign reads its flags from COSIGN_...
+// attests how the image was made and what is in it. skopeo, helm and cosign do that; cosign's flags may be COSIGN_FLAG.
 
 const { values } = parseArgs({ options: { from: { type: "string" } } });
 
@@ -38,7 +38,7 @@ function cosign(command: string, ...words: readonly string[]): void {
   run(["cosign", command, "--yes", ...words], { isShown: true });
 }
 
-/** Attests to the index of the platforms, for each of them, the bill of materials and the provenance of its executable. */
+/** Attests, to the index of the platforms, what is in the executable of each and how it was made. */
 function attest(folder: string, image: string): void {
   const scratch = mkdtempSync(join(tmpdir(), "ebb-push-"));
   try {

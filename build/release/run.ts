@@ -7,7 +7,7 @@ export type RunOptions = {
   readonly isShown?: boolean;
 };
 
-/** Runs a command, with its stderr shown, and returns its stdout. @throws Error if it fails */
+/** Runs a command, with its stderr shown, and returns its stdout. @throws Error with its stdout if it fails */
 export function run([program = "", ...words]: readonly string[], options: RunOptions = {}): string {
   const { cwd, env = process.env, isShown = false } = options;
   const stdio = ["ignore", isShown ? "inherit" : "pipe", "inherit"] as const;
@@ -19,5 +19,6 @@ export function run([program = "", ...words]: readonly string[], options: RunOpt
     maxBuffer: 2 ** 28,
   });
   if (status === 0) return stdout ?? "";
-  throw new Error(`${program} ${words.join(" ")}: ${error?.message ?? signal ?? `exit code ${status}`}`);
+  const outcome = error?.message ?? signal ?? `exit code ${status}`;
+  throw new Error(`${program} ${words.join(" ")}: ${outcome}\n${stdout ?? ""}`.trim());
 }

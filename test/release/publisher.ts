@@ -22,8 +22,8 @@ export interface Publisher extends AsyncDisposable {
   /** Runs a script, and returns its stdout. Rejects if it fails. */
   mustRun(script: string, cwd?: string): Promise<string>;
   /**
-   * Does what `npm run release:push` does with the release in a folder. Signs for no transparency log, because none can be
-   * reached; with our key, unless `as` sets other variables of cosign.
+   * Does what `npm run release:push` does with the release in a folder. Signs for no transparency log, because none can
+   * be reached; with our key, unless `as` sets other variables of cosign.
    */
   push(folder: string, as?: string): Promise<void>;
 }

@@ -19,7 +19,7 @@ afterAll(() => publisher[Symbol.asyncDispose]());
 const issuer = "https://token.actions.githubusercontent.com";
 const identity = `https://github.com/OWNER/ebb/.github/workflows/release.yml@refs/tags/v${version}`;
 
-/** The certificate that Fulcio gives: who signs is its name, who says so the last extension (Fulcio's docs/oid-info.md). */
+/** A certificate as Fulcio gives it: its name is who signs, its last extension who says so (sigstore-go, OIDIssuerV2). */
 const extensions = [
   "keyUsage=critical,digitalSignature",
   "extendedKeyUsage=codeSigning",
@@ -31,8 +31,9 @@ const rootOf = (authority: string): string => `${authority}-root.json`;
 
 /** Runs a command of the page, as somebody who trusts a workflow and a CA. */
 function verify(command: string, { trust = trustWorkflow, authority = "ours" } = {}) {
-  const differing = `COSIGN_TRUSTED_ROOT=${join(path, rootOf(authority))} COSIGN_INSECURE_IGNORE_SCT=true COSIGN_INSECURE_IGNORE_TLOG=true`;
-  return publisher.run(`${trust}; export ${differing}; ${setImage}; ${command}`, released);
+  const noLogs = "COSIGN_INSECURE_IGNORE_SCT=true COSIGN_INSECURE_IGNORE_TLOG=true";
+  const differing = `export COSIGN_TRUSTED_ROOT=${join(path, rootOf(authority))} ${noLogs}`;
+  return publisher.run(`${trust}; ${differing}; ${setImage}; ${command}`, released);
 }
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
-// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [targets] [sidecars] [cluster] [monitoring] installs what this
-// machine lacks, and prints a line for each step. The words name extras: the build needs none of them, and without them
-// only the tests against them do not run. The build's own options are accepted too: what --all and --target need is installed.
+// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [targets] [sidecars] [cluster] [monitoring] [release]
+// installs what this machine lacks, and prints a line for each step. The words name extras: the build needs none of them,
+// and without them only the tests against them do not run. The build's own options are accepted too: what --all and --target need is installed.
 // Plain Node.js, because nothing else is there yet.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -22,6 +22,7 @@ import {
   monitoringPackages,
   otherArch,
   registryPackages,
+  releasePackages,
   shellPackages,
   sidecarPackages,
 } from "./setup/packages.mjs";
@@ -39,6 +40,7 @@ const extras = {
   sidecars: setUpSidecars,
   cluster: setUpCluster,
   monitoring: () => setUpPrograms(monitoringPackages, "the tests of alerts and dashboard"),
+  release: setUpRelease,
 };
 const { positionals: wanted, values } = parseArgs({
   strict: false,
@@ -152,6 +154,11 @@ function setUpCluster() {
 /** Installs what real sidecars need. Never fails: test/sidecars/run.ts says what is missing. */
 function setUpSidecars() {
   setUpWithGo(sidecarPackages, "to run real sidecars", (reason) => say(`real sidecars cannot be run here (${reason})`));
+}
+
+/** Installs what signs and verifies a release. Never fails: test/release/run.ts says what is missing. */
+function setUpRelease() {
+  setUpWithGo(releasePackages, "to push a release", (reason) => say(`no release can be pushed here (${reason})`));
 }
 
 /**

@@ -100,20 +100,27 @@ const tasks = {
     ownHelp: true,
   },
   "test:release": {
-    setup: ["envoy", "cluster", "monitoring"],
+    setup: ["envoy", "cluster", "monitoring", "release"],
     build: [],
-    run: [
-      [...testing, "test/release/monitoring"],
-      ["bun", "test/release/cluster/run.ts"],
-    ],
-    alone: testing,
-    help: `npm run test:release -- [FILE...]
-  the tests that only a release needs
-  bun test/release/cluster/run.ts [FILE...]  those that need a Kubernetes; --help`,
+    run: [["bun", "test/release/run.ts"]],
+    ownHelp: true,
   },
-  "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
-  "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },
-  "test:syscalls": { setup: [], build: [], run: [["bun", "test/syscalls/syscalls.ts"]], ownHelp: true },
+  release: {
+    setup: [],
+    run: [["bun", "build/release/release.ts"]],
+    help: `npm run release -- [--name REGISTRY/NAME]
+  builds this commit for each processor in two folders, compares what came of it, and writes all that is published:
+  dist/release; --name is the image's (default: localhost/ebb)`,
+  },
+  "release:push": {
+    setup: [],
+    run: [["bun", "build/release/push.ts"]],
+    help: `npm run release:push -- [--from FOLDER]
+  pushes the image and the chart of dist/release to the registry of its --name, signs them and SHA256SUMS, and attests the
+  image's provenance and bills of materials; needs skopeo, helm and cosign
+  cosign signs with the key of COSIGN_KEY or, without it, as the workflow that runs this; any flag of it is a variable:
+  COSIGN_USE_SIGNING_CONFIG=false COSIGN_TLOG_UPLOAD=false for no transparency log`,
+  },
   image: {
     setup: ["--all"],
     build: ["--all"],

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { evidencePaths } from "../evidence/evidence.ts";
 import { digestOf } from "../evidence/sums.ts";
 import { imageLabels, revisionLabel, type Sbom } from "./image-labels.ts";
-import { ebbConfig, type ImageInput, ociLayout, type Platform, type PlatformImage } from "./oci.ts";
+import { ebbConfig, type ImageInput, knownPlatforms, ociLayout, type PlatformImage } from "./oci.ts";
 import { tarOf } from "./tar.ts";
 
 // bun build/image/image.ts makes an image of dist/ebb-linux-* (from `build.ts --all`) without any container engine.
@@ -20,10 +20,6 @@ type Order = {
 };
 
 const project = resolve(import.meta.dirname, "../..");
-const known: Readonly<Record<string, { readonly platform: Platform; readonly file: string }>> = {
-  "linux/amd64": { platform: { architecture: "amd64", os: "linux" }, file: "ebb-linux-x64" },
-  "linux/arm64": { platform: { architecture: "arm64", os: "linux", variant: "v8" }, file: "ebb-linux-arm64" },
-};
 
 try {
   writeImage(readOrder(process.argv.slice(2)));
@@ -40,9 +36,9 @@ function readOrder(args: string[]): Order {
     args,
     options: { platform: text, from: text, out: text, tar: flag, zstd: flag, baseline: flag, name: text },
   });
-  const platforms = values.platform?.split(",") ?? Object.keys(known);
-  const unknown = platforms.filter((each) => !Object.hasOwn(known, each));
-  if (unknown.length > 0) throw new Error(`--platform: expected any of ${Object.keys(known)}, got ${unknown}`);
+  const platforms = values.platform?.split(",") ?? Object.keys(knownPlatforms);
+  const unknown = platforms.filter((each) => !Object.hasOwn(knownPlatforms, each));
+  if (unknown.length > 0) throw new Error(`--platform: expected any of ${Object.keys(knownPlatforms)}, got ${unknown}`);
   const from = resolve(values.from ?? join(project, "dist"));
   const out = resolve(values.out ?? join(from, "image"));
   const { name, baseline } = values;
@@ -77,7 +73,7 @@ type Built = PlatformImage & { readonly sbom: Sbom };
 
 /** Reads an executable and its bill of materials. @throws Error if one is missing, or the bill is about other bytes */
 function readBuilt(name: string, from: string, baseline: boolean): Built {
-  const { platform, file } = known[name] as (typeof known)[string];
+  const { platform, file } = knownPlatforms[name] as (typeof knownPlatforms)[string];
   const path = join(from, baseline && platform.architecture === "amd64" ? `${file}-baseline` : file);
   const { sbom: sbomPath } = evidencePaths(path);
   const missing = [path, sbomPath].filter((each) => !existsSync(each));

@@ -29,6 +29,12 @@ export type ImageConfig = { readonly User?: string; readonly Entrypoint: readonl
  */
 export const ebbConfig: ImageConfig = { User: "65532:65532", Entrypoint: ["/ebb"] };
 
+/** The platforms of the image, and the executable of each. */
+export const knownPlatforms: Readonly<Record<string, { readonly platform: Platform; readonly file: string }>> = {
+  "linux/amd64": { platform: { architecture: "amd64", os: "linux" }, file: "ebb-linux-x64" },
+  "linux/arm64": { platform: { architecture: "arm64", os: "linux", variant: "v8" }, file: "ebb-linux-arm64" },
+};
+
 type Descriptor = { readonly mediaType: string; readonly digest: string; readonly size: number };
 
 const types = {

@@ -34,6 +34,8 @@ export const clusterPackages: readonly NeededPackage[];
 export function isInstalled(check: NeededPackage["check"]): boolean;
 /** The Debian packages that the real sidecars need for networks of their own. */
 export const sidecarPackages: readonly NeededPackage[];
+/** The Debian packages that the tests of a release need: what pushes an image, a registry, and a CA. */
+export const releasePackages: readonly NeededPackage[];
 /** Returns the apt-get command that installs packages. */
 export function aptInstall(names: readonly string[]): [program: string, ...words: string[]];
 /** Returns the command, for people, that installs all that the link for an architecture needs. */

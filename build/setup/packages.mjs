@@ -69,6 +69,13 @@ export const sidecarPackages = [
   { name: "iproute2", check: { program: "ip" } },
 ];
 
+/** The Debian packages that the tests of a release need: what pushes an image, a registry, and a CA. */
+export const releasePackages = [
+  { name: "openssl", check: { program: "openssl" } },
+  { name: "skopeo", check: { program: "skopeo" } },
+  { name: "docker-registry", check: { program: "docker-registry" } },
+];
+
 /** Returns the apt-get command that installs packages: a program and its words. */
 export function aptInstall(names) {
   return ["apt-get", "install", "-y", "--no-install-recommends", ...names];

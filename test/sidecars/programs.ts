@@ -141,7 +141,7 @@ export const programs = {
     version: "v3.22.0",
     folder: "cmd/helm",
     variables: { "helm.sh/helm/v3/internal/version.version": "v3.22.0" },
-    usedBy: ["cluster"],
+    usedBy: ["cluster", "release"],
   },
   "cert-manager-controller": {
     ...certManager,
@@ -186,6 +186,23 @@ export const programs = {
     version: "v1.33.8",
     folder: "cmd/contour",
     usedBy: ["bench"],
+  },
+  cosign: {
+    name: "cosign",
+    pins: "cosign",
+    module: "github.com/sigstore/cosign/v3",
+    version: "v3.1.3",
+    folder: "cmd/cosign",
+    variables: { "sigs.k8s.io/release-utils/version.gitVersion": "v3.1.3" },
+    usedBy: ["release"],
+  },
+  actionlint: {
+    name: "actionlint",
+    pins: "actionlint",
+    module: "github.com/rhysd/actionlint",
+    version: "v1.7.12",
+    folder: "cmd/actionlint",
+    usedBy: ["release"],
   },
 } as const satisfies Readonly<Record<string, Program>>;
 

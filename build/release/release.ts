@@ -1,0 +1,88 @@
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import packageJson from "../../package.json";
+import { evidencePaths } from "../evidence/evidence.ts";
+import { targets } from "../targets.ts";
+import { differingFiles } from "./compare.ts";
+import { completeRelease, files, imageIn } from "./files.ts";
+import { run } from "./run.ts";
+import { otherVersions } from "./version.ts";
+
+// bun build/release/release.ts [--name REGISTRY/NAME] makes dist/release, all that is published of a commit.
+
+const project = resolve(import.meta.dirname, "../..");
+const { version, scripts } = packageJson;
+
+try {
+  const { values } = parseArgs({ options: { name: { type: "string", default: "localhost/ebb" } } });
+  release(`${values.name}:${version}`);
+} catch (error) {
+  process.stderr.write(`release: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** Builds the commit in two folders, and keeps the files of one of them if those of the other are the same. */
+function release(image: string): void {
+  checkTree();
+  const place = mkdtempSync(join(tmpdir(), "ebb-release-"));
+  try {
+    const made = makeIn(join(place, "one"), image);
+    const again = makeIn(join(place, "another", "folder"), image);
+    const differing = differingFiles(made, again);
+    if (differing.length > 0) throw new Error(`two builds of this commit differ: ${differing.join(", ")}`);
+    keep(made, join(project, "dist", "release"));
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** @throws Error if a file is not committed, or a version is not that of package.json */
+function checkTree(): void {
+  const changed = git("status", "--porcelain");
+  if (changed !== "") throw new Error(`commit these first:\n${changed}`);
+  const others = otherVersions(project, git("tag", "--points-at", "HEAD").split("\n"));
+  if (others.length > 0) throw new Error(`package.json has the version ${version}, but:\n${others.join("\n")}`);
+}
+
+function git(...words: readonly string[]): string {
+  return run(["git", "-C", project, ...words]);
+}
+
+/** Clones this commit to `tree`, builds it there, and returns the folder of what is published of it. */
+function makeIn(tree: string, image: string): string {
+  git("clone", "--quiet", "--no-tags", project, tree);
+  const { EBB_COMMIT: _, SOURCE_DATE_EPOCH: __, ...env } = process.env; // git tells both
+  const task = (...words: string[]) => run(["node", "build/task.mjs", ...words], { cwd: tree, env, isShown: true });
+  task("image", "--tar", "--name", image);
+  if ("chart" in scripts) task("chart");
+  return gather(join(tree, "dist"));
+}
+
+/** Puts all that is published into a folder of its own in `dist`, and returns that. */
+function gather(dist: string): string {
+  const folder = join(dist, "release");
+  mkdirSync(folder);
+  const take = (path: string, name = basename(path)): void => renameSync(path, join(folder, name));
+  for (const path of targets.map(({ name }) => join(dist, `ebb-linux-${name}`)))
+    for (const each of [path, ...Object.values(evidencePaths(path))]) take(each);
+  take(join(dist, "image.tar"), files.image);
+  if ("chart" in scripts) take(join(dist, files.chart));
+  completeRelease(folder, join(folder, `ebb-linux-${process.arch}`));
+  return folder;
+}
+
+/** Replaces `folder` by a copy of `made`, whole. */
+function keep(made: string, folder: string): void {
+  const temporary = `${folder}.${process.pid}.new`;
+  try {
+    cpSync(made, temporary, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(temporary, folder);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+  const { name, digest } = imageIn(folder);
+  process.stdout.write(`two builds are the same: dist/release, ${name}@${digest}\n`);
+}

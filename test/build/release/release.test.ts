@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { differingFiles } from "../../../build/release/compare.ts";
+import { signedProvenance } from "../../../build/release/signed-provenance.ts";
+import { otherVersions } from "../../../build/release/version.ts";
+import packageJson from "../../../package.json";
+import { temporaryFolder } from "../../harness.ts";
+
+const project = resolve(import.meta.dirname, "../../..");
+const { version } = packageJson;
+
+test("two builds differ in a byte, and in a file that one of them lacks", () => {
+  using place = temporaryFolder();
+  const [one, other] = ["one", "other"].map((name) => join(place.path, name)) as [string, string];
+  mkdirSync(join(one, "image"), { recursive: true });
+  for (const file of ["ebb", "ebb.cdx.json", "image/layer"]) writeFileSync(join(one, file), `bytes of ${file}`);
+  cpSync(one, other, { recursive: true });
+  expect(differingFiles(one, other)).toEqual([]);
+  writeFileSync(join(other, "image/layer"), "bytes of image/layeR");
+  writeFileSync(join(one, "ebb-webhook.yaml"), "");
+  writeFileSync(join(other, "ebb-reaper.yaml"), "");
+  const differing = ["ebb-reaper.yaml", "ebb-webhook.yaml", "image/layer"];
+  expect([differingFiles(one, other), differingFiles(other, one)]).toEqual([differing, differing]);
+});
+
+test("this tree has one version", () => {
+  expect(otherVersions(project, [`v${version}`, "latest"])).toEqual([]);
+});
+
+const places = ["package-lock.json", "Dockerfile.distroless", "src/CHANGELOG.md"];
+
+test.each(places)("another version in %s is found", (file) => {
+  using place = temporaryFolder();
+  for (const each of ["package.json", ...places]) {
+    mkdirSync(dirname(join(place.path, each)), { recursive: true });
+    const text = readFileSync(join(project, each), "utf8");
+    const changed =
+      file === "src/CHANGELOG.md" ? text.replace(`## ${version}`, "## 7.7.7") : text.replace(version, "7.7.7");
+    writeFileSync(join(place.path, each), each === file ? changed : text);
+  }
+  expect(otherVersions(place.path, [])).toEqual([`${file}: 7.7.7`]);
+});
+
+test("a tag of another version is found", () => {
+  expect(otherVersions(project, [`v${version}`, "v7.7.7"])).toEqual(["the tag v7.7.7: 7.7.7"]);
+});
+
+test("a signed provenance has the builder that signs, and all that was resolved, and does not say that it is unsigned", () => {
+  const text = readFileSync(join(project, "dist/ebb.provenance.json"), "utf8");
+  const { buildDefinition, runDetails } = JSON.parse(text).predicate;
+  const workflow = {
+    GITHUB_SERVER_URL: "https://forge.example.com",
+    GITHUB_WORKFLOW_REF: "o/ebb/release.yml@refs/tags/v1",
+  };
+  const builder = { version: runDetails.builder.version };
+  expect(JSON.parse(signedProvenance(text, workflow))).toEqual({
+    buildDefinition,
+    runDetails: { builder: { ...builder, id: "https://forge.example.com/o/ebb/release.yml@refs/tags/v1" } },
+  });
+  expect(JSON.parse(signedProvenance(text, {})).runDetails).toEqual({
+    builder: { ...builder, id: "urn:ebb:builder:key" },
+  });
+});

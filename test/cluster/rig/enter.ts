@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { aptInstall, clusterPackages, isInstalled } from "../../../build/setup/packages.mjs";
 import { ebbPath, until } from "../../harness.ts";
 import { groupNames, removeGroup } from "./cgroups.ts";
@@ -57,17 +57,18 @@ const init = [ebbPath, "run", "--sidecar", "none", "--quiet", "--"];
 const script = join(import.meta.dirname, "inside.ts");
 
 /**
- * Runs a command in the namespaces of a cluster that runs, and resolves with its exit code. Rejects if there is none.
+ * Runs a command in the namespaces of a cluster that this tree has started, and resolves with its exit code. Rejects if
+ * none runs.
  */
 export async function inRunningCluster(command: readonly string[]): Promise<number> {
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     const [, path = "", folder = "", kubernetes = ""] = wordsOf(pid);
-    if (basename(path) !== basename(script) || !folder.startsWith(join(parent, prefix))) continue;
+    if (path !== script || !folder.startsWith(join(parent, prefix))) continue;
     const words = ["nsenter", "--target", pid, "--mount", "--net", "--pid", ...command];
     const env = environmentIn(placeOf(folder, kubernetes));
     return await Bun.spawn(words, { env, stdio: ["inherit", "inherit", "inherit"] }).exited;
   }
-  throw new Error("no cluster is running: `npm run test:cluster -- --shell` starts one");
+  throw new Error("no cluster of this tree is running: `npm run test:cluster -- --shell` starts one");
 }
 
 /** Returns the command line of a process; empty if it is gone. */

@@ -110,20 +110,28 @@ export interface Translated {
   readonly namespace: "all" | "given" | "current";
 }
 
-/** Translates kubectl's flags, with long names, to those of a command for the whole cluster. @throws Failure(64) */
+/**
+ * Translates kubectl's flags, with long names, to those of a command for the whole cluster. -A wins over -n, as with
+ * kubectl. @throws Failure(64) for a format that the command does not have
+ */
 export function translate(args: readonly string[]): Translated {
+  const isAll = args.includes("--all-namespaces");
   const own: string[] = [];
-  let isAll = false;
+  let isGiven = false;
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as string;
-    if (arg === "--all-namespaces") isAll = true;
-    else if (arg === "--output") own.push(formatFlag(args[++at]));
-    else if (arg.startsWith("--output=")) own.push(formatFlag(arg.slice("--output=".length)));
-    else own.push(arg);
+    const [flag] = arg.split("=", 1);
+    const value = arg === flag ? args[at + 1] : arg.slice(`${flag}=`.length);
+    if (arg === "--all-namespaces") continue;
+    if (flag !== "--namespace" && flag !== "--output") {
+      own.push(arg);
+      continue;
+    }
+    if (arg === flag) at += 1;
+    if (flag === "--output") own.push(formatFlag(value));
+    else if (!isAll && value !== undefined) own.push(`${flag}=${value}`);
+    isGiven ||= flag === "--namespace";
   }
-  const isGiven = own.some((arg) => arg === "--namespace" || arg.startsWith("--namespace="));
-  if (isAll && isGiven)
-    throw new Failure(EXIT.usage, "--namespace and --all-namespaces cannot be used together: give one of them");
   return { args: own, namespace: isAll ? "all" : isGiven ? "given" : "current" };
 }
 

@@ -15,7 +15,8 @@ test.each([[[]], [["a", "b"]], [["deployment/web"]], [["Web"]], [["../x"]], [["p
 test.each<[readonly string[], readonly string[], string]>([
   [[], [], "current"],
   [["--all-namespaces"], [], "all"],
-  [["--namespace", "shop"], ["--namespace", "shop"], "given"],
+  [["--namespace", "shop"], ["--namespace=shop"], "given"],
+  [["--namespace", "a", "--all-namespaces", "--namespace=b", "--dry-run"], ["--dry-run"], "all"],
   [["--namespace=shop"], ["--namespace=shop"], "given"],
   [["--output", "json", "--dry-run"], ["--json", "--dry-run"], "current"],
   [["--output=json", "--selector=a=b"], ["--json", "--selector=a=b"], "current"],
@@ -26,5 +27,4 @@ test.each<[readonly string[], readonly string[], string]>([
 test.each([
   [["--output", "yaml"], '--output: expected json, got "yaml"'],
   [["--output"], '--output: expected json, got ""'],
-  [["--all-namespaces", "--namespace", "x"], "cannot be used together"],
 ])("%j is refused", (given, reason) => expect(() => translate(given)).toThrow(reason));

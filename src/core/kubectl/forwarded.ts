@@ -36,6 +36,14 @@ export function farSidecarsOf(pod: PodView): readonly FarSidecar[] {
   });
 }
 
+/** Lists the Envoys among them, at their admin interfaces alone. */
+export function farEnvoysOf(pod: PodView): readonly FarSidecar[] {
+  return farSidecarsOf(pod).flatMap(({ sidecar }) => {
+    const port = sidecar.envoy && portOf(sidecar.envoy.admin);
+    return port === undefined ? [] : [{ sidecar, ports: [port] }];
+  });
+}
+
 /** Returns the sidecar with its requests going the way through which its pod's loopback is reached. */
 export function throughTunnel(sidecar: Sidecar, via: Via): Sidecar {
   const { envoy, ready } = sidecar;

@@ -89,7 +89,7 @@ function timeText(ms: number): string {
 
 /** Returns a pod's line in the table; `now` is in milliseconds since the epoch. */
 export function rowOf(pod: Readonly<Record<string, unknown>>, policy: ReapPolicy, now: number): PodRow {
-  const { rule, reason } = verdictOf(pod, { ...policy, asIfSelected: true }, { now });
+  const { rule, reason } = verdictOf(pod, policy, { now });
   const presence = presenceOf(pod);
   const absent = presence.kind === "absent" && presence.skipped !== undefined ? "skipped" : "no";
   const image = presence.kind === "present" ? (textOf(presence.image) ?? null) : null;

@@ -2,28 +2,21 @@ import { EBB } from "../../core/inject/container/command.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { writeStreamed } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
-import type { ApiClient } from "../api/client.ts";
-import type { PodRef } from "../reaper/act/acting.ts";
 import { EXEC_PROTOCOL, execPath, exitIn, readOutput } from "../reaper/act/exec.ts";
+import type { PodSession } from "./session.ts";
 
 /** An ebb in a container of a pod, or why there is none. */
 export type FoundEbb = { readonly container: string; readonly path: string } | { readonly why: string };
-
-interface Context {
-  readonly api: ApiClient;
-  readonly pod: PodRef;
-  readonly signal: AbortSignal;
-}
 
 /** Where ebb is: in its own image, where `ebb inject` puts it, anywhere else. */
 const paths = ["/ebb", EBB, "ebb"];
 
 /** Looks for ebb in running containers of a pod: the first program that says so of itself. */
-export async function findEbb(containers: readonly string[], context: Context): Promise<FoundEbb> {
+export async function findEbb(containers: readonly string[], session: PodSession): Promise<FoundEbb> {
   let why = "no container runs that may have ebb";
   for (const container of containers) {
     for (const path of paths) {
-      const said = await ask({ container, command: [path, "--version"] }, context);
+      const said = await ask({ container, command: [path, "--version"] }, session);
       if ("output" in said && said.output.startsWith("ebb ")) return { container, path };
       why = "why" in said ? said.why : `container ${container} has no ebb`;
       if ("isFinal" in said) return { why };
@@ -34,15 +27,15 @@ export async function findEbb(containers: readonly string[], context: Context): 
 
 type Said = { readonly output: string } | { readonly why: string; readonly isFinal?: true };
 
-async function ask(command: Command, context: Context): Promise<Said> {
+async function ask(command: Command, session: PodSession): Promise<Said> {
   let output = "";
   try {
-    const exit = await run(command, context, (bytes) => {
+    const exit = await run(command, session, (bytes) => {
       output += new TextDecoder().decode(bytes);
     });
     return exit === "0" ? { output } : { why: `container ${command.container} has no ebb` };
   } catch (error) {
-    if (context.signal.aborted || !isApiFailure(error)) throw error;
+    if (session.signal.aborted || !isApiFailure(error)) throw error;
     return { why: error.message, isFinal: true };
   }
 }
@@ -55,10 +48,10 @@ interface Command {
 /** Runs a command in a pod, and resolves with its exit code as text; with why not, if it cannot be started. */
 async function run(
   command: Command,
-  { api, pod, signal }: Context,
+  { api, ref, signal }: PodSession,
   take: (bytes: Uint8Array, descriptor: 1 | 2) => unknown,
 ): Promise<string> {
-  using stream = await api.stream(execPath(command, pod), EXEC_PROTOCOL, { signal });
+  using stream = await api.stream(execPath(command, ref), EXEC_PROTOCOL, { signal });
   const status = await readOutput(stream, take);
   if (status === undefined) return "the connection ended";
   const exit = exitIn(status);
@@ -72,11 +65,12 @@ async function run(
 export async function execEbb(
   { container, path }: Exclude<FoundEbb, { why: string }>,
   words: readonly string[],
-  { take, ...context }: Context & { readonly take?: ((bytes: Uint8Array) => void) | undefined },
+  session: PodSession,
+  take?: (bytes: Uint8Array) => void,
 ): Promise<number> {
-  const exit = await run({ container, command: [path, ...words] }, context, (bytes, descriptor) =>
+  const exit = await run({ container, command: [path, ...words] }, session, (bytes, descriptor) =>
     take !== undefined && descriptor === 1 ? take(bytes) : writeStreamed(bytes, descriptor),
   );
   if (/^\d+$/.test(exit)) return Number(exit);
-  throw new Failure(EXIT.unavailable, `pod ${context.pod.name}: ebb ${words[0]} in container ${container}: ${exit}`);
+  throw new Failure(EXIT.unavailable, `pod ${session.ref.name}: ebb ${words[0]} in container ${container}: ${exit}`);
 }

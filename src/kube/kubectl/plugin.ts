@@ -7,6 +7,7 @@ import {
   allNamespaces,
   farDrainOptions,
   output,
+  type PodOptions,
   pluginShort,
   podNameIn,
   podOptionsOf,
@@ -23,7 +24,7 @@ import { onStop } from "../../system/process/stop.ts";
 import { ApiError } from "../api/api-error.ts";
 import { drainPod, explainPod, quitPod } from "./end.ts";
 import { completeNames } from "./names.ts";
-import { type Around, openSession } from "./session.ts";
+import { type Around, type ClusterSettings, openPod, openSession, type PodSession } from "./session.ts";
 import { type Asker, listPods, showPod } from "./status.ts";
 
 /** A call of one of the plugin's commands: an Invocation (command.ts). */
@@ -117,54 +118,66 @@ async function scopedArgs(
   return ["--namespace", namespace, ...call.args];
 }
 
-function commandsOfPods(shared: Shared): Readonly<Record<"status" | "drain" | "quit" | "why", PluginCommand>> {
+function commandsOfPods(shared: Shared): Readonly<Record<keyof PodOptions, PluginCommand>> {
   const options = podOptionsOf(shared.reaperOptions);
   const help = podCommandsOf(options);
-  const read = <K extends keyof typeof options>(name: K, { args, env }: PluginCall) =>
+  const read = <K extends keyof PodOptions>(name: K, { args, env }: PluginCall) =>
     shared.readOperandCall(options[name], { args: expandShortFlags(args, pluginShort), env });
   return {
     status: {
       ...help.status,
       async main(call) {
-        const { values: settings, operands: pods, command: words } = read("status", call);
-        const { asker } = shared;
-        if (pods.length === 0) return await untilStopped(call, shared, (one) => listPods({ ...one, settings }));
+        const { values: settings, operands, command: words } = read("status", call);
+        const work = { settings, asker: shared.asker };
+        if (operands.length === 0)
+          return await untilStopped(call, shared, async (one) =>
+            listPods({ ...work, ...(await openSession(settings, one)) }),
+          );
         if (settings.allNamespaces || settings.selector !== undefined)
           throw new Failure(EXIT.usage, "POD: expected none with --all-namespaces or --selector");
-        const pod = podNameIn(pods);
-        return await untilStopped(call, shared, (one) => showPod(pod, words, { ...one, settings, asker }));
+        return await withPod({ ...call, operands, settings }, shared, (pod) => showPod(words, { ...pod, ...work }));
       },
     },
     drain: {
       ...help.drain,
       async main(call) {
-        const { values: settings, operands: pods, command: words } = read("drain", call);
-        const pod = podNameIn(pods);
-        return await untilStopped(call, shared, (one) => {
-          const drain = (sidecars: readonly Sidecar[]) => drainThrough(sidecars, words, { ...one, shared });
-          return drainPod(pod, words, { ...one, settings, drain });
+        const { values: settings, operands, command: words } = read("drain", call);
+        return await withPod({ ...call, operands, settings }, shared, (pod) => {
+          const drain = (sidecars: readonly Sidecar[]) => drainThrough(sidecars, words, { ...pod, shared });
+          return drainPod(words, { ...pod, settings, drain });
         });
       },
     },
     quit: {
       ...help.quit,
       async main(call) {
-        const { values: settings, origins, operands: pods, command: words } = read("quit", call);
-        const pod = podNameIn(pods);
+        const { values: settings, origins, operands, command: words } = read("quit", call);
         const methods = usableMethods(settings, origins.methods !== "default");
-        return await untilStopped(call, shared, (one) => quitPod(pod, words, { ...one, settings, methods }));
+        return await withPod({ ...call, operands, settings }, shared, (pod) =>
+          quitPod(words, { ...pod, settings, methods }),
+        );
       },
     },
     why: {
       ...help.why,
       async main(call) {
-        const { values: settings, origins, operands: pods, command: words } = read("why", call);
-        const pod = podNameIn([...pods, ...words]);
+        const { values: settings, origins, operands: names, command } = read("why", call);
+        const operands = [...names, ...command];
         const methods = usableMethods(settings, origins.methods !== "default");
-        return await untilStopped(call, shared, (one) => explainPod(pod, { ...one, settings, methods }));
+        return await withPod({ ...call, operands, settings }, shared, (pod) =>
+          explainPod({ ...pod, settings, methods }),
+        );
       },
     },
   };
+}
+
+type PodCall = PluginCall & { readonly operands: readonly string[]; readonly settings: ClusterSettings };
+
+/** Does something with the pod that the operands name. */
+async function withPod(call: PodCall, shared: Shared, work: (pod: PodSession) => Promise<number>): Promise<number> {
+  const name = podNameIn(call.operands);
+  return await untilStopped(call, shared, async (around) => await work(await openPod(name, call.settings, around)));
 }
 
 /**

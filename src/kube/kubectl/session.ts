@@ -4,7 +4,7 @@ import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
 import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
-import { pathOf } from "../reaper/act/acting.ts";
+import { type PodRef, pathOf, podRefOf } from "../reaper/act/acting.ts";
 import { available } from "../reaper/reap-once.ts";
 
 /** Where a command of the plugin works, and how it ends. */
@@ -22,22 +22,31 @@ export interface ClusterSettings {
 }
 
 /** The API server that is asked, and the namespace. */
-export interface Session {
+export interface Session extends Around {
   readonly api: ApiClient;
   readonly namespace: string;
 }
 
-/** Finds the API server as kubectl does, and the namespace of --namespace or of the context. */
-export async function openSession(settings: ClusterSettings, { env, log }: Around): Promise<Session> {
-  const { kubeconfig, context, namespace } = settings;
-  const api = await connect({ env, kubeconfig, context }, log);
-  return { api, namespace: namespace ?? api.namespace };
+/** A pod that is asked. Another one may take its name, but not its UID. */
+export interface PodSession extends Session {
+  readonly pod: KubeObject;
+  readonly ref: PodRef;
 }
 
-/** Reads a pod. Rejects with Failure(64) if there is none, with Failure(69) if it cannot be read. */
-export async function readPod({ api, namespace }: Session, name: string, signal: AbortSignal): Promise<KubeObject> {
+/** Finds the API server as kubectl does, and the namespace of --namespace or of the context. */
+export async function openSession(settings: ClusterSettings, around: Around): Promise<Session> {
+  const { kubeconfig, context, namespace } = settings;
+  const api = await connect({ env: around.env, kubeconfig, context }, around.log);
+  return { ...around, api, namespace: namespace ?? api.namespace };
+}
+
+/** Opens a session and reads a pod. Rejects with Failure(64) if there is none, with Failure(69) if it cannot be read. */
+export async function openPod(name: string, settings: ClusterSettings, around: Around): Promise<PodSession> {
+  const session = await openSession(settings, around);
+  const { api, namespace, signal } = session;
   try {
-    return await available(() => api.get(pathOf({ namespace, name, uid: "" }), { signal }), signal);
+    const pod = await available(() => api.get(pathOf({ namespace, name, uid: "" }), { signal }), signal);
+    return { ...session, pod, ref: podRefOf(pod) };
   } catch (error) {
     if (!(error instanceof Failure && isNotFound(error.cause))) throw error;
     throw new Failure(EXIT.usage, `pod ${name}: not in namespace ${namespace}; kubectl get pods lists them`);

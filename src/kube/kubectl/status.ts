@@ -10,24 +10,20 @@ import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { findingsOf } from "../../core/status/findings.ts";
 import type { SidecarStatus, Snapshot } from "../../core/status/snapshot.ts";
 import type { statusLines } from "../../core/status/text.ts";
-import { writeOutput } from "../../system/output/output.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
-import { podRefOf } from "../reaper/act/acting.ts";
 import { available } from "../reaper/reap-once.ts";
+import type { PodSettings } from "./end.ts";
 import { runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
-import { type Around, type ClusterSettings, type Format, openSession, print, readPod, refuseWords } from "./session.ts";
+import { type Format, type PodSession, print, refuseWords, type Session } from "./session.ts";
 import { openTunnel } from "./tunnel.ts";
 import { findWay, type Way } from "./way.ts";
 
 /** The flags of `kubectl ebb status`. */
-export interface StatusSettings extends ClusterSettings {
+export interface StatusSettings extends PodSettings {
   readonly allNamespaces: boolean;
   readonly selector: string | undefined;
-  readonly container: string | undefined;
-  readonly image: string | undefined;
-  readonly imagePullPolicy: string | undefined;
   readonly output: Format;
 }
 
@@ -48,50 +44,38 @@ export interface Asker {
 
 /** Prints the state of one pod, by the ebb in it if there is one. Resolves with the exit code, which may be that ebb's. */
 export async function showPod(
-  name: string,
   words: readonly string[],
-  { settings, asker, ...around }: Around & { readonly settings: StatusSettings; readonly asker: Asker },
+  { settings, asker, ...session }: PodSession & { readonly settings: StatusSettings; readonly asker: Asker },
 ): Promise<number> {
-  const { signal, log } = around;
-  const session = await openSession(settings, around);
-  const pod = await readPod(session, name, signal);
-  const way = await findWay(pod, { ...settings, isMeant: () => true }, session, around);
+  const { pod, ref, log } = session;
+  const far = farSidecarsOf(viewOf(pod));
+  const way = await findWay({ ...settings, far }, session);
   const { output } = settings;
   const isData = output === "json" || output === "yaml";
-  const own = ["status", ...(isData ? ["--json"] : []), ...words];
-  const context = { api: session.api, pod: podRefOf(pod), signal };
+  const call = ["status", ...(isData ? ["--json"] : []), ...words];
   const show = (status: Snapshot | null, lines: readonly string[]) =>
     print({ ...summaryOf(pod), by: way.kind, status } satisfies PodStatus, lines, output);
-  if (way.kind === "exec") return await showByExec(way, own, { ...context, show, isData });
+  if (way.kind === "exec") {
+    if (!isData) return await execEbb(way, call, session);
+    const pieces: Uint8Array[] = [];
+    const code = await execEbb(way, call, session, (bytes) => pieces.push(bytes));
+    await show(snapshotIn(Buffer.concat(pieces).toString()), []);
+    return code;
+  }
   refuseWords(words);
   if (way.kind === "ephemeral") {
-    const { text, code } = await runInEphemeral(own, { ...context, ...settings, image: way.image });
+    const { text, code } = await runInEphemeral(call, settings, session);
     await show(isData ? snapshotIn(text) : null, [text.trimEnd()]);
     return code;
   }
-  const status = way.kind === "none" ? null : await askThrough(way.far, { ...context, ...asker });
-  if (way.kind === "none" && farSidecarsOf(viewOf(pod)).length > 0)
-    log.warn({ pod: name, reason: way.why }, "cannot reach the pod's sidecars: --image allows an ephemeral container");
+  const status = way.kind === "none" ? null : await askThrough(far, asker, session);
+  if (way.kind === "none" && far.length > 0)
+    log.warn(
+      { pod: ref.name, reason: way.why },
+      "cannot reach the pod's sidecars: --image allows an ephemeral container",
+    );
   await show(status, [...summaryLines(summaryOf(pod)), ...(status === null ? [] : ["", ...asker.statusLines(status)])]);
   return EXIT.ok;
-}
-
-type Context = Parameters<typeof openTunnel>[1];
-type Showing = Context & {
-  readonly isData: boolean;
-  readonly show: (status: Snapshot | null, lines: readonly string[]) => Promise<void>;
-};
-
-async function showByExec(
-  way: Extract<Way, { kind: "exec" }>,
-  words: readonly string[],
-  { isData, show, ...context }: Showing,
-): Promise<number> {
-  if (!isData) return await execEbb(way, words, context);
-  const pieces: Uint8Array[] = [];
-  const code = await execEbb(way, words, { ...context, take: (bytes) => pieces.push(bytes) });
-  await show(snapshotIn(Buffer.concat(pieces).toString()), []);
-  return code;
 }
 
 function snapshotIn(text: string): Snapshot | null {
@@ -104,9 +88,10 @@ const REQUEST_MS = 5000;
 /** Asks sidecars through a tunnel. What only an ebb in the pod sees, sockets and processes, is null. */
 async function askThrough(
   all: readonly FarSidecar[],
-  { statusOf, findingsOf, ...context }: Context & Asker,
+  { statusOf, findingsOf }: Asker,
+  session: PodSession,
 ): Promise<Snapshot> {
-  using tunnel = await openTunnel([...new Set(all.flatMap(({ ports }) => ports))], context);
+  using tunnel = await openTunnel(all, session);
   const time = new Date().toISOString();
   const sidecars = await Promise.all(
     all.map(({ sidecar }) => statusOf(throughTunnel(sidecar, tunnel.via), REQUEST_MS, sidecar)),
@@ -116,35 +101,27 @@ async function askThrough(
   return { version: 1, time, ...seen, findings: findings.filter(({ kind }) => !/^no-(sockets|processes)$/.test(kind)) };
 }
 
+/** Every pod is judged as if it were selected, with all methods: the table says what it is, not who may end it. */
+const policy: ReapPolicy = {
+  ...{ afterMs: 0, allJobs: false, allowsReapExec: true, asIfSelected: true },
+  ...{ methods: methodKinds, namespaces: new Map() },
+};
+
 /** Prints a table of pods, as `kubectl get` does. */
 export async function listPods({
   settings,
-  ...around
-}: Around & { readonly settings: StatusSettings }): Promise<number> {
-  const { allNamespaces, selector, output } = settings;
-  const { api, namespace } = await openSession(settings, around);
+  ...session
+}: Session & { readonly settings: StatusSettings }): Promise<number> {
+  const { allNamespaces, selector: labelSelector, output } = settings;
+  const { api, namespace, signal } = session;
   const path = allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
-  const policy: ReapPolicy = {
-    afterMs: 0,
-    allJobs: false,
-    methods: methodKinds,
-    allowsReapExec: true,
-    namespaces: new Map(),
-  };
   const rows: PodRow[] = [];
   await available(async () => {
-    for await (const { items } of pagesAt<KubeObject>(
-      api,
-      path,
-      { labelSelector: selector },
-      { signal: around.signal },
-    ))
+    for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
       rows.push(...items.map((pod) => rowOf(pod, policy, Date.now())));
-  }, around.signal);
-  if (rows.length === 0 && output !== "json" && output !== "yaml") {
-    await writeOutput(`no pods${allNamespaces ? "" : ` in namespace ${namespace}`}\n`);
-    return EXIT.ok;
-  }
-  await print(rows, podTable(rows, { hasNamespace: allNamespaces, isWide: output === "wide" }), output);
+  }, signal);
+  const table = podTable(rows, { hasNamespace: allNamespaces, isWide: output === "wide" });
+  const none = [`no pods${allNamespaces ? "" : ` in namespace ${namespace}`}`];
+  await print(rows, rows.length === 0 ? none : table, output);
   return EXIT.ok;
 }

@@ -3,26 +3,21 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { excerpt } from "../../core/base/http-framing.ts";
-import type { Via } from "../../core/kubectl/forwarded.ts";
+import type { FarSidecar, Via } from "../../core/kubectl/forwarded.ts";
 import { isApiFailure } from "../api/api-error.ts";
-import type { ApiClient } from "../api/client.ts";
 import type { Stream } from "../api/stream.ts";
-import { type PodRef, pathOf } from "../reaper/act/acting.ts";
+import { pathOf } from "../reaper/act/acting.ts";
 import { FORWARD_PROTOCOL, forwardChannels } from "../reaper/act/forward.ts";
+import type { PodSession } from "./session.ts";
 
 /** Ports of a pod's loopback, each served on a unix socket here. Disposing of it (`using`) ends it. */
 export interface Tunnel extends Disposable {
   readonly via: Via;
 }
 
-interface Context {
-  readonly api: ApiClient;
-  readonly pod: PodRef;
-  readonly signal: AbortSignal;
-}
-
-/** Serves ports of a pod's loopback in a folder that only this user may enter. */
-export async function openTunnel(ports: readonly number[], context: Context): Promise<Tunnel> {
+/** Serves the ports of sidecars on a pod's loopback, in a folder that only this user may enter. */
+export async function openTunnel(far: readonly FarSidecar[], session: PodSession): Promise<Tunnel> {
+  const ports = [...new Set(far.flatMap((one) => one.ports))];
   const folder = mkdtempSync(join(tmpdir(), "ebb-"));
   const pathFor = (port: number) => join(folder, `${port}`);
   const sockets = new Set<Socket>();
@@ -30,7 +25,7 @@ export async function openTunnel(ports: readonly number[], context: Context): Pr
     ports.map((port) =>
       listen(pathFor(port), (socket) => {
         sockets.add(socket.once("close", () => sockets.delete(socket)));
-        void serve(socket, port, context);
+        void serve(socket, port, session);
       }),
     ),
   );
@@ -52,29 +47,29 @@ function listen(path: string, serve: (socket: Socket) => void): Promise<Server> 
 }
 
 /** Passes a connection on to a port of the pod, which may refuse it: then it is closed. */
-async function serve(socket: Socket, port: number, context: Context): Promise<void> {
+async function serve(socket: Socket, port: number, session: PodSession): Promise<void> {
   const given: Uint8Array[] = [];
   let send = (bytes: Uint8Array): unknown => given.push(bytes);
   socket.on("error", () => socket.destroy());
   socket.on("data", (bytes: Buffer) => send(bytes));
   try {
-    using stream = await open(port, context);
+    using stream = await open(port, session);
     socket.once("close", () => stream[Symbol.dispose]());
     send = (bytes) => stream.send(Buffer.concat([Buffer.of(forwardChannels.data), bytes]));
     for (const bytes of given) send(bytes);
     await receive(stream, (bytes) => socket.write(bytes));
   } catch (error) {
-    if (!(context.signal.aborted || isApiFailure(error))) throw error;
+    if (!(session.signal.aborted || isApiFailure(error))) throw error;
   } finally {
     socket.end();
   }
 }
 
 /** Opens a stream to the pod. It belongs to the pod that had the name then, so that pod is read before anything is sent. */
-async function open(port: number, { api, pod, signal }: Context): Promise<Stream> {
-  const stream = await api.stream(`${pathOf(pod)}/portforward?ports=${port}`, FORWARD_PROTOCOL, { signal });
-  const { metadata } = await api.get(pathOf(pod), { signal });
-  if (metadata.uid !== pod.uid) stream[Symbol.dispose]();
+async function open(port: number, { api, ref, signal }: PodSession): Promise<Stream> {
+  const stream = await api.stream(`${pathOf(ref)}/portforward?ports=${port}`, FORWARD_PROTOCOL, { signal });
+  const { metadata } = await api.get(pathOf(ref), { signal });
+  if (metadata.uid !== ref.uid) stream[Symbol.dispose]();
   return stream;
 }
 
@@ -96,10 +91,10 @@ const ANSWER_MS = 5000;
 const HELLO = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 /** Asks one port for anything at all. Resolves with why nothing came; undefined: it answers. */
-export async function whyUnreachable(port: number, { signal, ...context }: Context): Promise<string | undefined> {
+export async function whyUnreachable(port: number, { signal, ...session }: PodSession): Promise<string | undefined> {
   const limit = AbortSignal.timeout(ANSWER_MS);
   try {
-    using stream = await open(port, { ...context, signal: AbortSignal.any([signal, limit]) });
+    using stream = await open(port, { ...session, signal: AbortSignal.any([signal, limit]) });
     stream.send(Buffer.concat([Buffer.of(forwardChannels.data), Buffer.from(HELLO)]));
     let hasAnswered = false;
     const error = await receive(stream, () => {

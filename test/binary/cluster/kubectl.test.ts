@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { onChannel, podPath, refuse } from "../../kube/api-server/api-server.ts";
@@ -119,6 +119,28 @@ test("without ebb the sidecar is asked through a port-forward, and not where ano
   const other = await cluster.plugin("drain", "web");
   expect([other.code, asked]).toEqual([69, []]);
   expect(other.stderr).toContain("the connection ended without an answer; --image IMAGE allows an ephemeral container");
+});
+
+test("a drain through a port-forward counts nothing of this machine, and leaves nothing here", async () => {
+  await using cluster = startPluginCluster();
+  cluster.put(stuckPod("web", { state: running }));
+  // statistics that say nothing, so that only sockets could tell what is in flight
+  const asked = serveAdmin(cluster, { "/stats": "x", "/stats/prometheus": "x" });
+  const modes = new Set<string>();
+  const serve = cluster.api.portforward.message;
+  cluster.api.portforward.message = (...given) => {
+    for (const name of readdirSync(cluster.temporary))
+      modes.add((statSync(join(cluster.temporary, name)).mode & 0o777).toString(8));
+    serve?.(...given);
+  };
+  const drained = await cluster.plugin("drain", "web", "--", "--drain", "1s", "--min-drain", "100ms");
+  expect(drained.code).toBe(69);
+  expect(drained.stderr).toContain("cannot count the work in flight");
+  expect(asked).toContain("POST /healthcheck/fail");
+  expect([...modes]).toEqual(["700"]);
+  expect(readdirSync(cluster.temporary)).toEqual([]);
+  const quit = await cluster.plugin("drain", "web", "--", "--quit");
+  expect([quit.code, quit.stderr]).toEqual([64, expect.stringContaining("unknown flag --quit")]);
 });
 
 test("an API server that refuses, or a signal, ends a command by its own exit code", async () => {

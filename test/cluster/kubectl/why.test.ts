@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
-import { type KubeObject, podOf } from "../objects.ts";
+import { jobOf, type KubeObject, podOf } from "../objects.ts";
 import { quits, reaperEvents, standInPod, standIns } from "../reaper/reapers.ts";
 import { installPlugin } from "./plugin.ts";
 
@@ -112,6 +112,37 @@ test("each rule is told in the reaper's words, with what ends the pod", async ()
     return seen.stdout.includes("not stuck: debugged: ") ? seen : undefined;
   });
   expect([debugged.code, debugged.stdout]).toEqual([0, expect.stringContaining("somebody is debugging it: look runs")]);
+});
+
+/** Sidecars whose Jobs people find stuck, by the names that their injectors give them, and a method that ends each. */
+const sidecars: Readonly<Record<string, string>> = {
+  "istio-proxy": "exec in istio-proxy: pilot-agent request POST quitquitquit",
+  "linkerd-proxy": "POST localhost:4191/shutdown through a port-forward",
+  "kuma-sidecar": "POST localhost:9901/quitquitquit through a port-forward",
+  "consul-dataplane": "POST localhost:19000/quitquitquit through a port-forward",
+  daprd: "POST localhost:3500/v1.0/shutdown through a port-forward",
+  "vault-agent": "POST localhost:8200/agent/v1/quit through a port-forward",
+  "cloud-sql-proxy": "exec in cloud-sql-proxy: /cloud-sql-proxy shutdown --admin-port 9091",
+};
+
+test.concurrent("a Job's pod is stuck beside each sidecar that never ends, and its way to end is named", async () => {
+  await using here = await namespace();
+  await here.apply(Object.keys(sidecars).map((name) => jobOf(name, { containers: [ends, { ...lasts, name }] })));
+  const jobs = await Promise.all(
+    Object.entries(sidecars).map(async ([name, method]) => ({ name, method, pod: await here.podOf(name) })),
+  );
+  for (const { name, method, pod } of jobs) {
+    const stuck = await here.until(`${name} is stuck`, async () => {
+      const seen = await plugin.ebb(here, "why", pod.metadata.name, "--all-jobs", "--after", "0s");
+      return seen.code === 1 ? seen : undefined;
+    });
+    expect(stuck.stdout).toContain(
+      `stuck: the app has ended and will not restart (app: exit code 0), but ${name} still runs\n`,
+    );
+    expect(stuck.stdout).toContain(`, of Job ${name}\n`);
+    expect(stuck.stdout).not.toContain("the reaper leaves it");
+    expect(stuck.stdout).toContain(`  ${method}\n`);
+  }
 });
 
 test.concurrent("--end ends a stuck pod, selected or not, and no other", async () => {

@@ -44,8 +44,11 @@ export function farEnvoysOf(pod: PodView): readonly FarSidecar[] {
   });
 }
 
-/** Returns the sidecar with its requests going the way through which its pod's loopback is reached. */
-export function throughTunnel(sidecar: Sidecar, via: Via): Sidecar {
+/**
+ * Returns the sidecar with its requests going the way through which its pod's loopback is reached. Its admin socket is
+ * left out: on this machine that path would be another Envoy's.
+ */
+export function throughTunnel({ socket: _, ...sidecar }: Sidecar, via: Via): Sidecar {
   const { envoy, ready } = sidecar;
   return {
     ...sidecar,

@@ -1,3 +1,4 @@
+import { printable } from "../../core/base/text.ts";
 import { EBB } from "../../core/inject/container/command.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { writeStreamed } from "../../system/output/output.ts";
@@ -59,7 +60,8 @@ async function run(
 }
 
 /**
- * Runs ebb in a pod. What it writes goes to stdout and stderr, or to `take` what it writes to stdout. Resolves with its
+ * Runs ebb in a pod. What it writes goes to stdout and stderr, escaped, because another program may only say that it is
+ * ebb; or to `take` what it writes to stdout. Resolves with its
  * exit code. Rejects with Failure(69) if it does not come to its end.
  */
 export async function execEbb(
@@ -68,9 +70,12 @@ export async function execEbb(
   session: PodSession,
   take?: (bytes: Uint8Array) => void,
 ): Promise<number> {
-  const exit = await run({ container, command: [path, ...words] }, session, (bytes, descriptor) =>
-    take !== undefined && descriptor === 1 ? take(bytes) : writeStreamed(bytes, descriptor),
-  );
+  const decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
+  const exit = await run({ container, command: [path, ...words] }, session, (bytes, descriptor) => {
+    if (take !== undefined && descriptor === 1) return take(bytes);
+    const text = decoders[descriptor].decode(bytes, { stream: true });
+    return writeStreamed(new TextEncoder().encode(printable(text)), descriptor);
+  });
   if (/^\d+$/.test(exit)) return Number(exit);
   throw new Failure(EXIT.unavailable, `pod ${session.ref.name}: ebb ${words[0]} in container ${container}: ${exit}`);
 }

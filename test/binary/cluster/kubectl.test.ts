@@ -48,10 +48,12 @@ test("stdout, stderr and exit code are those of the ebb in the pod, found at the
     asked.push(`${container}: ${[path, ...words].join(" ")}`);
     if (path === "/ebb") return words[0] === "--version" ? { stdout: "another 1.0\n" } : { code: 1 };
     if (path === "/ebb.dev/ebb") return undefined;
-    return words[0] === "--version" ? { stdout: "ebb 0.1.0\n" } : { stdout: "out\n", stderr: "err\n", code: 69 };
+    return words[0] === "--version"
+      ? { stdout: "ebb 0.1.0\n" }
+      : { stdout: "out ü\n", stderr: "err\u001b[1m\n", code: 69 };
   };
   const drained = await cluster.plugin("drain", "web", "--", "--drain", "5s");
-  expect(drained).toMatchObject({ code: 69, stdout: "out\n", stderr: "err\n" });
+  expect(drained).toMatchObject({ code: 69, stdout: "out ü\n", stderr: "err\\u001b[1m\n" });
   expect(asked).toEqual([
     "app: /ebb --version",
     "app: /ebb.dev/ebb --version",

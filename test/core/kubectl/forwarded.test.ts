@@ -35,6 +35,11 @@ test("each request goes through the tunnel, and keeps its Host and path", () => 
   });
   expect(ready).toMatchObject([{ target: { address: { path: "/tunnel/15021" }, path: "/healthz/ready" } }]);
   expect(quits).toEqual([]); // the reaper's methods quit
+  const [kuma] = farSidecarsOf(viewed({ containers: { app: running, "kuma-sidecar": running } }));
+  expect(kuma?.sidecar.socket).toBeDefined();
+  expect(
+    throughTunnel((kuma as never as { sidecar: never }).sidecar, () => ({ kind: "unix", path: "/x" })).socket,
+  ).toBeUndefined();
 });
 
 test("ebb is looked for in the app, by ebb.dev/status, kubectl's annotation, or the roles; then where it is mounted", () => {

@@ -8,6 +8,7 @@ import { describeFlagOwners } from "./core/cli/suggestion.ts";
 import { allOf, EXIT, Failure } from "./core/run/exit.ts";
 import { hintAtBlanks } from "./core/run/start-failure.ts";
 import { argvIndexAt, explainFailure, invoke } from "./invoke.ts";
+import { completePlugin, runPlugin } from "./kubectl.ts";
 import { writeError, writeOutput, writeStreamed } from "./system/output/output.ts";
 import type { Signals } from "./system/process/signals.ts";
 import { exitOnStop } from "./system/process/stop.ts";
@@ -26,6 +27,9 @@ export async function dispatch(call: Resolution, signals: Signals): Promise<numb
   if (call.kind === "completion") {
     await writeOutput(complete(call.words, commands));
     return EXIT.ok;
+  }
+  if (call.kind === "plugin") {
+    return call.completes ? await completePlugin(call.words, commands) : await runPlugin(call.words, commands, signals);
   }
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);

@@ -70,7 +70,7 @@ function titlesOf(pages: Pages): readonly (readonly [topic: string, title: strin
 }
 
 /** Reads the manual: embedded in the executable, or in development from the source. */
-async function readPages(): Promise<Pages> {
+export async function readPages(): Promise<Pages> {
   const { pages } = await import("./build-info.ts");
   if (pages !== undefined) return JSON.parse(Bun.zstdDecompressSync(Buffer.from(pages, "base64")).toString());
   const { manualPages } = await import("../build/pages.ts");

@@ -9,7 +9,7 @@ const folder = resolve(import.meta.dirname, "../../src/kube");
  * copy of each module (its classes, its state), and shares only the values that are passed to it.
  */
 export const programs: readonly string[] = [
-  ...["doctor", "image", "inject", "manifests"].map((name) => resolve(folder, name, `${name}.ts`)),
+  ...["image", "inject", "manifests"].map((name) => resolve(folder, name, `${name}.ts`)),
   resolve(folder, "controllers.ts"),
 ];
 

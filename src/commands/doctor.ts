@@ -3,7 +3,7 @@ import { readFlagCall } from "../core/cli/call.ts";
 import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/doctor/doctor.ts" with { type: "file" };
+import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb doctor` prints what of ebb in a cluster is not as it was asked for. */
@@ -28,6 +28,7 @@ export const command: Command = {
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const log = createLog(call.values, { env });
-  const { examineCluster }: typeof import("../kube/doctor/doctor.ts") = await import(program);
+  const controllers: typeof import("../kube/controllers.ts") = await import(program);
+  const { examineCluster } = await controllers.doctor();
   return await examineCluster(call.values, { env, log, signals });
 }

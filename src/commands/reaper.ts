@@ -1,7 +1,8 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
-import { reaperOptions as options, usableMethods } from "../core/cli/cluster/reaper-options.ts";
+import { reaperOptions as options } from "../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
+import { usableMethods } from "../core/reap/policy.ts";
 // @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
 import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";

@@ -2,26 +2,23 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import type { Environment } from "../core/base/environment.ts";
 import { type Call, readFlagCall } from "../core/cli/call.ts";
 import { pickOptions } from "../core/cli/options.ts";
-import { type EnvoyStatus, envoyStatus } from "../core/envoy/status.ts";
 import { summarizeSockets } from "../core/proc/net.ts";
 import { EXIT } from "../core/run/exit.ts";
-import { describeProbe, type Probe } from "../core/sidecars/probe.ts";
-import { inboundOf } from "../core/sidecars/registry.ts";
+import type { Probe } from "../core/sidecars/probe.ts";
 import type { Sidecar } from "../core/sidecars/sidecar.ts";
 import { type Elsewhere, elsewhereIn } from "../core/status/elsewhere.ts";
 import { findingsOf } from "../core/status/findings.ts";
 import { processesOf } from "../core/status/proc-pid.ts";
-import type { ProbeStatus, SidecarStatus, Snapshot } from "../core/status/snapshot.ts";
+import type { Snapshot } from "../core/status/snapshot.ts";
 import { statusLines } from "../core/status/text.ts";
-import { askForStatus } from "../system/envoy/ask-status.ts";
+import { statusOf } from "../system/envoy/sidecar-status.ts";
 import { isTerminal } from "../system/output/live.ts";
 import { createLog } from "../system/output/log.ts";
 import { writeControl, writeOutput } from "../system/output/output.ts";
 import { readInitCall, readSettledProcesses } from "../system/process/processes.ts";
-import { readSocketsAt, readSocketTables } from "../system/process/sockets.ts";
+import { readSocketTables } from "../system/process/sockets.ts";
 import { findSidecars, readAnnotations, type SidecarSettings } from "../system/sidecars/find.ts";
 import { createPortProbe, readNetwork } from "../system/sidecars/ports.ts";
-import { probeOnce } from "../system/sidecars/ready.ts";
 
 const options = pickOptions(
   ...(["sidecar", "admin", "ready", "header", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
@@ -79,7 +76,7 @@ async function takeSnapshot(call: StatusCall, env: Environment): Promise<Snapsho
   const sockets = summarizeSockets(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
   const [states, others] = await Promise.all([
-    Promise.all([...sidecars, ...targetsOf(asked)].map(statusOf)),
+    Promise.all([...sidecars, ...targetsOf(asked)].map((each) => statusOf(each, REQUEST_MS))),
     findElsewhere(asked, sidecars),
   ]);
   const rest = { foundBy, sidecars: states, sockets, processes };
@@ -147,21 +144,4 @@ async function findElsewhere({ settings, env }: Asked, sidecars: readonly Sideca
   const pod = { env, annotations: readAnnotations(settings.podAnnotations) };
   const listen = createPortProbe(pod, settings, { ...createLook(env), network: await readNetwork(settings) });
   return elsewhereIn((await listen()).findings, sidecars);
-}
-
-async function statusOf({ name, isNative, ready, envoy }: Sidecar): Promise<SidecarStatus> {
-  const [probes, envoyState] = await Promise.all([Promise.all(ready.map(probe)), envoy && stateOf(name, envoy)]);
-  return { name, native: isNative, ready: probes.every(({ ready }) => ready), probes, envoy: envoyState ?? null };
-}
-
-async function stateOf(name: Sidecar["name"], envoy: NonNullable<Sidecar["envoy"]>): Promise<EnvoyStatus> {
-  const inbound = inboundOf(name);
-  const sockets = readSocketsAt(envoy.admin.address);
-  const answers = await askForStatus(envoy, { withinMs: REQUEST_MS, inbound });
-  return envoyStatus({ ...envoy, inbound, sockets }, answers);
-}
-
-async function probe(probe: Probe): Promise<ProbeStatus> {
-  const verdict = await probeOnce(probe, REQUEST_MS);
-  return { target: describeProbe(probe), ready: verdict.ready, reason: verdict.ready ? null : verdict.reason };
 }

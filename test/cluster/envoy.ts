@@ -14,6 +14,8 @@ export interface EnvoyPlan {
   readonly isNative?: boolean;
   /** Whether its name, ports and flags are those of Istio's. The pod also needs the annotations `istioStatus`. */
   readonly isLikeIstio?: boolean;
+  /** The port of its admin interface; by default 9901, or Istio's. */
+  readonly adminPort?: number;
   /** More fields of the container: lifecycle, resources ... */
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -80,7 +82,7 @@ const health: ListenerPlan = {
 export function envoySidecar(plan: EnvoyPlan): EnvoySidecar {
   const { upstreamPort, isNative = false, isLikeIstio = false, more = {} } = plan;
   const { name = isLikeIstio ? istio.name : "envoy", listeners = [inbound] } = plan;
-  const admin = { host: "0.0.0.0", port: isLikeIstio ? istio.adminPort : envoyAdminPort };
+  const admin = { host: "0.0.0.0", port: plan.adminPort ?? (isLikeIstio ? istio.adminPort : envoyAdminPort) };
   const all = isLikeIstio ? [...listeners, health] : listeners;
   const { bootstrap: config } = configurationOf({ admin, listeners: all, upstreamPort });
   const ready = { httpGet: { path: "/ready", port: admin.port }, periodSeconds: 1, ...patience };

@@ -1,8 +1,8 @@
 import type { CommandHelp } from "./help.ts";
 import type { Option } from "./option.ts";
 
-/** The operands of a command that completion proposes: these words, or files. */
-export type Operands = readonly string[] | "files";
+/** The operands of a command that completion proposes: these words, files, or (kubectl ebb) the names of pods. */
+export type Operands = readonly string[] | "files" | "pods";
 
 interface Completable extends Pick<CommandHelp, "summary" | "options"> {
   readonly operands?: Operands;
@@ -22,7 +22,8 @@ const aboutFlags: readonly Candidate[] = [
  * Answers `ebb __complete WORD...`, which the scripts of `ebb completion` call: what can stand in the place of the last
  * word. The first line tells the shell what to do: propose the lines below (`words`, or `list` without a blank after
  * them), each a word, a tab and its help; propose `files`; or complete the command line that is left without its first
- * N words (`child N`, ebb's name counted).
+ * N words (`child N`, ebb's name counted). Names of the cluster only kubectl's plugin proposes: `pods`, `namespaces` and
+ * `contexts`, with what stands before the name in the last word.
  */
 export function complete(words: readonly string[], commands: Readonly<Record<string, Completable>>): string {
   const before = words.slice(0, -1);
@@ -49,7 +50,7 @@ export function complete(words: readonly string[], commands: Readonly<Record<str
     return propose([...flags, ["--help", "tell all of this command"], ...about], current);
   }
   if (name === "run") return `child ${words.length}\n`;
-  return operands === "files" ? "files\n" : propose((operands ?? []).map(bare), current);
+  return typeof operands === "string" ? `${operands}\n` : propose((operands ?? []).map(bare), current);
 }
 
 interface Call {
@@ -78,8 +79,12 @@ function readWords(words: readonly string[], { from, isRun, all }: Call) {
   return { pending };
 }
 
-function proposeValue({ value, syntax }: Option<unknown>, typed: string, prefix = ""): string {
+/** The options whose values are names of the cluster. */
+const named: Readonly<Record<string, string>> = { namespace: "namespaces", context: "contexts" };
+
+function proposeValue({ flag, value, syntax }: Option<unknown>, typed: string, prefix = ""): string {
   if (value === "PATH") return "files\n";
+  if (Object.hasOwn(named, flag)) return `${named[flag]} ${prefix}${typed.slice(0, typed.lastIndexOf(",") + 1)}\n`;
   const words = value === undefined ? [] : (syntax.words ?? []);
   if (value?.includes("[,") !== true) return propose(words.map(bare), typed, prefix);
   const done = typed.slice(0, typed.lastIndexOf(",") + 1);

@@ -55,18 +55,18 @@ ebb --help lists the commands, ebb COMMAND --help the flags of one.
 
 /**
  * Returns the text of `ebb COMMAND --help`: description, examples, flags by group, exit codes. Lines have at most
- * `width` columns, unless a single word is longer.
+ * `width` columns, unless a single word is longer. `program` is what stands before the commands.
  */
-export function describeCommand(command: Described, width: number): string {
+export function describeCommand(command: Described, width: number, program = "ebb"): string {
   const { usage, about, page, examples, exits, seeAlso, options } = command;
   const sections = [
-    `usage: ebb ${usage}\n`,
+    `usage: ${program} ${usage}\n`,
     wrap(about, width, ""),
     `examples:\n${examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
     ...groupNames.map((group) => describeGroup(group, options, width)),
     columns("exit codes", exits, width),
-    wrap(`see also: ${seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "") +
-      wrap(`more: ebb help ${page}`, width, ""),
+    (seeAlso.length === 0 ? "" : wrap(`see also: ${seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "")) +
+      wrap(`more: ${program} help ${page}`, width, ""),
   ];
   return sections.filter((section) => section !== "").join("\n");
 }

@@ -12,6 +12,9 @@ export const ownWords: readonly string[] = [...commandNames, "help"];
 /** The names of other tools by which ebb can be started (src/compat). */
 export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "linkerd-await", "valet", "pilot-agent"];
 
+/** The names under which the executable is a plugin of kubectl, and completes it. */
+export const pluginNames = { plugin: "kubectl-ebb", completion: "kubectl_complete-ebb" };
+
 /** The names of other inits, which do nothing that ebb does not. */
 export const initNames: readonly string[] = ["tini", "tini-static", "docker-init", "dumb-init", "catatonit"];
 

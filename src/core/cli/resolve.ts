@@ -1,4 +1,4 @@
-import { ownWords, toolNames } from "./names.ts";
+import { ownWords, pluginNames, toolNames } from "./names.ts";
 import { nearest } from "./suggestion.ts";
 import type { CompatSettings } from "./values.ts";
 
@@ -11,6 +11,8 @@ export type Resolution =
   | { readonly kind: "page"; readonly topic: string | undefined }
   | { readonly kind: "version"; readonly format: string | undefined }
   | { readonly kind: "licenses" }
+  /** The executable is a plugin of kubectl; `completes`: kubectl asks what can stand in the place of the last word. */
+  | { readonly kind: "plugin"; readonly completes: boolean; readonly words: readonly string[] }
   /** A shell asks what can stand in the place of the last of these words. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
   /** The first word is neither a command nor a program. `near` is the command, or the flag, that was meant, if any. */
@@ -60,6 +62,9 @@ export interface Place {
 export function resolveCommand(words: readonly string[], place: Place): Resolution {
   const [first, ...rest] = words;
   if (toolNames.includes(place.calledBy)) return resolveTool(place.calledBy, words, 0);
+  const isPlugin = place.calledBy === pluginNames.plugin && first !== "--version";
+  const completes = place.calledBy === pluginNames.completion;
+  if (isPlugin || completes) return { kind: "plugin", completes, words };
   if (first === undefined) return { kind: "help", name: undefined };
   if (first === "__complete") return { kind: "completion", words: rest };
   if (toolNames.includes(first)) return resolveTool(first, rest, 1);

@@ -68,6 +68,12 @@ export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | und
   ],
 ];
 
+/** The rules that keep sidecars for the app or its owner: they do not count where a user asks for the sidecars' end. */
+export const rulesForApp: ReadonlySet<Rule> = new Set<Rule>([
+  ...(["opted-out", "unreadable-choice", "not-selected", "handled", "restarting", "no-app", "initializing"] as const),
+  ...(["app-running", "app-waiting", "app-unknown", "app-restarts", "debugged"] as const),
+]);
+
 /** The names of all rules, as metrics have them; the last ones are those that `verdictOf` itself applies. */
 export const ruleNames: readonly Rule[] = [
   ...rules.map(([name]) => name),

@@ -1,4 +1,5 @@
 import { boolean } from "../cli/syntax.ts";
+import { EXIT, Failure } from "../run/exit.ts";
 import type { MethodKind } from "./methods.ts";
 import type { PodView } from "./pod-view.ts";
 import type { Right } from "./rights.ts";
@@ -11,6 +12,8 @@ export interface ReapPolicy {
   readonly allJobs: boolean;
   /** Judges a pod as if it were selected, for the table of those that are not. */
   readonly asIfSelected?: true;
+  /** A user asks for the end of the sidecars, whatever the app does and whoever chose the pod (kubectl ebb quit). */
+  readonly regardless?: true;
   /** How sidecars are ended, in the order in which it is tried. */
   readonly methods: readonly MethodKind[];
   /** Commands that pods give in annotations are run in them (--allow-reap-exec). */
@@ -23,6 +26,51 @@ export interface ReapPolicy {
   readonly missing?: readonly Right[];
   /** The value of the label ebb.dev/reap by namespace. Namespaces without the label are left out. */
   readonly namespaces: ReadonlyMap<string, string>;
+}
+
+/** The options of `ebb reaper` that make its policy. */
+interface Settings {
+  readonly after: number;
+  readonly allJobs: boolean;
+  readonly allowReapExec: boolean;
+  readonly image: string | undefined;
+  readonly methods: readonly MethodKind[];
+}
+
+/**
+ * Returns the methods of `--methods` that can be used: without an image, `ephemeral` is left out. `isGiven` says that
+ * the user has set --methods, rather than the default.
+ * @throws Failure(64) if the user asked for `ephemeral` and there is no image
+ */
+export function usableMethods(
+  { methods, image }: Pick<Settings, "methods" | "image">,
+  isGiven: boolean,
+): readonly MethodKind[] {
+  if (image !== undefined || !methods.includes("ephemeral")) return methods;
+  if (isGiven) {
+    throw new Failure(
+      EXIT.usage,
+      "--methods: expected --image IMAGE with ephemeral, an image that has ebb as /ebb, got none",
+    );
+  }
+  return methods.filter((each) => each !== "ephemeral");
+}
+
+/** Returns the policy that these options say. `methods`: those of them that can be used. */
+export function policyOf(
+  settings: Settings,
+  methods: readonly MethodKind[],
+  namespaces: ReapPolicy["namespaces"],
+): ReapPolicy {
+  return {
+    afterMs: settings.after,
+    allJobs: settings.allJobs,
+    methods,
+    allowsReapExec: settings.allowReapExec,
+    image: settings.image,
+    lacksImage: settings.image === undefined && settings.methods.includes("ephemeral"),
+    namespaces,
+  };
 }
 
 /** The label or annotation of a pod, and the label of a namespace, by which the reaper selects pods or keeps off. */

@@ -6,7 +6,7 @@ import type { Annotations } from "../sidecars/kinds/kind.ts";
 import { planSidecars } from "../sidecars/plan.ts";
 import { parseQuit, serializeQuit } from "../sidecars/quit.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
-import type { QuitRequest } from "../sidecars/sidecar.ts";
+import type { QuitRequest, Sidecar } from "../sidecars/sidecar.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
 /** What a pod's annotations say about ending one of its containers. */
@@ -67,11 +67,16 @@ export function readInstructions(
  * of them. Those that do not go to the pod's loopback by plain HTTP are left out.
  */
 export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[] {
+  return planOf(name, pod).quits.filter(({ target }) => loopbackPort(target) !== undefined);
+}
+
+/** Returns the requests to a sidecar that is no native one: its kind's defaults, or what the pod makes of them. */
+export function planOf(name: SidecarName, pod: PodView): Sidecar {
   const { annotations } = pod;
   const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
   const found = [{ name, isNative: false, ...(adjustment === undefined ? {} : { adjustment }) }];
-  const own = planSidecars(found, { admin: undefined, ready: [], quit: [] }).flatMap(({ quits }) => quits);
-  return own.filter(({ target }) => loopbackPort(target) !== undefined);
+  const [sidecar] = planSidecars(found, { admin: undefined, ready: [], quit: [] });
+  return sidecar as Sidecar;
 }
 
 /**

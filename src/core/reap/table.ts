@@ -1,3 +1,4 @@
+import { columns } from "../base/columns.ts";
 import { oneLine } from "../base/text.ts";
 import { counted } from "../base/wording.ts";
 import type { Rule } from "./pod-rules.ts";
@@ -53,8 +54,7 @@ export function formatReapTable(rows: readonly Row[], { showsAll, allJobs }: Tab
     ["NAMESPACE", "POD", "RESULT", "WHY"],
     ...shown.map(({ namespace, pod, result, why }) => [namespace, pod, result, why].map(oneLine)),
   ];
-  const widths = [0, 1, 2].map((at) => Math.max(...lines.map((line) => (line[at] ?? "").length)));
-  const table = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
+  const table = columns(lines);
   const unselected = rows.filter(({ reason }) => reason === "not-selected");
   const rest = rows.filter((row) => row.reason !== "not-selected" && !isShown(row));
   return `${[...(shown.length > 0 ? table : []), ...summaryOf(rest), ...summaryOfUnselected(unselected, allJobs)].join("\n")}\n`;

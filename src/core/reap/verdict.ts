@@ -3,7 +3,7 @@ import { sidecarIn } from "../sidecars/containers.ts";
 import { isProxy, type SidecarName } from "../sidecars/registry.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-containers.ts";
-import { type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
+import { type ReaperMemory, type Rule, type RuleInput, rules, rulesForApp } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { describeMissing, missingFor } from "./rights.ts";
@@ -21,16 +21,35 @@ export type Verdict =
  * `known`: what this reaper remembers of it.
  */
 export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): Verdict {
-  const view = viewOf(pod);
-  const { apps, sidecars } = partsOf(view);
-  const facts: RuleInput = { pod: view, apps, sidecars, policy, known };
+  const facts = factsOf(pod, policy, known);
   for (const [rule, reasonToLeave] of rules) {
+    if (policy.regardless === true && rulesForApp.has(rule)) continue;
     const reason = reasonToLeave(facts);
     if (reason !== undefined) return { kind: "leave", rule, reason };
   }
   const endings = endingsOf(facts);
   if (typeof endings === "string") return { kind: "leave", rule: "no-method", reason: endings };
   return withRights(inTime(facts, endings), facts);
+}
+
+function factsOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): RuleInput {
+  const view = viewOf(pod);
+  return { pod: view, ...partsOf(view), policy, known };
+}
+
+/** A rule by which a pod is left, and why. */
+export interface Hold {
+  readonly rule: Rule;
+  readonly reason: string;
+}
+
+/** Returns all rules by which a pod is left, in their order, unlike `verdictOf`, for which the first one counts. */
+export function holdsOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): readonly Hold[] {
+  const facts = factsOf(pod, policy, known);
+  return rules.flatMap(([rule, reasonToLeave]) => {
+    const reason = reasonToLeave(facts);
+    return reason === undefined ? [] : [{ rule, reason }];
+  });
 }
 
 /**
@@ -87,7 +106,8 @@ function inTime({ apps, policy, known }: RuleInput, containers: readonly Ending[
   const codes = apps.map(
     ({ name, state }) => `${name}: exit code ${state.kind === "terminated" ? state.exitCode : "unknown"}`,
   );
-  const what = `the app has ended and will not restart (${codes.join(", ")})`;
+  const ending = `the app has ended and will not restart (${codes.join(", ")})`;
+  const what = policy.regardless === true ? "a user asks for it" : ending;
   if (now < at)
     return {
       kind: "later",

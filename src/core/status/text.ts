@@ -1,3 +1,4 @@
+import { columns } from "../base/columns.ts";
 import { formatDuration } from "../base/duration.ts";
 import { oneLine } from "../base/text.ts";
 import { counted, describeAddress } from "../base/wording.ts";
@@ -114,17 +115,6 @@ function describeProcess({ pid, name, command, state, ageMs }: ProcessStatus): s
 function describeCounts(counts: Counts): string {
   const parts = Object.entries(counts).map(([state, number]) => `${number} ${state}`);
   return parts.length === 0 ? "none" : parts.join(", ");
-}
-
-/** Formats rows of cells as lines, each column as wide as its widest cell. */
-function columns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
 }
 
 function indent(lines: readonly string[]): readonly string[] {

@@ -55,6 +55,8 @@ export interface ApiClient {
   /** The namespace to use if none is named: the kubeconfig context's, or the pod's own. */
   readonly namespace: string;
   get<T = KubeObject>(path: string, asking?: RequestOptions): Promise<T>;
+  /** Reads what is no JSON, such as a container's log. */
+  text(path: string, asking?: RequestOptions): Promise<string>;
   /** Creates an object. `path` is its collection's. */
   create<T = KubeObject>(path: string, body: object, asking?: RequestOptions): Promise<T>;
   /** Replaces an object. Rejects with a Conflict (409) if the body's resourceVersion is not the latest. */
@@ -86,6 +88,11 @@ export function createApiClient(access: Access): ApiClient {
     server: access.server,
     namespace: access.namespace,
     get: (path, asking) => ask("GET", path, asking),
+    text: (path, asking = {}) =>
+      withRetries(async () => {
+        const response = await request(access, { method: "GET", path, ...asking });
+        return await readBodyWithin(response, LARGEST_ANSWER);
+      }, asking),
     create: (path, body, asking) => ask("POST", path, asking, jsonBody(body)),
     update: (path, body, asking) => ask("PUT", path, asking, jsonBody(body)),
     patch: (path, operations, asking) => ask("PATCH", path, asking, patchBody(operations)),

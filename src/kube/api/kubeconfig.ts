@@ -75,15 +75,25 @@ export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly stri
   return (named.length > 1 ? named : usual).filter((path) => existsSync(path));
 }
 
+/** Reads the names of the contexts in the kubeconfig files. Rejects as `readKubeconfig` does. */
+export async function readContexts(given: Surroundings): Promise<readonly string[]> {
+  const files = await readAll(findKubeconfig(given));
+  return files.flatMap((file) => entriesOf(file, "contexts").map(({ name }) => name));
+}
+
+async function readAll(paths: readonly string[]): Promise<readonly File[]> {
+  const files: File[] = [];
+  for (const path of paths) files.push(parseKubeconfig(path, await readFile(path)));
+  return files;
+}
+
 /**
  * Reads kubeconfig files and returns the access that they describe together, with a warning in the log if the server's
  * certificate is not verified. Rejects with Failure(64), which names the file and what is wrong, if one cannot be read
  * or parsed, has more than 16 MiB (MOST_BYTES), or does not end within 5 s (LIMIT_MS).
  */
 export async function readKubeconfig(paths: readonly string[], given: Surroundings, log: Log): Promise<Access> {
-  const files: File[] = [];
-  for (const path of paths) files.push(parseKubeconfig(path, await readFile(path)));
-  return accessFromKubeconfig(files, given, log);
+  return accessFromKubeconfig(await readAll(paths), given, log);
 }
 
 /**

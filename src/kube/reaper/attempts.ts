@@ -5,8 +5,8 @@ import { eventOfOutcome, reportOf } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
+import { podRefOf } from "./act/acting.ts";
 import { type Audit, observe, type StepContext, type Stuck, stepOf } from "./attempt-step.ts";
-import { podRefOf } from "./pods.ts";
 
 /** The pods whose sidecars are being ended, by UID, and what was tried on each. */
 export interface Attempts {

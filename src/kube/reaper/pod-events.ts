@@ -8,8 +8,7 @@ import type { Log } from "../../system/output/log.ts";
 import { isApiFailure, isConflict, isTransient } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
-import type { PodRef } from "./act/acting.ts";
-import { podRefOf } from "./pods.ts";
+import { type PodRef, podRefOf } from "./act/acting.ts";
 
 const CONTROLLER = "ebb.dev/reaper";
 const LONGEST_REQUEST_MS = 4000;

@@ -3,7 +3,6 @@ import { trimPod } from "../../core/reap/trimmed-pod.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
-import type { PodRef } from "./act/acting.ts";
 import { type WatchedNamespaces, watchNamespaces } from "./namespaces.ts";
 import { createReflector, type Interruption, type Reflected } from "./reflector.ts";
 
@@ -100,9 +99,4 @@ function reflectedBy({ namespaces, selector, resyncMs }: WatchedPods): readonly 
   const trim = (pod: KubeObject) => trimPod(pod as unknown as JsonObject) as unknown as KubeObject;
   const all = collections.length === 0 ? ["/api/v1/pods"] : collections;
   return all.map((collection) => ({ collection, query, resyncMs, trim }));
-}
-
-/** Returns a pod's UID, namespace and name. */
-export function podRefOf({ metadata }: KubeObject): PodRef {
-  return { uid: String(metadata.uid), namespace: metadata.namespace ?? "", name: metadata.name };
 }

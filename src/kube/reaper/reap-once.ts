@@ -12,11 +12,12 @@ import { writeOutput } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { createActs } from "./act/act.ts";
+import { podRefOf } from "./act/acting.ts";
 import { createAttempts } from "./attempts.ts";
 import { createController } from "./controller.ts";
 import { readNamespaces } from "./namespaces.ts";
 import { createPodEvents } from "./pod-events.ts";
-import { listPods, podRefOf } from "./pods.ts";
+import { listPods } from "./pods.ts";
 import { UNANSWERED_MS } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
 import { createRateLimit, throttleClient } from "./throttle.ts";
@@ -57,13 +58,19 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
 
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
-interface Around extends Reaping {
+/** What `reapEach` works with. */
+export interface Around extends Pick<Reaping, "identity" | "log" | "signal"> {
+  readonly settings: Pick<ReaperSettings, "concurrency" | "qps" | "burst" | "dryRun" | "image" | "imagePullPolicy">;
   readonly policy: ReapPolicy;
-  readonly rights: Rights;
+  readonly rights: Pick<Rights, "refused">;
 }
 
 /** Reconciles each of these pods until it is done with, and resolves with what became of them, in their order. */
-async function reapEach(direct: ApiClient, listed: readonly KubeObject[], around: Around): Promise<readonly Row[]> {
+export async function reapEach(
+  direct: ApiClient,
+  listed: readonly KubeObject[],
+  around: Around,
+): Promise<readonly Row[]> {
   const { settings, policy, rights, identity, log, signal } = around;
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
   const api = throttleClient(direct, turn, (_verb, _code, error) => rights.refused(error));
@@ -133,7 +140,7 @@ function whyLater(toldAt: number, [ending]: readonly Ending[]): string | undefin
  * Awaits `asked`. Rejects with Failure(69) if the API server does not answer, or not with what is needed, or not before
  * the signal is aborted.
  */
-async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await asked();
   } catch (error) {

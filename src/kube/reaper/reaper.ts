@@ -4,7 +4,7 @@ import { redactUrl } from "../../core/base/redact.ts";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
-import { REAP, type ReapPolicy, selectionOf } from "../../core/reap/policy.ts";
+import { policyOf, REAP, type ReapPolicy, selectionOf } from "../../core/reap/policy.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
 import { EXIT } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
@@ -43,15 +43,7 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
     { server: redactUrl(api.server), namespaces: settings.namespace.flat(), methods, dryRun: settings.dryRun },
     "starting the reaper",
   );
-  const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
-    afterMs: settings.after,
-    allJobs: settings.allJobs,
-    methods,
-    allowsReapExec: settings.allowReapExec,
-    image: settings.image,
-    lacksImage: settings.image === undefined && settings.methods.includes("ephemeral"),
-    namespaces,
-  });
+  const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => policyOf(settings, methods, namespaces);
   const identity = replicaName();
   const reaping = { settings, policyIn, identity, log, signal: stopsOf(signals).first };
   if (settings.once) return await reapOnce(api, reaping);

@@ -7,10 +7,11 @@ import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
 import { whenAborted } from "../controller/stops.ts";
+import { podRefOf } from "./act/acting.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
 import { createController } from "./controller.ts";
 import type { Complaints, PodEvents } from "./pod-events.ts";
-import { type PodSeen, type PodSource, podRefOf } from "./pods.ts";
+import type { PodSeen, PodSource } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 
 /** What is known of a pod beyond what it says. Times are in milliseconds of the monotonic clock, but for `seenAt`. */

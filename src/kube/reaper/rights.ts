@@ -45,9 +45,9 @@ export function createRights({ api, needed, changed = () => undefined, log }: Ri
   };
   const review = async (signal: AbortSignal): Promise<void> => {
     try {
-      const answers = await Promise.all(needed.map((right) => isAllowed(api, right, signal)));
+      const lacking = await missingOf(api, needed, signal);
       isSilent = false;
-      set(needed.filter((_, at) => !answers[at]));
+      set(lacking);
     } catch (error) {
       if (signal.aborted) return;
       if (!isApiFailure(error)) throw error;
@@ -79,6 +79,16 @@ export function createRights({ api, needed, changed = () => undefined, log }: Ri
 function tell(missing: readonly Right[], log: Log): void {
   if (missing.length === 0) return log.info({}, "all permissions are granted: continuing");
   log.error({ rights: missing.map(describeRight), how: howToMend(missing) }, "the reaper's account lacks permissions");
+}
+
+/** Asks which of these permissions the account lacks. Rejects with ApiError if there is no answer. */
+export async function missingOf(
+  api: ApiClient,
+  needed: readonly Right[],
+  signal: AbortSignal,
+): Promise<readonly Right[]> {
+  const answers = await Promise.all(needed.map((right) => isAllowed(api, right, signal)));
+  return needed.filter((_, at) => !answers[at]);
 }
 
 /** Asks by a SelfSubjectAccessReview. Rejects with ApiError if there is no answer. */

@@ -58,7 +58,8 @@ async function count({ sidecar, envoy, admin }: DrainRequestOptions, scope: AskS
   const outcome = isSilent ? clusters.outcome : await admin.get(statsPath);
   const stats = isAnswer(outcome) ? readStats(outcome.body) : undefined;
   const counted = inFlightOf({ stats }, known);
-  return { outcome, inFlight: counted ?? inFlightOf({ sockets: readSocketsAt(envoy.admin.address) }, known) };
+  const sockets = envoy.isElsewhere === true ? undefined : readSocketsAt(envoy.admin.address);
+  return { outcome, inFlight: counted ?? inFlightOf({ sockets }, known) };
 }
 
 /** Reports whether Envoy answered, with any status. */

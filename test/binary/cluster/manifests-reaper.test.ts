@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
 import { readOperandCall } from "../../../src/core/cli/call.ts";
-import { reaperOptions, usableMethods } from "../../../src/core/cli/cluster/reaper-options.ts";
+import { reaperOptions } from "../../../src/core/cli/cluster/reaper-options.ts";
 import { methodKinds } from "../../../src/core/reap/methods.ts";
+import { usableMethods } from "../../../src/core/reap/policy.ts";
 import { ebb } from "../../harness.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read deeply

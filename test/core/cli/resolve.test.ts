@@ -37,6 +37,19 @@ test.each<[string, readonly string[], Place, Resolution]>([
     { kind: "tool", name: "scuttle", args: ["-x"], at: 0 },
   ],
   ["another tool by a word", ["scuttle", "ls"], desk, { kind: "tool", name: "scuttle", args: ["ls"], at: 1 }],
+  [
+    "kubectl's plugin, whatever the words",
+    ["drain", "web-0"],
+    { ...desk, calledBy: "kubectl-ebb" },
+    { kind: "plugin", completes: false, words: ["drain", "web-0"] },
+  ],
+  ["its version", ["--version"], { ...desk, calledBy: "kubectl-ebb" }, { kind: "version", format: undefined }],
+  [
+    "its completion",
+    [""],
+    { ...desk, calledBy: "kubectl_complete-ebb" },
+    { kind: "plugin", completes: true, words: [""] },
+  ],
   ["help of another tool", ["scuttle", "-h"], desk, { kind: "help", name: "scuttle" }],
   [
     "a program of another tool's called help",

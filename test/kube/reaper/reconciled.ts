@@ -1,7 +1,7 @@
 import type { Outcome } from "../../../src/core/reap/reconcile.ts";
 import type { KubeObject } from "../../../src/kube/api/client.ts";
+import { podRefOf } from "../../../src/kube/reaper/act/acting.ts";
 import type { Attempts } from "../../../src/kube/reaper/attempts.ts";
-import { podRefOf } from "../../../src/kube/reaper/pods.ts";
 import { createReaperMetrics } from "../../../src/kube/reaper/reaper-metrics.ts";
 import { createReconciler, type Memory } from "../../../src/kube/reaper/reconciler.ts";
 import { ended, podOf, policy, running } from "../../core/reap/stuck-pods.ts";

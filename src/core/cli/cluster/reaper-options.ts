@@ -1,7 +1,6 @@
 import { isDnsLabel } from "../../base/dns-name.ts";
 import { splitBy } from "../../base/text.ts";
 import { type MethodKind, methodKinds } from "../../reap/methods.ts";
-import { EXIT, Failure } from "../../run/exit.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
 import { boolean, duration, positive, syntax, wholeNumber } from "../syntax.ts";
@@ -152,25 +151,6 @@ export const reaperOptions = {
 };
 
 export type ReaperSettings = Values<typeof reaperOptions>;
-
-/**
- * Returns the methods of `--methods` that can be used: without an image, `ephemeral` is left out. `isGiven` says that
- * the user has set --methods, rather than the default.
- * @throws Failure(64) if the user asked for `ephemeral` and there is no image
- */
-export function usableMethods(
-  { methods, image }: Pick<ReaperSettings, "methods" | "image">,
-  isGiven: boolean,
-): readonly MethodKind[] {
-  if (image !== undefined || !methods.includes("ephemeral")) return methods;
-  if (isGiven) {
-    throw new Failure(
-      EXIT.usage,
-      "--methods: expected --image IMAGE with ephemeral, an image that has ebb as /ebb, got none",
-    );
-  }
-  return methods.filter((each) => each !== "ephemeral");
-}
 
 function parseMethods(given: string): readonly MethodKind[] | undefined {
   const names = splitBy(given, ",");

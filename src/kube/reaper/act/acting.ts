@@ -1,7 +1,7 @@
 import type { Result } from "../../../core/reap/reconcile.ts";
 import type { Log } from "../../../system/output/log.ts";
 import type { ApiError } from "../../api/api-error.ts";
-import type { ApiClient } from "../../api/client.ts";
+import type { ApiClient, KubeObject } from "../../api/client.ts";
 
 /** What all acts need. */
 export interface ActSettings {
@@ -29,6 +29,11 @@ export interface PodRef {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+}
+
+/** Returns a pod's UID, namespace and name. */
+export function podRefOf({ metadata }: KubeObject): PodRef {
+  return { uid: String(metadata.uid), namespace: metadata.namespace ?? "", name: metadata.name };
 }
 
 /** The pod that is acted on. */

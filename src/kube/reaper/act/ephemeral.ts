@@ -6,7 +6,7 @@ import type { Method } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { Result } from "../../../core/reap/reconcile.ts";
 import type { KubeObject } from "../../api/client.ts";
-import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
+import { type Acting, type ActSettings, pathOf, podRefOf, refusedBecause } from "./acting.ts";
 
 type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs: number };
 
@@ -19,15 +19,31 @@ export async function actByEphemeral(method: Ephemeral, acting: Acting, settings
   const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
   const why = objection(fresh);
   if (why !== undefined) return refusedBecause(why);
-  await settings.api.patch(`${pathOf(pod)}/ephemeralcontainers`, patchOf(method, fresh, settings), {
-    signal,
-    retries: 0,
-  });
+  const name = `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(fresh)).length + 1}`;
+  const args = [...method.args, "--quit-timeout", formatDuration(method.patienceMs)];
+  await addEphemeral({ name, args, env: method.env }, fresh, { ...settings, signal });
   return { kind: "taken" };
 }
 
-function patchOf(method: Ephemeral, pod: KubeObject, settings: ActSettings): readonly object[] {
-  const container = containerOf(method, pod, settings);
+/** An ephemeral container that runs ebb. */
+export interface EbbContainer {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env: readonly JsonObject[];
+}
+
+type Adding = Pick<ActSettings, "api" | "image" | "imagePullPolicy"> & { readonly signal: AbortSignal };
+
+/** Adds an ephemeral container to a pod as it was read. Rejects as `actByEphemeral` does. */
+export async function addEphemeral(container: EbbContainer, pod: KubeObject, adding: Adding): Promise<void> {
+  const path = `${pathOf(podRefOf(pod))}/ephemeralcontainers`;
+  await adding.api.patch(path, patchOf(containerOf(container, pod, adding), pod), {
+    signal: adding.signal,
+    retries: 0,
+  });
+}
+
+function patchOf(container: JsonObject, pod: KubeObject): readonly object[] {
   const view = viewOf(pod);
   const list = "/spec/ephemeralContainers";
   return [
@@ -39,14 +55,17 @@ function patchOf(method: Ephemeral, pod: KubeObject, settings: ActSettings): rea
   ];
 }
 
-function containerOf({ args, env, patienceMs }: Ephemeral, pod: KubeObject, settings: ActSettings): JsonObject {
-  const { image, imagePullPolicy } = settings;
+function containerOf(
+  { name, args, env }: EbbContainer,
+  pod: KubeObject,
+  { image, imagePullPolicy }: Pick<ActSettings, "image" | "imagePullPolicy">,
+): JsonObject {
   return {
-    name: `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(pod)).length + 1}`,
+    name,
     image,
     ...(imagePullPolicy !== undefined && { imagePullPolicy }),
     command: ["/ebb"],
-    args: [...args, "--quit-timeout", formatDuration(patienceMs)],
+    args,
     ...(env.length > 0 && { env }),
     terminationMessagePolicy: "FallbackToLogsOnError",
     securityContext: { ...userOf(pod), ...restrictedSecurity(pod) },

@@ -5,13 +5,13 @@ import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { Result } from "../../../core/reap/reconcile.ts";
 import type { KubeObject } from "../../api/client.ts";
 import type { Stream } from "../../api/stream.ts";
-import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
+import { type Acting, type ActSettings, type PodRef, pathOf, refusedBecause } from "./acting.ts";
 
 type Exec = Extract<Method, { kind: "exec" }>;
 
 /** kubernetes staging/src/k8s.io/apimachinery/pkg/util/remotecommand: stdout, stderr, and how the command ended. */
-const PROTOCOL = "v5.channel.k8s.io";
-const channels = { stdout: 1, stderr: 2, status: 3 };
+export const EXEC_PROTOCOL = "v5.channel.k8s.io";
+const channels = { stdout: 1, stderr: 2, status: 3 } as const;
 
 /** A new pod of the same name needs longer than this to run a container (measured: 0.56 s). */
 const FRESH_MS = 500;
@@ -29,7 +29,7 @@ export async function actByExec(method: Exec, acting: Acting, settings: ActSetti
   await settings.turn(signal);
   const problem = await lookDirectlyBefore(acting, settings);
   if (problem !== undefined) return problem;
-  using stream = await settings.api.stream(execPath(method, acting), PROTOCOL, { signal });
+  using stream = await settings.api.stream(execPath(method, pod), EXEC_PROTOCOL, { signal });
   const result = await resultOf(stream);
   const uid = await uidNow(acting, settings);
   if (uid !== undefined && uid !== pod.uid) {
@@ -55,7 +55,8 @@ async function lookDirectlyBefore(
   return { kind: "unavailable", why: "the API server is too slow to tell which pod has the name now" };
 }
 
-function execPath({ container, command }: Exec, { pod }: Acting): string {
+/** Returns the API path that runs a command in a container. */
+export function execPath({ container, command }: Pick<Exec, "container" | "command">, pod: PodRef): string {
   const query = new URLSearchParams({ container, stdout: "true", stderr: "true" });
   for (const word of command) query.append("command", word);
   return `${pathOf(pod)}/exec?${query}`;
@@ -67,13 +68,26 @@ function execPath({ container, command }: Exec, { pod }: Acting): string {
  */
 async function resultOf(stream: Stream): Promise<Result> {
   let output = "";
+  const status = await readOutput(stream, (bytes) => {
+    if (output.length < KEPT) output += new TextDecoder().decode(bytes);
+  });
+  return status === undefined ? { kind: "taken" } : judge(status, output);
+}
+
+/**
+ * Calls `take` with what a command writes, and whether that is to 1 or 2. Resolves with the status (JSON) that ends the
+ * stream; undefined if it ends without one.
+ */
+export async function readOutput(
+  stream: Stream,
+  take: (bytes: Uint8Array, descriptor: 1 | 2) => unknown,
+): Promise<string | undefined> {
   for (;;) {
     const message = await stream.next();
-    if (message === undefined) return { kind: "taken" };
+    if (message === undefined) return undefined;
     const [channel] = message;
-    const text = new TextDecoder().decode(message.subarray(1));
-    if (channel === channels.status) return judge(text, output);
-    if (output.length < KEPT) output += text;
+    if (channel === channels.status) return new TextDecoder().decode(message.subarray(1));
+    await take(message.subarray(1), channel === channels.stderr ? channels.stderr : channels.stdout);
   }
 }
 
@@ -83,16 +97,25 @@ const KEPT = 4096;
 /** The exit code of SIGKILL, with which the kernel ends what runs in a container. */
 const KILLED = "137";
 
-/** Returns the result for a command's status (meta/v1 Status, with NonZeroExitCode if the command has failed). */
-function judge(text: string, output: string): Result {
+/**
+ * Returns the exit code in a command's status (meta/v1 Status, with NonZeroExitCode if the command has failed), or why
+ * it could not be started.
+ */
+export function exitIn(text: string): { readonly code: string } | { readonly why: string } {
   const { status, message, reason, details } = objectOf(parse(text));
-  if (status === "Success") return { kind: "taken" };
+  if (status === "Success") return { code: "0" };
   const causes = listOf(objectOf(details).causes).map(objectOf);
   const code = reason === "NonZeroExitCode" ? causes.find((cause) => cause.reason === "ExitCode")?.message : undefined;
-  if (code === KILLED) return { kind: "taken" };
+  return typeof code === "string" ? { code } : { why: textOf(message) ?? excerpt(text, 200) };
+}
+
+function judge(text: string, output: string): Result {
+  const exit = exitIn(text);
+  const code = "code" in exit ? exit.code : undefined;
+  if (code === "0" || code === KILLED) return { kind: "taken" };
   const said = output.trim() === "" ? "" : `: ${excerpt(output, 200)}`;
   if (code !== undefined) return refusedBecause(`exit code ${code}${said}`);
-  const why = textOf(message) ?? excerpt(text, 200);
+  const { why } = exit as { readonly why: string };
   return isBackend(why) ? { kind: "unavailable", why } : refusedBecause(`${why}${said}`);
 }
 

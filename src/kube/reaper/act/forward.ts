@@ -16,8 +16,9 @@ type Forward = Extract<Method, { kind: "port-forward" }>;
  * kubernetes pkg/kubelet/server/portforward/websocket.go: two channels for each port, whose first message is its
  * number.
  */
-const PROTOCOL = "v4.channel.k8s.io";
-const channels = { data: 0, error: 1 };
+export const FORWARD_PROTOCOL = "v4.channel.k8s.io";
+export const forwardChannels = { data: 0, error: 1 } as const;
+const channels = forwardChannels;
 
 const MAX_ANSWER = 64 * 1024;
 
@@ -59,7 +60,7 @@ async function send(request: PortRequest, container: string, { acting, settings 
   const { pod, objection, signal } = acting;
   await settings.turn(signal);
   const path = `${pathOf(pod)}/portforward?ports=${request.port}`;
-  using stream = await settings.api.stream(path, PROTOCOL, { signal });
+  using stream = await settings.api.stream(path, FORWARD_PROTOCOL, { signal });
   const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
   const why = objection(fresh);
   if (why !== undefined) return refusedBecause(why);

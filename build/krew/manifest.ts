@@ -1,0 +1,41 @@
+/** An archive of a release for one platform. */
+export interface Archive {
+  /** As Kubernetes and krew name it: amd64 or arm64. */
+  readonly arch: string;
+  readonly uri: string;
+  /** In hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * Returns krew's manifest of the plugin, as krew's index has it (krew.sigs.k8s.io/docs/developer-guide/plugin-manifest).
+ * Each archive has the executable as `ebb` and LICENSE. `version` is without a `v`.
+ */
+export function krewManifest(version: string, homepage: string, archives: readonly Archive[]): string {
+  const platforms = archives.map(
+    ({ arch, uri, sha256 }) => `    - selector:
+        matchLabels:
+          os: linux
+          arch: ${arch}
+      uri: ${JSON.stringify(uri)}
+      sha256: ${sha256}
+      bin: ebb
+`,
+  );
+  return `apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata:
+  name: ebb
+spec:
+  version: v${version}
+  homepage: ${JSON.stringify(homepage)}
+  shortDescription: Sees, drains and ends pods beside a sidecar
+  description: |
+    Shows what the sidecar of a pod does, drains it, tells it to quit, and says
+    why a pod is stuck and what ends it, with or without ebb in the pod.
+  caveats: |
+    For completion, link the plugin under another name too:
+      ln -s kubectl-ebb "\${KREW_ROOT:-$HOME/.krew}/bin/kubectl_complete-ebb"
+  platforms:
+${platforms.join("")}`;
+}

@@ -1,0 +1,141 @@
+import { isDnsLabel, isDnsSubdomain } from "../base/dns-name.ts";
+import { changed, option, optional } from "../cli/option.ts";
+import { options, pickOptions } from "../cli/options.ts";
+import { boolean, oneOf, syntax } from "../cli/syntax.ts";
+import { EXIT, Failure } from "../run/exit.ts";
+
+const label = syntax((given) => (isDnsLabel(given) ? given : undefined), "a name such as shop");
+const flagOnly = { isFlagOnly: true, secret: false } as const;
+
+/**
+ * Returns the options of each command of the plugin that is about one pod. They share some with `ebb reaper`: the caller
+ * passes those, because their declarations would be in the executable twice.
+ */
+export function podOptionsOf(reaper: ReaperOptions) {
+  const { kubeconfig, context, selector, methods, allJobs, after, allowReapExec, image, imagePullPolicy } = reaper;
+  const own = { namespace, kubeconfig, context };
+  const withImage = {
+    image: changed(image, {
+      group: "cluster",
+      help: "the image of an ephemeral container, if nothing else reaches the pod",
+    }),
+    imagePullPolicy: changed(imagePullPolicy, { group: "cluster" }),
+  };
+  const reaping = { methods, allowReapExec, image, imagePullPolicy };
+  const labels = changed(selector, { group: "cluster", help: "-l: the pods with these labels" });
+  return {
+    status: { ...own, allNamespaces, selector: labels, container, output, ...withImage },
+    drain: { ...own, container, ...withImage },
+    quit: { ...own, container, ...reaping },
+    why: { ...own, output, end, allJobs, after, ...reaping },
+  };
+}
+
+export type PodOptions = ReturnType<typeof podOptionsOf>;
+type ReaperOptions = typeof import("../cli/cluster/reaper-options.ts").reaperOptions;
+
+const namespace = optional({
+  ...flagOnly,
+  flag: "namespace",
+  group: "cluster",
+  value: "NAME",
+  initially: "the context's",
+  syntax: label,
+  help: "-n: the pod's namespace",
+});
+
+export const output = optional({
+  ...flagOnly,
+  flag: "output",
+  value: "FORMAT",
+  syntax: oneOf(["json", "yaml", "wide"]),
+  help: "-o: json or yaml for programs; wide for more columns",
+});
+
+const container = optional({
+  ...flagOnly,
+  flag: "container",
+  group: "cluster",
+  value: "NAME",
+  syntax: label,
+  help: "-c: the container in which ebb is looked for, instead of the app's",
+});
+
+export const allNamespaces = option({
+  flag: "all-namespaces",
+  group: "cluster",
+  initial: false,
+  syntax: boolean,
+  isFlagOnly: true,
+  help: "-A: the pods of all namespaces",
+});
+
+const end = option({
+  flag: "end",
+  group: "reaping",
+  initial: false,
+  syntax: boolean,
+  isFlagOnly: true,
+  help: "end the sidecars if the pod is stuck, whether or not a reaper selects it",
+});
+
+/** The flags that a drain through a port-forward takes after `--`. */
+export const farDrainOptions = {
+  ...pickOptions("minDrain", "maxInFlight", "logLevel", "logFormat", "quiet"),
+  drain: changed(options.drain, { initial: 60_000, initially: "60s" }),
+};
+
+/** The short flags, as kubectl has them. */
+export const pluginShort = {
+  n: "namespace",
+  A: "all-namespaces",
+  l: "selector",
+  c: "container",
+  o: "output",
+};
+
+/** Returns the pod's name in `NAME` or `pod/NAME`. @throws Failure(64) for anything else, or more than one */
+export function podNameIn(operands: readonly string[]): string {
+  const [, name = ""] = /^(?:(?:po|pods?)\/)?(.*)$/s.exec(operands.join(" ")) ?? [];
+  if (isDnsSubdomain(name)) return name;
+  throw new Failure(
+    EXIT.usage,
+    `POD: expected a name such as web-0 or pod/web-0, got ${JSON.stringify(operands.join(" "))}`,
+  );
+}
+
+/** A call of `ebb reaper` or `ebb doctor`, and in which namespace: `all`, `given` in its flags, or the `current` one. */
+export interface Translated {
+  readonly args: readonly string[];
+  readonly namespace: "all" | "given" | "current";
+}
+
+/**
+ * Translates kubectl's flags, with long names, to those of a command for the whole cluster. -A wins over -n, as with
+ * kubectl. @throws Failure(64) for a format that the command does not have
+ */
+export function translate(args: readonly string[]): Translated {
+  const isAll = args.includes("--all-namespaces");
+  const own: string[] = [];
+  let isGiven = false;
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] as string;
+    const [flag] = arg.split("=", 1);
+    const value = arg === flag ? args[at + 1] : arg.slice(`${flag}=`.length);
+    if (arg === "--all-namespaces") continue;
+    if (flag !== "--namespace" && flag !== "--output") {
+      own.push(arg);
+      continue;
+    }
+    if (arg === flag) at += 1;
+    if (flag === "--output") own.push(formatFlag(value));
+    else if (!isAll && value !== undefined) own.push(`${flag}=${value}`);
+    isGiven ||= flag === "--namespace";
+  }
+  return { args: own, namespace: isAll ? "all" : isGiven ? "given" : "current" };
+}
+
+function formatFlag(format: string | undefined): string {
+  if (format === "json") return "--json";
+  throw new Failure(EXIT.usage, `--output: expected json, got ${JSON.stringify(format ?? "")}`);
+}

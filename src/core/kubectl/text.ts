@@ -1,0 +1,69 @@
+import { columns } from "../base/columns.ts";
+import { oneLine } from "../base/text.ts";
+import type { ContainerStatus, PodRow, PodSummary } from "./pod-status.ts";
+import type { PodReason } from "./why.ts";
+
+/** What a table shows beside its usual columns. */
+export interface TableShape {
+  /** -A: the pods are of several namespaces. */
+  readonly hasNamespace: boolean;
+  /** -o wide */
+  readonly isWide: boolean;
+}
+
+/** Formats pods as `kubectl get` does. */
+export function podTable(rows: readonly PodRow[], { hasNamespace, isWide }: TableShape): readonly string[] {
+  const head = ["NAME", "APP", "SIDECAR", "EBB", "STATE"];
+  const lines = rows.map((row) => {
+    const { namespace, name, ebb, image, state, why } = row;
+    const cells = [name, appCell(row), sidecarCell(row), ebb, state, ...(isWide ? [image ?? "-", why] : [])];
+    return (hasNamespace ? [namespace, ...cells] : cells).map(oneLine);
+  });
+  return columns([[...(hasNamespace ? ["NAMESPACE"] : []), ...head, ...(isWide ? ["IMAGE", "WHY"] : [])], ...lines]);
+}
+
+function appCell({ containers }: PodSummary): string {
+  const apps = containers.filter(({ role }) => role === "app").map(stateText);
+  return [...new Set(apps)].join(",") || "-";
+}
+
+function sidecarCell({ containers }: PodSummary): string {
+  const beside = containers.filter(({ role, sidecar }) => role !== "init" && role !== "ephemeral" && sidecar !== null);
+  return (
+    [...new Set(beside.map(({ sidecar, role }) => `${sidecar}${role === "native" ? "(native)" : ""}`))].join(",") || "-"
+  );
+}
+
+function stateText({ state, exitCode, reason }: ContainerStatus): string {
+  if (exitCode !== null) return `exit ${exitCode}`;
+  return state === "waiting" ? (reason ?? state) : state;
+}
+
+/** Formats what the API server tells of one pod. */
+export function summaryLines({ namespace, name, phase, job, containers }: PodSummary): readonly string[] {
+  const rows = containers.map((each) => [
+    each.name,
+    each.role,
+    each.sidecar ?? "-",
+    [stateText(each), each.finishedAt === null ? [] : `at ${each.finishedAt}`].flat().join(" "),
+  ]);
+  const head = [`pod ${namespace}/${name}: ${phase ?? "no phase"}`, job === null ? [] : `of Job ${job}`].flat();
+  return [head.join(", "), "", ...columns([["CONTAINER", "ROLE", "SIDECAR", "STATE"], ...rows])].map(oneLine);
+}
+
+/** Formats why a pod is stuck or not, and what would end it. */
+export function reasonLines(reason: PodReason): readonly string[] {
+  const { stuck, rule, why, holds, methods, end } = reason;
+  const rest = holds.filter((each) => stuck || each.reason !== why);
+  const lines = [
+    ...summaryLines(reason),
+    "",
+    stuck ? `stuck: ${why}` : `not stuck: ${rule}: ${why}`,
+    ...(rest.length === 0 ? [] : [stuck ? "the reaper leaves it, because:" : "also:"]),
+    ...rest.map((each) => `  ${each.rule}: ${each.reason}`),
+    ...(methods.length === 0 ? [] : ["what ends it (--end does it), in this order:"]),
+    ...methods.map(({ method, problem }) => `  ${method}${problem === null ? "" : `: ${problem}`}`),
+    ...(end === null ? [] : [`${end.result}: ${end.why}`]),
+  ];
+  return lines.map(oneLine);
+}

@@ -1,0 +1,54 @@
+import { isAtWork } from "../../core/reap/ephemeral.ts";
+import { type ContainerView, viewOf } from "../../core/reap/pod-view.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import { pause } from "../controller/pause.ts";
+import { pathOf } from "../reaper/act/acting.ts";
+import { addEphemeral } from "../reaper/act/ephemeral.ts";
+import type { PodSession } from "./session.ts";
+
+/** The image of the container, as the flags have it. */
+export interface EphemeralImage {
+  readonly image: string | undefined;
+  readonly imagePullPolicy: string | undefined;
+}
+
+const PREFIX = "ebb-kubectl-";
+const LOOK_MS = 500;
+
+/**
+ * Runs ebb in an ephemeral container of a pod. Resolves with what it wrote and its exit code. Rejects with Failure(69)
+ * if it does not start, or if another pod has the name.
+ */
+export async function runInEphemeral(
+  words: readonly string[],
+  { image, imagePullPolicy }: EphemeralImage,
+  session: PodSession,
+): Promise<{ readonly text: string; readonly code: number }> {
+  const { api, ref, signal } = session;
+  const fresh = await api.get(pathOf(ref), { signal });
+  if (fresh.metadata.uid !== ref.uid) throw failure(session, "another pod has its name now");
+  const name = `${PREFIX}${viewOf(fresh).ephemeralContainers.length + 1}`;
+  await addEphemeral({ name, args: words, env: [] }, fresh, { api, signal, image, imagePullPolicy });
+  const state = await endOf(name, session);
+  if (state?.kind !== "terminated") {
+    const why =
+      state?.kind === "waiting" ? `${state.reason}${state.message === undefined ? "" : `: ${state.message}`}` : "gone";
+    throw failure(session, `ephemeral container ${name} does not start: ${why}`);
+  }
+  return { text: await api.text(`${pathOf(ref)}/log?container=${name}`, { signal }), code: state.exitCode };
+}
+
+/** Waits until a container has ended, or will not start. Resolves with its state; undefined if it is not there. */
+async function endOf(name: string, { api, ref, signal }: PodSession): Promise<ContainerView["state"] | undefined> {
+  for (;;) {
+    const { ephemeralContainers, uid } = viewOf(await api.get(pathOf(ref), { signal }));
+    const one = ephemeralContainers.find((each) => each.name === name);
+    if (uid !== ref.uid || one === undefined || !isAtWork(one)) return one?.state;
+    await pause(LOOK_MS, signal);
+    signal.throwIfAborted();
+  }
+}
+
+function failure({ ref: { name } }: PodSession, why: string): Failure {
+  return new Failure(EXIT.unavailable, `pod ${name}: ${why}`);
+}

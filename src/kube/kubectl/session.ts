@@ -1,0 +1,70 @@
+import type { Environment } from "../../core/base/environment.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import type { Log } from "../../system/output/log.ts";
+import { writeOutput } from "../../system/output/output.ts";
+import { isNotFound } from "../api/api-error.ts";
+import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
+import { type PodRef, pathOf, podRefOf } from "../reaper/act/acting.ts";
+import { available } from "../reaper/reap-once.ts";
+
+/** Where a command of the plugin works, and how it ends. */
+export interface Around {
+  readonly env: Environment;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** kubectl's flags that each command of the plugin has. */
+export interface ClusterSettings {
+  readonly namespace: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** The API server that is asked, and the namespace. */
+export interface Session extends Around {
+  readonly api: ApiClient;
+  readonly namespace: string;
+}
+
+/** A pod that is asked. Another one may take its name, but not its UID. */
+export interface PodSession extends Session {
+  readonly pod: KubeObject;
+  readonly ref: PodRef;
+}
+
+/** Finds the API server as kubectl does, and the namespace of --namespace or of the context. */
+export async function openSession(settings: ClusterSettings, around: Around): Promise<Session> {
+  const { kubeconfig, context, namespace } = settings;
+  const api = await connect({ env: around.env, kubeconfig, context }, around.log);
+  return { ...around, api, namespace: namespace ?? api.namespace };
+}
+
+/** Opens a session and reads a pod. Rejects with Failure(64) if there is none, with Failure(69) if it cannot be read. */
+export async function openPod(name: string, settings: ClusterSettings, around: Around): Promise<PodSession> {
+  const session = await openSession(settings, around);
+  const { api, namespace, signal } = session;
+  try {
+    const pod = await available(() => api.get(pathOf({ namespace, name, uid: "" }), { signal }), signal);
+    return { ...session, pod, ref: podRefOf(pod) };
+  } catch (error) {
+    if (!(error instanceof Failure && isNotFound(error.cause))) throw error;
+    throw new Failure(EXIT.usage, `pod ${name}: not in namespace ${namespace}; kubectl get pods lists them`);
+  }
+}
+
+/** @throws Failure(64) for flags that are for an ebb in the pod, where there is none */
+export function refuseWords(words: readonly string[]): void {
+  if (words.length === 0) return;
+  const given = JSON.stringify(words.join(" "));
+  throw new Failure(EXIT.usage, `--: expected no flags for a pod without ebb, got ${given}`);
+}
+
+export type Format = "json" | "yaml" | "wide" | undefined;
+
+/** Writes a document in the format of --output, as lines unless that is json or yaml. */
+export async function print(document: unknown, lines: readonly string[], format: Format): Promise<void> {
+  if (format === "json") await writeOutput(`${JSON.stringify(document, null, 2)}\n`);
+  else if (format === "yaml") await writeOutput(`${Bun.YAML.stringify(document, null, 2)}\n`);
+  else await writeOutput(lines.map((line) => `${line}\n`).join(""));
+}

@@ -1,0 +1,63 @@
+import type { Command } from "./command.ts";
+import { HelpAsked, parseArguments } from "./core/cli/arguments.ts";
+import { readOperandCall } from "./core/cli/call.ts";
+import { reaperOptions } from "./core/cli/cluster/reaper-options.ts";
+import { complete } from "./core/cli/completion.ts";
+import { describeCommand } from "./core/cli/help.ts";
+import { EXIT } from "./core/run/exit.ts";
+import { findingsOf } from "./core/status/findings.ts";
+import { statusLines } from "./core/status/text.ts";
+import { invoke } from "./invoke.ts";
+// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
+import program from "./kube/controllers.ts" with { type: "file" };
+import type { Plugin } from "./kube/kubectl/plugin.ts";
+import { drainAll } from "./system/envoy/drain.ts";
+import { statusOf } from "./system/envoy/sidecar-status.ts";
+import { createLog } from "./system/output/log.ts";
+import { writeOutput } from "./system/output/output.ts";
+import type { Signals } from "./system/process/signals.ts";
+
+type Commands = Readonly<Record<string, Command>>;
+
+/** What users type for the executable under the name kubectl-ebb. */
+const PLUGIN = "kubectl ebb";
+
+/** Runs `kubectl ebb WORD...`. Resolves to the exit code. @throws Failure for an expected failure */
+export async function runPlugin(words: readonly string[], commands: Commands, signals: Signals): Promise<number> {
+  const [name = "--help", ...args] = words;
+  const plugin = await load(commands);
+  if (name === "--help" || name === "-h") return await write(plugin.help);
+  if (name === "help") {
+    await (await import("./help.ts")).showPage(args[0] ?? "kubectl", commands, process.env);
+    return EXIT.ok;
+  }
+  const command = plugin.command(name);
+  try {
+    return await invoke(command, { args, argvIndex: undefined, env: process.env, signals });
+  } catch (error) {
+    if (!(error instanceof HelpAsked)) throw error;
+    const { readPages, withPage } = await import("./help.ts");
+    return await write(
+      describeCommand(withPage(name, command, await readPages()), process.stdout.columns || 80, PLUGIN),
+    );
+  }
+}
+
+/** Answers kubectl_complete-ebb. */
+export async function completePlugin(words: readonly string[], commands: Commands): Promise<number> {
+  const plugin = await load(commands);
+  return await write(await plugin.complete(words, process.env));
+}
+
+async function load(commands: Commands): Promise<Plugin> {
+  const { kubectl }: typeof import("./kube/controllers.ts") = await import(program);
+  const { createPlugin } = await kubectl();
+  const asker = { statusOf, findingsOf, statusLines };
+  const shared = { reaperOptions, readOperandCall, parseArguments, complete, createLog, drainAll, asker, commands };
+  return createPlugin(PLUGIN, shared);
+}
+
+async function write(text: string): Promise<number> {
+  await writeOutput(text);
+  return EXIT.ok;
+}

@@ -1,0 +1,35 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { collect, ebbPath, temporaryFolder } from "../../harness.ts";
+import type { Namespace } from "../cluster.ts";
+import type { Output } from "../kubectl.ts";
+
+/** The real kubectl, with ebb as its plugin in PATH. */
+export interface Plugin extends Disposable {
+  /** Runs `kubectl ebb WORD...` in the namespace, and resolves with its exit code and output. */
+  ebb(here: Namespace, ...words: readonly string[]): Promise<Output>;
+  /** Runs `kubectl WORD...`; `env` is added to this process's. */
+  kubectl(words: readonly string[], env?: Readonly<Record<string, string>>): Promise<Output>;
+}
+
+/** Puts the plugin and its completion into a folder of PATH, as symlinks; `using` it. */
+export function installPlugin(): Plugin {
+  const folder = temporaryFolder();
+  for (const name of ["kubectl-ebb", "kubectl_complete-ebb"]) symlinkSync(ebbPath, join(folder.path, name));
+  const kubectl: Plugin["kubectl"] = async (words, env = {}) => {
+    const all = { ...process.env, PATH: `${folder.path}:${process.env.PATH}`, ...env };
+    const child = Bun.spawn(["kubectl", ...words], { env: all, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+    const code = await child.exited;
+    await Promise.all([stdout.done, stderr.done]);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  };
+  return {
+    kubectl,
+    ebb: (here, ...words) => {
+      const [name = "", ...rest] = words;
+      return kubectl(["ebb", name, "-n", here.name, ...rest]);
+    },
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { reasonLines } from "../../../src/core/kubectl/text.ts";
+import { reasonOf } from "../../../src/core/kubectl/why.ts";
+import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
+import { rightsNeeded } from "../../../src/core/reap/rights.ts";
+import { ended, now, podOf, running, waiting } from "../reap/stuck-pods.ts";
+
+const policy: ReapPolicy = {
+  afterMs: 5000,
+  allJobs: false,
+  methods: ["exec", "port-forward"],
+  allowsReapExec: false,
+  lacksImage: true,
+  namespaces: new Map(),
+};
+const stuck = { app: ended(0), envoy: running };
+const rulesIn = (...given: Parameters<typeof reasonOf>) => reasonOf(...given).holds.map(({ rule }) => rule);
+
+test("a stuck pod has the methods that end it, and what each lacks", () => {
+  const all = rightsNeeded({ namespaces: ["shop"], methods: ["port-forward"], onlyLooks: false, lease: undefined });
+  const missing = all.filter(({ verb, method }) => verb === "create" && method !== undefined);
+  const reason = reasonOf(podOf({ containers: stuck }), policy, { now, missing });
+  expect(reason).toMatchObject({ stuck: true, rule: "stuck", holds: [] });
+  const [forward, ephemeral] = reason.methods;
+  expect(forward).toMatchObject({ container: "envoy", kind: "port-forward" });
+  expect(forward?.problem).toBe("you may not create pods/portforward in namespace shop");
+  expect(ephemeral).toMatchObject({ kind: "ephemeral", problem: "needs --image IMAGE" });
+});
+
+test.each([
+  [{ "ebb.dev/reap": "false" }, new Map(), "opted-out"],
+  [{ "ebb.dev/reap": undefined }, new Map(), "not-selected"],
+  [{ "ebb.dev/reap": "maybe" }, new Map(), "unreadable-choice"],
+  [{}, new Map([["shop", "false"]]), "opted-out"],
+])("it is as stuck where %j and %p keep the reaper off", (annotations, namespaces, rule) => {
+  const reason = reasonOf(podOf({ containers: stuck, annotations }), { ...policy, namespaces }, { now, missing: [] });
+  expect(reason).toMatchObject({ stuck: true, rule: "stuck", holds: [{ rule }] });
+});
+
+test("all rules are told, but those that only repeat another", () => {
+  const known = { now, missing: [] };
+  const busy = podOf({
+    containers: { app: running, envoy: waiting("ContainerCreating") },
+    spec: { restartPolicy: "Always" },
+  });
+  expect(rulesIn(busy, policy, known)).toEqual(["restarts-always", "app-running", "sidecar-waiting"]);
+  const alone = podOf({ containers: { app: running } });
+  expect(rulesIn(alone, policy, known)).toEqual(["no-sidecar", "app-running"]);
+  const over = podOf({ containers: { app: ended(0), envoy: ended(0) }, status: { phase: "Succeeded" } });
+  expect(rulesIn(over, policy, known)).toEqual(["over", "sidecars-ended"]);
+  const young = podOf({ containers: { app: ended(0, 1), envoy: running } });
+  expect(reasonOf(young, policy, known)).toMatchObject({ stuck: true, holds: [{ rule: "too-early" }] });
+});
+
+test("the text names containers, rules and methods, and escapes what others have written", () => {
+  const pod = podOf({ containers: { app: ended(3), envoy: running }, annotations: { "ebb.dev/reap": "a\u001b[1m" } });
+  const lines = reasonLines(reasonOf(pod, policy, { now, missing: [] }));
+  expect(lines).toEqual([
+    "pod shop/p: Running",
+    "",
+    "CONTAINER  ROLE     SIDECAR  STATE",
+    "app        app      -        exit 3 at 2026-03-04T11:59:00.000Z",
+    "envoy      sidecar  envoy    running",
+    "",
+    "stuck: the app has ended and will not restart (app: exit code 3), but envoy still runs",
+    "the reaper leaves it, because:",
+    String.raw`  unreadable-choice: its annotation ebb.dev/reap: expected true or false, got "a\u001b[1m"`,
+    "what ends it (--end does it), in this order:",
+    "  POST localhost:9901/quitquitquit through a port-forward",
+    "  ephemeral container that quits envoy: needs --image IMAGE",
+  ]);
+  expect(
+    reasonLines({ ...reasonOf(pod, policy, { now, missing: [] }), end: { result: "ended", why: "x" } }).at(-1),
+  ).toBe("ended: x");
+});

@@ -122,6 +122,19 @@ export async function endedPods(here: Namespace, name: string): Promise<readonly
   });
 }
 
+/** Reports whether the controller has signalled a container of a pod, by its log: SIGTERM first, then SIGKILL. */
+export async function hasSignalled(
+  here: Namespace,
+  pod: string,
+  container: string,
+  action: "terminateContainers" | "killContainers",
+): Promise<boolean> {
+  const { metadata } = await here.podOf(controller);
+  const log = await here.logs(metadata.name, controller);
+  const fields = ['msg="signaled container"', `pod=${pod}`, `container=${container}`, `action=${action}`];
+  return log.split("\n").some((line) => fields.every((field) => line.includes(field)));
+}
+
 function createdAt({ metadata }: Pod): number {
   return Date.parse(String(metadata.creationTimestamp));
 }

@@ -2,7 +2,15 @@ import { request } from "../cluster/api.ts";
 import type { Namespace } from "../cluster/cluster.ts";
 import { environment } from "../cluster/environment.ts";
 import { injected, startIstio } from "../cluster/istio/istio.ts";
-import { type ContainerStatus, deploymentOf, type Pod, serviceOf } from "../cluster/objects.ts";
+import {
+  type ContainerStatus,
+  deploymentOf,
+  type KubeObject,
+  type Metadata,
+  type Pod,
+  type PodSpec,
+  serviceOf,
+} from "../cluster/objects.ts";
 import { programs } from "../cluster/programs.ts";
 import { startInstallation } from "../cluster/webhook/installation.ts";
 import type { contents } from "./images.ts";
@@ -58,6 +66,17 @@ export async function startMesh(): Promise<Mesh> {
       await here[Symbol.asyncDispose]();
       await webhook[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** Returns a Deployment whose pod gets neither a sidecar nor ebb, such as an orchestrator's own. */
+export function outsideMesh(name: string, pod: PodSpec): KubeObject {
+  const { spec, ...deployment } = deploymentOf(name, pod, { annotations: { "ebb.dev/inject": "false" } });
+  const { template } = spec as { template: { metadata: Metadata } };
+  const labels = { ...template.metadata.labels, "sidecar.istio.io/inject": "false" };
+  return {
+    ...deployment,
+    spec: { ...(spec as object), template: { ...template, metadata: { ...template.metadata, labels } } },
   };
 }
 

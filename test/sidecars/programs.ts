@@ -159,6 +159,14 @@ export const programs = {
     ],
   },
   argoexec: { ...argo, name: "argoexec", folder: "cmd/argoexec" },
+  kuberay: {
+    name: "ray-operator",
+    pins: "kuberay",
+    module: "github.com/ray-project/kuberay/ray-operator",
+    version: "v1.5.0",
+    files: ["config/crd/bases", "config/rbac/role.yaml"],
+    usedBy: ["orchestrators"],
+  },
   "envoy-gateway": {
     name: "envoy-gateway",
     pins: "envoy-gateway",

@@ -12,6 +12,11 @@ export const contents = {
   workflowController: () => alone("argo-workflow-controller"),
   argoexec: () => alone("argoexec"),
   kuberay: () => alone("kuberay"),
+  /** Kueue, where its chart starts it, and as a user that is not root. */
+  kueue: () => ({
+    files: { manager: compiledProgram("kueue").path },
+    config: { User: "65532:65532", Entrypoint: ["/manager"] },
+  }),
   /** Ray on Debian's Python, with the programs that KubeRay's commands and probes call. */
   ray: () => {
     const packages = pythonPackages("ray");

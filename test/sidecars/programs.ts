@@ -167,6 +167,15 @@ export const programs = {
     files: ["config/crd/bases", "config/rbac/role.yaml"],
     usedBy: ["orchestrators"],
   },
+  kueue: {
+    name: "manager",
+    pins: "kueue",
+    module: "sigs.k8s.io/kueue",
+    version: "v0.17.0",
+    folder: "cmd/kueue",
+    files: ["charts/kueue"],
+    usedBy: ["orchestrators"],
+  },
   "envoy-gateway": {
     name: "envoy-gateway",
     pins: "envoy-gateway",

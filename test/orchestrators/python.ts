@@ -15,7 +15,7 @@ export const python = `/usr/bin/python${pythonVersion}`;
  * Returns the folder with a set of Python's packages, for PYTHONPATH. `python/NAME.txt` has their versions and digests. pip
  * installs them once; each use checks them.
  */
-export function pythonPackages(name: "ray"): string {
+export function pythonPackages(name: "airflow" | "ray"): string {
   const pins = join(import.meta.dirname, "python", `${name}.txt`);
   return made(name, readFileSync(pins), (target) => {
     const exactly = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--python-version", pythonVersion];

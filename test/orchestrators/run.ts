@@ -7,7 +7,9 @@ await runSuite({
   folder: "test/orchestrators",
   program: import.meta.path,
   users: ["cluster", "orchestrators"],
-  prepare: () => pythonPackages("ray"),
+  prepare: () => {
+    for (const name of ["airflow", "ray"] as const) pythonPackages(name);
+  },
   images: contents,
   atOnce: 3, // each is a pod of four to seven containers, with programs that are large
 });

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 
-/** Returns the paths of this machine's libraries to which a program is linked, by their paths in an image. */
-export function librariesOf(program: string): Readonly<Record<string, string>> {
-  const { stdout } = spawnSync("ldd", [program], { encoding: "utf8" });
-  const libraries = stdout.match(/(?<=\s)\/\S+/g) ?? missing(`ldd ${program}: no library`);
+/** Returns the paths of this machine's libraries to which programs are linked, by their paths in an image. */
+export function librariesOf(...programs: readonly string[]): Readonly<Record<string, string>> {
+  const { stdout } = spawnSync("ldd", programs, { encoding: "utf8" });
+  const libraries = stdout.match(/(?<=\s)\/[^\s:]+(?=\s\()/g) ?? missing(`ldd ${programs.join(" ")}: no library`);
   return Object.fromEntries(libraries.map((library) => [library.slice(1), library]));
 }
 

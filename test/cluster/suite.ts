@@ -17,6 +17,8 @@ export interface Suite {
   readonly program: string;
   /** What the compiled programs that they need are used by. */
   readonly users: readonly User[];
+  /** Makes what else they need. It may download: it is called where the network is, and again where only the cluster is. */
+  readonly prepare?: () => void;
   /** The images that they need beside those of test/cluster. */
   readonly images?: MoreContents;
   /** How many of a file's concurrent tests run at once; by default as many as Bun has it. */
@@ -48,6 +50,7 @@ async function main(suite: Suite, words: readonly string[]): Promise<number> {
   const [first, ...rest] = words;
   if (first === "--help") return console.log(helpOf(suite)) ?? 0;
   for (const name of suite.users.flatMap(programsOf)) compiledProgram(name); // here, because that downloads: namespaces have no way out
+  suite.prepare?.();
   if (first === "--join") return await inRunningCluster(again(suite, rest));
   if (!process.env.KUBECONFIG) return await withCluster(again(suite, words), console.log);
   if (first === "--shell") return await run([process.env.SHELL ?? "sh"]);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { sidecarKind } from "../cluster/istio/istio.ts";
-import { type Container, exitCodeOf, type KubeObject, type Pod } from "../cluster/objects.ts";
-import { podIn } from "../core/inject/orchestrators/golden.ts";
+import { collect, logOf, temporaryFolder } from "../harness.ts";
 import { endsOf, images, type Mesh, startMesh } from "./mesh.ts";
+import { python, pythonPackages } from "./python.ts";
 
-// The pod that Airflow's KubernetesPodOperator makes, with images that are there and a command of ours, beside a real Istio,
-// in a namespace that has ebb. The operator itself does not run: the test does what it does.
+// Airflow's KubernetesPodOperator, on this machine, whose pods are beside a real Istio, in a namespace that has ebb.
 
 let mesh: Mesh;
 
@@ -17,71 +17,85 @@ afterAll(async () => {
   await mesh?.[Symbol.asyncDispose]();
 });
 
-const XCOM = "airflow-xcom-sidecar";
-
-/** What the operator writes to a shell in its XCom sidecar that has no pgrep: utils/pod_manager.py, extract_xcom_kill. */
-const kill =
-  "for f in /proc/[0-9]*/comm; do " +
-  `[ -O $f ] && read c < $f && [ "$c" = "sh" ] && pid=\${f%/comm} && kill -2 \${pid##*/}; ` +
-  "done\n";
-
 const cases = [0, 3].flatMap((code) =>
   [false, true].map((isNative) => ({ code, isNative, sidecar: isNative ? "a native sidecar" : "an ordinary sidecar" })),
 );
 
-describe("a pod of Airflow's operator", () => {
+describe("a task of Airflow's operator", () => {
   test.concurrent.each(cases)("ends with the code of base, $code, beside $sidecar", async ({ code, isNative }) => {
     const name = `task-${code}-${isNative ? "native" : "ordinary"}`;
-    await mesh.here.apply([operatorsPod(name, code, isNative, { withXcom: false })]);
-    expect(await phaseAtEnd(name)).toBe(code === 0 ? "Succeeded" : "Failed");
-    expect(endsOf(await mesh.here.pod(name))).toMatchObject({ base: code, "istio-proxy": 0 });
-    expect(await mesh.requests(`/${name}`)).toEqual(["PUT mesh"]);
+    const { code: ended, returned, stderr } = await operate(name, code, isNative, { do_xcom_push: false });
+    expect([ended, returned]).toEqual(code === 0 ? [0, "null"] : [1, undefined]);
+    if (code !== 0) expect(stderr).toContain(`Pod ${name} returned a failure.`);
+    await expectEnds(name, code, isNative);
   });
 
   test.concurrent.each(cases)(
-    "leaves its result to the operator, and then ends, after code $code beside $sidecar",
+    "gets the result of its pod, which then ends, if the code is 0: it is $code beside $sidecar",
     async ({ code, isNative }) => {
-      const { here } = mesh;
       const name = `xcom-${code}-${isNative ? "native" : "ordinary"}`;
-      await here.apply([operatorsPod(name, code, isNative, { withXcom: true })]);
-      await here.until("base has ended", async () => exitCodeOf(await here.pod(name), "base") === code);
-      if (!isNative)
-        await here.until("ebb has quit the sidecar", async () => exitCodeOf(await here.pod(name), "istio-proxy") === 0);
-      const read = await here.exec(name, XCOM, "/bin/sh", "-c", "cat /airflow/xcom/return.json");
-      expect(read).toMatchObject({ code: 0, stdout: '{"rows":3}' });
-      await here.tryKubectl(["exec", "-i", name, "-c", XCOM, "--", "/bin/sh"], { stdin: kill });
-      expect(await phaseAtEnd(name)).toBe(code === 0 ? "Succeeded" : "Failed");
-      expect(endsOf(await here.pod(name))).toMatchObject({ base: code, [XCOM]: 0, "istio-proxy": 0 });
-      expect(await mesh.requests(`/${name}`)).toEqual(["PUT mesh"]);
+      const { code: ended, returned } = await operate(name, code, isNative, { do_xcom_push: true });
+      expect([ended, returned]).toEqual(code === 0 ? [0, '{"rows": 3}'] : [1, undefined]);
+      await expectEnds(name, code, isNative);
+      expect(endsOf(await mesh.here.pod(name))).toMatchObject({ "airflow-xcom-sidecar": 0 });
     },
   );
+
+  test.concurrent("deletes its pod, unless it is told to keep it", async () => {
+    const { code } = await operate("task-deleted", 0, false, { do_xcom_push: true, on_finish_action: "delete_pod" });
+    expect(code).toBe(0);
+    await mesh.here.until("the pod is gone", async () => !(await names()).includes("task-deleted"));
+  });
 });
 
-async function phaseAtEnd(name: string): Promise<Pod["status"]["phase"]> {
-  return await mesh.here.until(`${name} has ended`, async () => {
-    const { phase } = (await mesh.here.pod(name)).status;
-    return (phase === "Succeeded" || phase === "Failed") && phase;
-  });
+async function names(): Promise<readonly string[]> {
+  return (await mesh.here.pods()).map(({ metadata }) => metadata.name);
 }
 
-/** Returns the operator's pod. Its task asks the server in the mesh at once, writes its result, and ends. */
-function operatorsPod(name: string, code: number, isNative: boolean, { withXcom }: { withXcom: boolean }): KubeObject {
-  const { metadata, spec } = podIn("airflow-operator") as unknown as Pod;
+/** Expects that a pod has ended with its task's code, that the task has used the mesh, and that ebb has quit the sidecar. */
+async function expectEnds(name: string, code: number, isNative: boolean): Promise<void> {
+  const { here } = mesh;
+  const phase = code === 0 ? "Succeeded" : "Failed";
+  await here.until(`${name} has ended`, async () => /Succeeded|Failed/.test((await here.pod(name)).status.phase));
+  const pod = await here.pod(name);
+  expect(pod.status.phase).toBe(phase);
+  expect(endsOf(pod)).toMatchObject({ base: code, "istio-proxy": 0 });
+  const quits = logOf(await here.logs(name, "base")).filter(({ msg }) => msg === "ebb: told the sidecar to quit");
+  expect(quits).toHaveLength(isNative ? 0 : 1);
+  expect(await mesh.requests(`/${name}`)).toEqual(["PUT mesh"]);
+}
+
+/** Runs the operator to its end. Its task asks the server in the mesh at once, writes its result, and ends; its pod is kept. */
+async function operate(name: string, code: number, isNative: boolean, more: object) {
+  using home = temporaryFolder();
   const task = `
     await fetch("${mesh.url}/${name}", { method: "PUT", body: "x" });
     await Bun.write("/airflow/xcom/return.json", '{"rows":3}');
     process.exit(${code});`;
-  const ours: Readonly<Record<string, Partial<Container>>> = {
-    base: { image: images.bun, command: ["/bun"], args: ["-e", task] },
-    [XCOM]: { image: images.shell },
+  const operator = {
+    ...{ task_id: name, name, namespace: mesh.here.name, random_name_suffix: false, on_finish_action: "keep_pod" },
+    ...{ image: images.bun, cmds: ["/bun"], arguments: ["-e", task], annotations: sidecarKind(isNative) },
+    startup_timeout_seconds: 240,
+    ...more,
   };
-  const { namespace: _, ...rest } = metadata;
-  const containers = spec.containers
-    .filter((container) => withXcom || container.name !== XCOM)
-    .map((container) => ({ ...container, ...ours[container.name] }));
-  return {
-    ...{ apiVersion: "v1", kind: "Pod" },
-    metadata: { ...rest, name, annotations: { ...metadata.annotations, ...sidecarKind(isNative) } },
-    spec: { ...spec, containers },
+  const extra = {
+    in_cluster: false,
+    kube_config_path: process.env.KUBECONFIG,
+    xcom_sidecar_container_image: images.shell,
   };
+  const env = {
+    PATH: process.env.PATH,
+    AIRFLOW_HOME: home.path,
+    AIRFLOW_CONN_KUBERNETES_DEFAULT: JSON.stringify({ conn_type: "kubernetes", extra }),
+    PYTHONPATH: pythonPackages("airflow"),
+    PYTHONDONTWRITEBYTECODE: "1",
+  };
+  const program = join(import.meta.dirname, "python", "operate.py");
+  const isolated = [python, "-S"]; // without this machine's own packages
+  const child = Bun.spawn([...isolated, program, JSON.stringify(operator)], { env, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  const ended = await child.exited;
+  await Promise.all([stdout.done, stderr.done]);
+  const [, returned] = /^returned (.*)$/m.exec(stdout.text()) ?? [];
+  return { code: ended, returned, stderr: stderr.text() };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sidecarKind } from "../cluster/istio/istio.ts";
 import type { Pod } from "../cluster/objects.ts";
 import { logOf } from "../harness.ts";
-import { ended, endedPods, startArgo, workflowOf } from "./argo.ts";
+import { ended, endedPods, hasSignalled, startArgo, workflowOf } from "./argo.ts";
 import { endsOf, images, type Mesh, startMesh } from "./mesh.ts";
 
 // Argo Workflows with its own controller and argoexec, beside a real Istio, in a namespace that has ebb. Its artifacts go
@@ -18,6 +18,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await mesh?.[Symbol.asyncDispose]();
 });
+
+/** Argo's annotation with the command that it runs in the sidecar in place of a signal. */
+const KILL = "workflows.argoproj.io/kill-cmd-istio-proxy";
 
 const kinds = [
   ["an ordinary sidecar", false],
@@ -112,6 +115,72 @@ describe("a template with two containers, and a sidecar of its own that Argo end
   });
 });
 
+describe("Argo signals an ordinary sidecar that `wait` still needs: an upload that the server answers late", () => {
+  async function startUpload(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+    const http = { url: `${mesh.url}/${name}/late?held` };
+    await mesh.here.apply([
+      workflowOf(
+        name,
+        { ...sidecarKind(false), ...annotations },
+        {
+          name: "all",
+          outputs: { artifacts: [{ ...saved("late", name), http }] },
+          container: script(`await Bun.write("/out/late", "at last");`),
+        },
+      ),
+    ]);
+    const { here } = mesh;
+    await here.until("`wait` uploads", async () => (await mesh.requests(`/${name}/late`)).length > 0, 240_000);
+  }
+
+  test.concurrent("is saved, whatever Argo does, with the annotation that ebb adds", async () => {
+    const { here } = mesh;
+    const name = "late-kept";
+    await startUpload(name, {});
+    await here.until("Argo has sent its last signal", () => hasSignalled(here, name, "istio-proxy", "killContainers"));
+    expect(endsOf(await here.pod(name))).toMatchObject({ main: 0, wait: "running", "istio-proxy": "running" });
+    await mesh.answer(`/${name}/late`);
+    expect((await ended(here, name)).status).toMatchObject({ phase: "Succeeded" });
+    const [pod] = (await endedPods(here, name)) as [Pod];
+    await expectEnds(pod, 0, false);
+    expect(await mesh.requests(`/${name}/late`)).toContain("PUT mesh");
+    expect(await mesh.kept(`/${name}/late`)).toBe("at last");
+  });
+
+  test.concurrent("is lost with one that says what Argo does without", async () => {
+    const { here } = mesh;
+    const name = "late-lost";
+    await startUpload(name, { [KILL]: '["/bin/sh", "-c", "kill -%d 1"]' });
+    const message = expect.stringMatching(/^wait: Error .*\/late\?held": EOF/);
+    expect((await ended(here, name)).status).toMatchObject({ phase: "Error", message });
+    const [pod] = (await endedPods(here, name)) as [Pod];
+    expect(endsOf(pod)).toMatchObject({ main: 0, wait: 64, "istio-proxy": 0 });
+    await mesh.answer(`/${name}/late`);
+    expect(await mesh.kept(`/${name}/late`)).toBeUndefined();
+  });
+});
+
+describe("a workflow that is terminated", () => {
+  test.concurrent.each(kinds)("ends, and nothing of it runs on, beside %s", async (_, isNative) => {
+    const { here } = mesh;
+    const name = `stopped-${isNative ? "native" : "ordinary"}`;
+    await here.apply([
+      workflowOf(name, sidecarKind(isNative), {
+        name: "all",
+        container: script(`await put("${name}/begun", "x"); setInterval(() => undefined, 1000);`),
+        sidecars: [{ ...script("setInterval(() => undefined, 1000);"), name: "cache" }],
+      }),
+    ]);
+    const hasBegun = async () => (await mesh.requests(`/${name}/begun`)).length > 0;
+    await here.until("`main` runs", hasBegun, 240_000);
+    await here.kubectl("patch", `workflow/${name}`, "--type=merge", "-p", '{"spec":{"shutdown":"Terminate"}}');
+    expect((await ended(here, name)).status).toMatchObject({ phase: "Failed" });
+    const [pod] = (await endedPods(here, name)) as [Pod];
+    await expectEnds(pod, 143, isNative);
+    expect(endsOf(pod)).toMatchObject({ cache: 143 });
+  });
+});
+
 const from = "{{steps.make.outputs.artifacts.figures}}";
 
 /** Returns a container that runs a script, which can PUT something to the server. */
@@ -135,7 +204,5 @@ async function expectEnds(pod: Pod, code: number, isNative: boolean): Promise<vo
   );
   const quits = logs.flat().filter(({ msg }) => msg === "ebb: told the sidecar to quit");
   expect(quits).toHaveLength(isNative ? 0 : 1);
-  expect(pod.metadata.annotations?.["workflows.argoproj.io/kill-cmd-istio-proxy"]).toBe(
-    isNative ? undefined : '["true"]',
-  );
+  expect(pod.metadata.annotations?.[KILL]).toBe(isNative ? undefined : '["true"]');
 }

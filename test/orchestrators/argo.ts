@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import type { Namespace } from "../cluster/cluster.ts";
 import { kubectl } from "../cluster/kubectl.ts";
-import { configMapOf, deploymentOf, type KubeObject, type Pod } from "../cluster/objects.ts";
+import { configMapOf, type KubeObject, type Pod } from "../cluster/objects.ts";
 import { compiledProgram } from "../sidecars/compile.ts";
-import { images } from "./mesh.ts";
+import { images, outsideMesh } from "./mesh.ts";
 
 const controller = "workflow-controller";
 
@@ -61,7 +61,7 @@ function bound({ metadata: { name } }: KubeObject, account: string, { name: name
 }
 
 function controllerIn({ name: namespace }: Namespace): KubeObject {
-  const { spec, ...deployment } = deploymentOf(controller, {
+  return outsideMesh(controller, {
     serviceAccountName: "argo",
     securityContext: { runAsNonRoot: true, runAsUser: 8737 },
     containers: [
@@ -79,12 +79,6 @@ function controllerIn({ name: namespace }: Namespace): KubeObject {
       },
     ],
   });
-  const { template } = spec as { template: { metadata: { labels: object } } };
-  template.metadata = {
-    ...{ annotations: { "ebb.dev/inject": "false" } },
-    labels: { ...template.metadata.labels, "sidecar.istio.io/inject": "false" },
-  } as typeof template.metadata;
-  return { ...deployment, spec } as KubeObject;
 }
 
 /** Returns a workflow whose pods have these annotations, and whose template `all` is the first. */
@@ -120,6 +114,19 @@ export async function endedPods(here: Namespace, name: string): Promise<readonly
     const isOver = pods.every(({ status }) => status.phase === "Succeeded" || status.phase === "Failed");
     return isOver && pods.toSorted((one, other) => createdAt(one) - createdAt(other));
   });
+}
+
+/** Reports whether the controller has signalled a container of a pod, by its log: SIGTERM first, then SIGKILL. */
+export async function hasSignalled(
+  here: Namespace,
+  pod: string,
+  container: string,
+  action: "terminateContainers" | "killContainers",
+): Promise<boolean> {
+  const { metadata } = await here.podOf(controller);
+  const log = await here.logs(metadata.name, controller);
+  const fields = ['msg="signaled container"', `pod=${pod}`, `container=${container}`, `action=${action}`];
+  return log.split("\n").some((line) => fields.every((field) => line.includes(field)));
 }
 
 function createdAt({ metadata }: Pod): number {

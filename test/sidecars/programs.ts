@@ -171,6 +171,23 @@ export const programs = {
   containerd: { ...containerd, name: "containerd", folder: "cmd/containerd" },
   "containerd-shim": { ...containerd, name: "containerd-shim-runc-v2", folder: "cmd/containerd-shim-runc-v2" },
   ctr: { ...containerd, name: "ctr", folder: "cmd/ctr" },
+  kuberay: {
+    name: "ray-operator",
+    pins: "kuberay",
+    module: "github.com/ray-project/kuberay/ray-operator",
+    version: "v1.5.0",
+    files: ["config/crd/bases", "config/rbac/role.yaml"],
+    usedBy: ["orchestrators"],
+  },
+  kueue: {
+    name: "manager",
+    pins: "kueue",
+    module: "sigs.k8s.io/kueue",
+    version: "v0.17.0",
+    folder: "cmd/kueue",
+    files: ["charts/kueue"],
+    usedBy: ["orchestrators"],
+  },
   "envoy-gateway": {
     name: "envoy-gateway",
     pins: "envoy-gateway",

@@ -14,7 +14,7 @@ import { tekton } from "./tekton.ts";
 
 /**
  * The orchestrators that ebb knows. The first that made a pod decides. Kueue and JobSet are none of them: they add no
- * containers (kueue v0.17.0, jobset v0.12.0).
+ * containers (kueue v0.17.0, ran test/orchestrators/kueue.test.ts; jobset v0.12.0, read).
  */
 export const orchestrators: readonly Orchestrator[] = [
   kubeflowPipelines, // before Argo Workflows, whose label its pods have, too

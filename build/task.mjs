@@ -108,9 +108,11 @@ const tasks = {
   release: {
     setup: [],
     run: [["bun", "build/release/release.ts"]],
-    help: `npm run release -- [--name REGISTRY/NAME]
+    help: `npm run release -- [--name REGISTRY/NAME] [--url URL]
   builds this commit for each processor in two folders, compares what came of it, and writes all that is published:
-  dist/release; --name is the image's (default: localhost/ebb)`,
+  dist/release
+  --name  the image's (default: localhost/ebb)
+  --url   the folder from which the files will be downloaded: adds krew's manifest (ebb.yaml) and archives`,
   },
   "release:push": {
     setup: [],

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,26 +10,35 @@ import { completeRelease, files, imageIn } from "./files.ts";
 import { run } from "./run.ts";
 import { otherVersions } from "./version.ts";
 
-// bun build/release/release.ts [--name REGISTRY/NAME] makes dist/release, all that is published of a commit.
+// bun build/release/release.ts [--name REGISTRY/NAME] [--url URL] makes dist/release, all that is published of a commit.
 
 const project = resolve(import.meta.dirname, "../..");
 const { version, scripts } = packageJson;
 
 try {
-  const { values } = parseArgs({ options: { name: { type: "string", default: "localhost/ebb" } } });
-  release(`${values.name}:${version}`);
+  const { values } = parseArgs({
+    options: { name: { type: "string", default: "localhost/ebb" }, url: { type: "string" } },
+  });
+  release({ image: `${values.name}:${version}`, url: values.url });
 } catch (error) {
   process.stderr.write(`release: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
 
+/** Under which names a release is published. */
+interface Names {
+  readonly image: string;
+  /** The folder from which its files are to be downloaded, for krew. */
+  readonly url: string | undefined;
+}
+
 /** Builds the commit in two folders, and keeps the files of one of them if those of the other are the same. */
-function release(image: string): void {
+function release(names: Names): void {
   checkTree();
   const place = mkdtempSync(join(tmpdir(), "ebb-release-"));
   try {
-    const made = makeIn(join(place, "one"), image);
-    const again = makeIn(join(place, "another", "folder"), image);
+    const made = makeIn(join(place, "one"), names);
+    const again = makeIn(join(place, "another", "folder"), names);
     const differing = differingFiles(made, again);
     if (differing.length > 0) throw new Error(`two builds of this commit differ: ${differing.join(", ")}`);
     keep(made, join(project, "dist", "release"));
@@ -51,12 +60,13 @@ function git(...words: readonly string[]): string {
 }
 
 /** Clones this commit to `tree`, builds it there, and returns the folder of what is published of it. */
-function makeIn(tree: string, image: string): string {
+function makeIn(tree: string, { image, url }: Names): string {
   git("clone", "--quiet", "--no-tags", project, tree);
   const { EBB_COMMIT: _, SOURCE_DATE_EPOCH: __, ...env } = process.env; // git tells both
-  const task = (...words: string[]) => run(["node", "build/task.mjs", ...words], { cwd: tree, env, isShown: true });
-  task("image", "--tar", "--name", image);
-  if ("chart" in scripts) task("chart");
+  const runThere = (...words: string[]) => run(words, { cwd: tree, env, isShown: true });
+  runThere("node", "build/task.mjs", "image", "--tar", "--name", image);
+  if (url !== undefined) runThere(process.execPath, "build/krew/krew.ts", "--url", url);
+  if ("chart" in scripts) runThere("node", "build/task.mjs", "chart");
   return gather(join(tree, "dist"));
 }
 
@@ -68,6 +78,8 @@ function gather(dist: string): string {
   for (const path of targets.map(({ name }) => join(dist, `ebb-linux-${name}`)))
     for (const each of [path, ...Object.values(evidencePaths(path))]) take(each);
   take(join(dist, "image.tar"), files.image);
+  const krew = join(dist, "krew");
+  if (existsSync(krew)) for (const name of readdirSync(krew)) take(join(krew, name));
   if ("chart" in scripts) take(join(dist, files.chart));
   completeRelease(folder, join(folder, `ebb-linux-${process.arch}`));
   return folder;

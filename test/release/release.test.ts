@@ -28,7 +28,7 @@ beforeAll(async () => {
   await mustRun(`git --git-dir ${tree}/.git --work-tree ${project} add --all`);
   const author = "-c user.name=test -c user.email=test@localhost";
   await mustRun(`git ${author} commit --quiet --allow-empty --message test && git reset --quiet --hard`, tree);
-  await mustRun(`npm run release -- --name ${name}`, tree);
+  await mustRun(`npm run release -- --name ${name} --url https://downloads.example.com/v${version}`, tree);
   await push(released);
 });
 
@@ -41,8 +41,9 @@ test("SHA256SUMS has all files but itself and its signature", async () => {
     ["", ".cdx.json", ".provenance.json"].map((ending) => `ebb-linux-${target.name}${ending}`),
   );
   const others = [files.image, "CHANGES.md", "LICENSES.txt", "ebb-webhook.yaml", "ebb-reaper.yaml"];
+  const krew = ["ebb.yaml", ...["amd64", "arm64"].map((arch) => `kubectl-ebb-v${version}-linux-${arch}.tar.gz`)];
   const charts = "chart" in scripts ? [files.chart] : [];
-  expect(listed.toSorted()).toEqual([...built, ...others, ...charts].toSorted());
+  expect(listed.toSorted()).toEqual([...built, ...others, ...krew, ...charts].toSorted());
 });
 
 test("the image in the registry is for these platforms, and has the executables of SHA256SUMS as /ebb", async () => {

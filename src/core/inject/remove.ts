@@ -39,7 +39,7 @@ export function removeEbb(value: unknown): Removal {
 
 /**
  * Returns a problem for each container that still needs ebb, because it was renamed or copied since. Without ebb's
- * volume such a container would not start.
+ * volume such a container would not start. One that mounts a volume of its own there would.
  */
 function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   const rest = new Set((spec.volumes ?? []).map(({ name }) => name));
@@ -47,8 +47,10 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   return spec.containers.flatMap(({ name, command, volumeMounts, lifecycle }, at): readonly Remark[] => {
     const hook = lifecycle?.preStop?.exec?.command ?? [];
     const isStarted = command?.[0] === EBB || hook.some((word) => word.includes(EBB));
-    const isMounted = (volumeMounts ?? []).some((mount) => gone.has(mount.name));
-    if (!isStarted && !isMounted) return [];
+    const mounts = volumeMounts ?? [];
+    const isMounted = mounts.some((mount) => gone.has(mount.name));
+    const hasItsOwn = mounts.some(({ name: volume, mountPath }) => mountPath === EBB_FOLDER && !gone.has(volume));
+    if (!isMounted && (hasItsOwn || !isStarted)) return [];
     const message = `ebb.dev/status does not say how container "${name}" got ebb, so it stays in this pod: remove ebb from this container by hand, or give the container its former name`;
     return [{ field: `spec.containers[${at}]`, message }];
   });

@@ -3,7 +3,8 @@ import { rightsByMethod } from "../../core/reap/rights.ts";
 import {
   deployment,
   disruptionBudget,
-  leaseRules,
+  lease,
+  leaseRule,
   networkPolicy,
   type PolicyRule,
   podTemplate,
@@ -93,7 +94,7 @@ function reaperRbacManifests(installation: Installation): readonly Manifest[] {
     reapNamespaces.length === 0
       ? inCluster(installation)
       : reapNamespaces.flatMap((namespace, at) => inNamespace(installation, namespace, at === 0));
-  return [...where, ...(leads(installation) ? lease(installation) : [])];
+  return [...where, ...(leads(installation) ? leaseManifests(installation) : [])];
 }
 
 /** Reports whether replicas elect a leader. */
@@ -138,14 +139,10 @@ function ruleOf(methods: MethodKind): PolicyRule {
   return { apiGroups: [""], resources: [resource], verbs };
 }
 
-/** Returns the role for the Lease, under another name than the Role above, which may be in the same namespace. */
-function lease(installation: Installation): readonly Manifest[] {
+/** Returns the Lease, and its role under another name than the Role above, which may be in the same namespace. */
+function leaseManifests(installation: Installation): readonly Manifest[] {
   const name = nameOf(installation, "reaper");
-  return roleWithBinding(installation, "reaper", {
-    about: "The Lease by which replicas agree on who acts.",
-    kind: "Role",
-    metadata: { ...metadataIn(installation, "reaper"), name: `${name}-lease` },
-    rules: leaseRules(name),
-    notes: { rules: "What does not exist yet cannot be limited by name: create stands alone." },
-  });
+  const metadata = { ...metadataIn(installation, "reaper"), name: `${name}-lease` };
+  const role = { kind: "Role", metadata, rules: [leaseRule(name)] } as const;
+  return [lease(installation, "reaper"), ...roleWithBinding(installation, "reaper", role)];
 }

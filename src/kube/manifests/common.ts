@@ -84,6 +84,16 @@ export interface NetworkPolicyPlan {
   readonly asks: readonly string[];
 }
 
+/** Returns the PodMonitor of a component, by which the Prometheus operator scrapes each of its pods. */
+export function podMonitor(installation: Installation, component: Component): Manifest {
+  const metadata = metadataIn(installation, component);
+  const spec = {
+    selector: { matchLabels: selectorOf(installation, component) },
+    podMetricsEndpoints: [{ port: "http", path: "/metrics" }],
+  };
+  return { object: { apiVersion: "monitoring.coreos.com/v1", kind: "PodMonitor", metadata, spec } };
+}
+
 /** The API group of RBAC. */
 const GROUP = "rbac.authorization.k8s.io";
 

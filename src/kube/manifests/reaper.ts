@@ -7,6 +7,7 @@ import {
   leaseRule,
   networkPolicy,
   type PolicyRule,
+  podMonitor,
   podTemplate,
   roleWithBinding,
   serviceAccount,
@@ -28,9 +29,15 @@ export function reaperManifests(installation: Installation): readonly Manifest[]
     serviceAccount(installation, "reaper"),
     ...reaperRbacManifests(installation),
     ...(installation.networkPolicy ? [networkPolicy(installation, "reaper", policy)] : []),
-    ...(isCronJob
-      ? [cronJob(installation, schedule)]
-      : [disruptionBudget(installation, "reaper"), replicas(installation)]),
+    ...(isCronJob ? [cronJob(installation, schedule)] : running(installation)),
+  ];
+}
+
+function running(installation: Installation): readonly Manifest[] {
+  return [
+    disruptionBudget(installation, "reaper"),
+    replicas(installation),
+    ...(installation.podMonitor ? [podMonitor(installation, "reaper")] : []),
   ];
 }
 

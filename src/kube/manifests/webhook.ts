@@ -8,6 +8,7 @@ import {
   leaseRule,
   networkPolicy,
   type PolicyRule,
+  podMonitor,
   roleWithBinding,
   serviceAccount,
 } from "./common.ts";
@@ -46,6 +47,7 @@ export function webhookManifests(installation: Installation): readonly Manifest[
     service(installation),
     disruptionBudget(installation, "webhook"),
     deploymentManifest(installation),
+    ...(installation.podMonitor ? [podMonitor(installation, "webhook")] : []),
   ];
 }
 

@@ -60,6 +60,7 @@ describe("ebb manifests reaper prints", () => {
     ["a Role for each namespace", ["--reap-namespace", "a,b"], [...role, ...role, ...ofLease, ...running]],
     ["a CronJob, which needs no Lease", ["--schedule", "*/5 * * * *"], [...cluster, "CronJob"]],
     ["no Lease for a dry run", ["--dry-run", "--reap-namespace", "a"], [...role, ...running]],
+    ["a PodMonitor", ["--pod-monitor"], [...cluster, ...ofLease, ...running, "PodMonitor"]],
     ["a NetworkPolicy", ["--network-policy"], [...cluster, ...ofLease, "NetworkPolicy", ...running]],
   ])("%s", async (_, flags, kinds) => {
     const all = await objects(...flags, "reaper");
@@ -237,6 +238,11 @@ describe("an option of ebb manifests reaper", () => {
       "replicas of a CronJob",
       ["reaper", "--schedule", "@daily", "--replicas", "3"],
       "--replicas: with --schedule there are none",
+    ],
+    [
+      "metrics of a CronJob",
+      ["reaper", "--schedule", "@daily", "--pod-monitor"],
+      "--pod-monitor: with --schedule there are none",
     ],
     [
       "the reaper's flag for the webhook",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { kubectl, tryKubectl } from "../kubectl.ts";
-import { deploymentOf } from "../objects.ts";
+import { deploymentOf, type KubeObject } from "../objects.ts";
 import { type Installation, installation } from "./installation.ts";
 
 // What the API server says of what `ebb manifests` prints. Its pods do not start: nothing is changed but by kubectl.
@@ -45,13 +46,12 @@ describe("kubectl", () => {
       await using installed = await installation(...idle);
       const { here } = installed;
       const name = `${installed.name}-certificates`;
-      const data = { "tls.crt": btoa("a"), "tls.key": btoa("b") };
-      const ofCertManager = ["--type=kubernetes.io/tls", "--from-literal=tls.crt=a", "--from-literal=tls.key=b"]; // as cert-manager
-      await here.kubectl("create", "secret", "generic", name, ...ofCertManager);
+      await here.kubectl("create", "secret", "tls", name, `--cert=${certificate}`, `--key=${certificate}`); // as cert-manager
+      const { data } = await here.object<KubeObject & { readonly data: object }>(`secret/${name}`);
       await installed.kubectl(...words.split(" "));
       const spec = { holderIdentity: "a", leaseDurationSeconds: 15 };
       await here.kubectl("patch", `lease/${installed.name}`, "--type=merge", "-p", JSON.stringify({ spec }));
-      const caBundle = Buffer.from(await someCertificate()).toString("base64");
+      const caBundle = Buffer.from(await Bun.file(certificate).text()).toString("base64");
       const patch = JSON.stringify([{ op: "add", path: "/webhooks/0/clientConfig/caBundle", value: caBundle }]);
       await kubectl(["patch", registration, installed.name, "--type=json", "-p", patch]);
       expect(await installed.kubectl(...words.split(" "))).toMatchObject({ code: 0, stderr: "" });
@@ -179,6 +179,5 @@ async function versionsOf({ here, name }: Installation): Promise<unknown> {
   return all.map(({ metadata }) => metadata.generation);
 }
 
-async function someCertificate(): Promise<string> {
-  return await Bun.file(new URL("../../fixtures/localhost.pem", import.meta.url)).text();
-}
+/** A file with a certificate and its key. */
+const certificate = join(import.meta.dirname, "../../fixtures/localhost.pem");

@@ -1,4 +1,4 @@
-import type { MethodKind } from "../../core/reap/methods.ts";
+import { type MethodKind, methodKinds } from "../../core/reap/methods.ts";
 import { rightsByMethod } from "../../core/reap/rights.ts";
 import {
   deployment,
@@ -138,7 +138,7 @@ function podRules({ methods, dryRun }: Installation): readonly PolicyRule[] {
   const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] };
   if (dryRun) return [pods];
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "list"] };
-  return [pods, ...methods.map(ruleOf), events];
+  return [pods, ...methodKinds.filter((kind) => methods.includes(kind)).map(ruleOf), events];
 }
 
 function ruleOf(methods: MethodKind): PolicyRule {

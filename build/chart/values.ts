@@ -1,0 +1,263 @@
+import { installationOptions, ofReaperAlone, ofWebhookAlone } from "../../src/core/cli/cluster/installation-options.ts";
+import type { Option } from "../../src/core/cli/option.ts";
+import { positive } from "../../src/core/cli/syntax.ts";
+import { methodKinds } from "../../src/core/reap/methods.ts";
+
+// The values of the chart, from the options of `ebb manifests`: each has the name of its key in the table of options.
+
+/** A JSON schema, draft 7. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** A value of the chart. */
+export interface Value {
+  /** `webhook.all`. */
+  readonly path: string;
+  /** What stands in values.yaml: if that is empty, the option is not given. */
+  readonly initial: unknown;
+  readonly comment: string;
+  readonly schema: Schema;
+  /** Returns the lines of the template that print its arguments, if it is given; undefined: as one text. */
+  readonly args?: (expression: string, flag: string) => readonly string[];
+}
+
+/** The options that are no values of the same name, and why. */
+export const others: Readonly<Record<string, string>> = {
+  namespace: "Helm's --namespace",
+  name: "fullnameOverride, or the release's name",
+  image: "image.repository, image.tag and image.digest",
+  imagePullPolicy: "image.pullPolicy",
+};
+
+type Kind = Omit<Value, "path" | "comment">;
+
+const labelKey = { type: "string", minLength: 1, maxLength: 317 };
+const requirement = (operators: readonly string[], values: Schema) => ({
+  type: "object",
+  additionalProperties: false,
+  properties: { key: labelKey, operator: { enum: operators }, ...values },
+});
+const ofSet = {
+  ...requirement(["In", "NotIn"], { values: { type: "array", minItems: 1, items: { type: "string", maxLength: 63 } } }),
+  required: ["key", "operator", "values"],
+};
+const ofKey = { ...requirement(["Exists", "DoesNotExist"], {}), required: ["key", "operator"] };
+
+const boolean: Kind = {
+  initial: false,
+  schema: { type: "boolean" },
+  args: (expression, flag) => [`{{- if ${expression} }}`, `- --${flag}`, "{{- end }}"],
+};
+const text = (schema: Schema): Kind => ({ initial: "", schema: { type: "string", ...schema } });
+const pattern = (expected: string): Kind => text({ pattern: `^(${expected})?$` });
+const words = (all: readonly string[]): Kind => text({ enum: ["", ...all] });
+const number: Kind = {
+  initial: null,
+  schema: { type: ["integer", "null"], minimum: 1, maximum: 999_999_999 },
+  args: (expression, flag) => withLine(expression, `--${flag}=%d`, "int64 ."),
+};
+const listOf = (items: Schema): Kind => ({
+  initial: [],
+  schema: { type: "array", items: { type: "string", minLength: 1, ...items } },
+  args: (expression, flag) => [`{{- range ${expression} }}`, `- {{ printf "--${flag}=%s" . | quote }}`, "{{- end }}"],
+});
+const unique = (kind: Kind): Kind => ({ ...kind, schema: { ...kind.schema, uniqueItems: true } });
+const joinedOf = (items: Schema): Kind => ({
+  ...unique(listOf(items)),
+  args: (expression, flag) => withLine(expression, `--${flag}=%s`, 'join "," .'),
+});
+const requirements: Kind = {
+  initial: [],
+  schema: { type: "array", items: { oneOf: [ofSet, ofKey] } },
+  args: (expression, flag) => withLine(expression, `--${flag}=%s`, 'include "ebb.selector" .'),
+};
+
+function withLine(expression: string, format: string, argument: string): readonly string[] {
+  return [
+    `{{- with ${expression} }}`,
+    `- {{ printf "${format}" (${argument}) | quote }}`.replace("(.)", "."),
+    "{{- end }}",
+  ];
+}
+
+// at most two parts, so that none is longer than Go's longest duration
+const aboveZero = "[1-9][0-9]{0,4}(ms|s|m|h|d)([1-9][0-9]{0,3}(ms|s|m))?";
+const duration = `0s|${aboveZero}`;
+const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+const name = `${label}(\\.${label}){0,3}`;
+
+/** The kinds of values that an option's declaration does not say. */
+const special: Readonly<Record<string, Kind>> = {
+  replicas: { initial: 2, schema: { type: "integer", minimum: 1, maximum: 999 } },
+  imagePullSecrets: listOf({ pattern: `^${name}$` }),
+  priorityClass: pattern(name),
+  selector: requirements,
+  namespaceSelector: requirements,
+  failurePolicy: { initial: "Ignore", schema: { enum: ["Ignore", "Fail"] } },
+  timeoutSeconds: { initial: 10, schema: { type: "integer", minimum: 1, maximum: 30 } },
+  maxRequestBytes: pattern("[1-9][0-9]{0,3}Mi"),
+  certificateValidity: pattern("[1-9][0-9]{0,5}h"),
+  caValidity: pattern("[1-9][0-9]{0,5}h"),
+  registries: joinedOf({ pattern: "^[^,\\s]+$" }),
+  registryMirror: listOf({ pattern: "^[^=\\s]+=[^\\s]+$" }),
+  registrySecret: pattern(name),
+  registryCaConfigMap: pattern(name),
+  entrypoint: listOf({ pattern: "^[^=]+=" }),
+  set: listOf({ pattern: "^[a-z][a-z-]*=" }),
+  reapNamespace: unique(listOf({ pattern: `^${label}$` })),
+  methods: { ...joinedOf({ enum: methodKinds }) },
+  schedule: pattern("(@[a-z]+( \\S+)?|[0-9A-Za-z*,/?-]+( [0-9A-Za-z*,/?-]+){4})"),
+};
+
+function kindOf(key: string, { value, syntax }: Option<unknown>): Kind {
+  const known = special[key];
+  if (known !== undefined) return known;
+  if (value === undefined) return boolean;
+  if (syntax.words !== undefined) return words(syntax.words);
+  if (value === "D") return pattern(syntax === positive ? aboveZero : duration);
+  if (value === "N") return number;
+  throw new Error(`${key}: say in build/chart/values.ts what its value is`);
+}
+
+/** Returns the value of an option of `ebb manifests`; undefined for those that are not values. */
+export function valueOfOption(key: string): Value | undefined {
+  const option: Option<unknown> | undefined = (installationOptions as Record<string, Option<unknown>>)[key];
+  if (option === undefined || key in others) return undefined;
+  const parent = key in ofWebhookAlone ? "webhook." : key in ofReaperAlone ? "reaper." : "";
+  const { flag, help, initially, value } = option;
+  const initial = ["", "none", "false"].includes(initially) ? "" : `; default: ${initially}`;
+  const comment = `${help[0]?.toUpperCase()}${help.slice(1)} (--${flag}${value === undefined ? "" : ` ${value}`}${initial})`;
+  return { path: `${parent}${key}`, comment, ...kindOf(key, option) };
+}
+
+/** Returns the lines of the template that print the arguments of an option, if it is given. */
+export function argsOf(key: string): readonly string[] {
+  const option = (installationOptions as Record<string, Option<unknown>>)[key] as Option<unknown>;
+  const { flag } = option;
+  if (key === "image") return [`- --${flag}={{ include "ebb.image" . }}`];
+  if (key === "imagePullPolicy") return withLine(".Values.image.pullPolicy", `--${flag}=%s`, ".");
+  const value = valueOfOption(key);
+  if (value === undefined) throw new Error(`${key} is no value`);
+  const lines = value.args ?? ((expression: string) => withLine(expression, `--${flag}=%s`, "."));
+  return lines(`.Values.${value.path}`, flag);
+}
+
+const strings = { type: "object", additionalProperties: { type: "string" } };
+
+/** What each component's own pods can be given beside the options. */
+function podValues(component: string): readonly Value[] {
+  const value = (key: string, initial: unknown, schema: Schema, comment: string) => ({
+    path: `${component}.${key}`,
+    initial,
+    schema,
+    comment,
+  });
+  return [
+    value(
+      "resources",
+      {},
+      { type: "object" },
+      "The container's resources, in place of those that ebb manifests computes",
+    ),
+    value("nodeSelector", {}, strings, "Labels of the nodes for its pods, beside kubernetes.io/os: linux"),
+    value("tolerations", [], { type: "array", items: { type: "object" } }, "The tolerations of its pods"),
+    value("affinity", {}, { type: "object" }, "The affinity of its pods"),
+    value("podAnnotations", {}, strings, "Annotations of its pods"),
+    value("podLabels", {}, strings, "Labels of its pods"),
+  ];
+}
+
+/** Lists all values of the chart, in the order of values.yaml. `repository`: the default of image.repository. */
+export function chartValues(repository: string): readonly Value[] {
+  const ofOptions = Object.keys(installationOptions).flatMap((key) => valueOfOption(key) ?? []);
+  const inside = (parent: string) => ofOptions.filter(({ path }) => path.startsWith(parent));
+  const enabled = (component: string, initial: boolean, comment: string): Value => ({
+    path: `${component}.enabled`,
+    initial,
+    comment,
+    schema: { type: "boolean" },
+  });
+  const image = (key: string, initial: string, schema: Schema, comment: string): Value => ({
+    path: `image.${key}`,
+    initial,
+    comment,
+    schema: { type: "string", ...schema },
+  });
+  return [
+    {
+      path: "fullnameOverride",
+      initial: "",
+      comment:
+        "Prefix of all names, in place of the release's name; a second installation in the cluster needs another one (--name)",
+      schema: { type: "string", pattern: "^([a-z]([a-z0-9-]{0,38}[a-z0-9])?)?$" },
+    },
+    image(
+      "repository",
+      repository,
+      { pattern: "^[^\\s]*$" },
+      "The image that has ebb as /ebb: of ebb's own pods, and of the pods that get ebb (--image)",
+    ),
+    image("tag", "", { pattern: "^[\\w.-]{0,128}$" }, "Its tag; default: the chart's appVersion"),
+    image("digest", "", { pattern: "^([a-z0-9]+:[0-9a-f]{32,})?$" }, "Its digest, such as sha256:..."),
+    image(
+      "pullPolicy",
+      "",
+      { enum: ["", "Always", "IfNotPresent", "Never"] },
+      "When the kubelet pulls it (--image-pull-policy)",
+    ),
+    ...ofOptions.filter(({ path }) => !path.includes(".")),
+    enabled("webhook", true, "Install the webhook, which puts ebb into pods"),
+    ...inside("webhook."),
+    ...podValues("webhook"),
+    enabled("reaper", false, "Install the reaper, which ends the sidecars of pods whose app has ended"),
+    ...inside("reaper."),
+    ...podValues("reaper"),
+  ];
+}
+
+/** Prints values.yaml. */
+export function printValues(values: readonly Value[]): string {
+  const lines: string[] = [];
+  let parent = "";
+  for (const { path, comment, initial } of values) {
+    const [key = "", above = ""] = path.split(".").reverse();
+    lines.push("");
+    if (above !== parent && above !== "") lines.push(`${above}:`);
+    parent = above;
+    const indent = above === "" ? "" : "  ";
+    lines.push(
+      ...wrapped(comment, 110).map((line) => `${indent}# ${line}`),
+      `${indent}${key}: ${JSON.stringify(initial)}`,
+    );
+  }
+  return `${lines.join("\n").trim()}\n`;
+}
+
+/** Splits a text into lines of at most so many characters. */
+function wrapped(line: string, width: number): readonly string[] {
+  const lines = [""];
+  for (const word of line.split(" ")) {
+    const last = lines.at(-1) as string;
+    if (last !== "" && last.length + word.length >= width) lines.push(word);
+    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** Returns the schema of the values. `global` is what Helm adds if the chart is a part of another one. */
+export function schemaOf(values: readonly Value[]): Schema {
+  const properties: Record<string, Schema> = { global: { type: "object" } };
+  for (const { path, comment, schema, initial } of values) {
+    const described = { description: comment, default: initial, ...schema };
+    const [key = "", above = ""] = path.split(".").reverse();
+    if (above === "") properties[key] = described;
+    else {
+      const before = properties[above]?.properties as object | undefined;
+      properties[above] = objectOf({ ...before, [key]: described });
+    }
+  }
+  return { $schema: "http://json-schema.org/draft-07/schema#", ...objectOf(properties) };
+}
+
+function objectOf(properties: Readonly<Record<string, unknown>>): Schema {
+  return { type: "object", additionalProperties: false, properties };
+}

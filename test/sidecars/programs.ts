@@ -28,7 +28,7 @@ export interface Program {
 }
 
 /** A kind of tests that need programs. */
-export type User = "sidecars" | "cluster" | "orchestrators" | "bench";
+export type User = "sidecars" | "cluster" | "orchestrators" | "release" | "bench";
 
 const istio = {
   pins: "istio-1.31",
@@ -132,7 +132,16 @@ export const programs = {
     version: "v3.22.0",
     folder: "cmd/helm",
     variables: { "helm.sh/helm/v3/internal/version.version": "v3.22.0" },
-    usedBy: ["cluster"],
+    usedBy: ["cluster", "release"],
+  },
+  "helm-4": {
+    name: "helm",
+    pins: "helm-4",
+    module: "helm.sh/helm/v4",
+    version: "v4.3.0",
+    folder: "cmd/helm",
+    variables: { "helm.sh/helm/v4/internal/version.version": "v4.3.0" },
+    usedBy: ["release"],
   },
   "cert-manager-controller": {
     ...certManager,
@@ -146,7 +155,7 @@ export const programs = {
     pins: "kustomize",
     module: "sigs.k8s.io/kustomize/kustomize/v5",
     version: "v5.7.1",
-    usedBy: ["cluster"],
+    usedBy: ["cluster", "release"],
   },
   "argo-workflow-controller": {
     ...argo,

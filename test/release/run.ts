@@ -1,0 +1,3 @@
+import { runSuite } from "../cluster/suite.ts";
+
+await runSuite({ task: "test:release", folder: "test/release", program: import.meta.path, users: ["release"] });

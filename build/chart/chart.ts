@@ -1,8 +1,8 @@
 import { stringify } from "yaml";
 import project from "../../package.json";
-import { helpers, templateOf } from "./templates.ts";
-import { notes, test } from "./texts.ts";
-import { chartValues, printValues, schemaOf } from "./values.ts";
+import { chartValues, printValues, schemaOf } from "./chart-values.ts";
+import { templateOf } from "./templates.ts";
+import { helpers, notes, test } from "./texts.ts";
 
 /** Returns the files of the Helm chart by their paths. `repository`: the default of image.repository. */
 export function chartFiles(repository: string): ReadonlyMap<string, string> {

@@ -49,6 +49,12 @@ function printParts({ kind, all }: Parts, of: Cases, printing: Printing): Lines 
   return choose(all, of, printing, (parts, where) => parts.flatMap((part) => print(part, where, printing)));
 }
 
+/** Parts that are there in the same cases. */
+interface Group {
+  readonly where: Cases;
+  readonly parts: Part[];
+}
+
 /** Puts parts that are there in some cases only between the lines of their conditions. */
 function choose(
   all: readonly Part[],
@@ -56,25 +62,32 @@ function choose(
   { conditions }: Printing,
   print: (parts: readonly Part[], where: Cases) => Lines,
 ): Lines {
-  const groups: { readonly where: Cases; readonly parts: Part[] }[] = [];
-  for (const part of all) {
-    const where = part.where & of;
-    if (where === 0n) continue;
-    if (groups.at(-1)?.where === where) groups.at(-1)?.parts.push(part);
-    else groups.push({ where, parts: [part] });
-  }
   const lines: string[] = [];
-  let isElse = false;
-  for (const [at, { where, parts }] of groups.entries()) {
-    const next = groups[at + 1]?.where ?? 0n;
-    const hasElse: boolean = !isElse && (where & next) === 0n && (where | next) === of;
-    const isAlways = where === of;
-    if (!isAlways) lines.push(isElse ? "{{- else }}" : `{{- if ${conditions.words(where, of)} }}`);
-    lines.push(...print(parts, where));
-    if (!isAlways && !hasElse) lines.push("{{- end }}");
-    isElse = hasElse;
+  const groups = groupsOf(all, of);
+  for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
+    const rest = of & ~group.where;
+    if (rest === 0n) {
+      lines.push(...print(group.parts, of));
+      continue;
+    }
+    const pair = groups[0]?.where === rest ? [group, groups.shift() as Group] : [group];
+    if (conditions.words(group.where, of).startsWith("not ")) pair.reverse(); // of two, the condition that is easier to read
+    const [first = group, other] = pair;
+    lines.push(`{{- if ${conditions.words(first.where, of)} }}`, ...print(first.parts, first.where));
+    if (other !== undefined) lines.push("{{- else }}", ...print(other.parts, other.where));
+    lines.push("{{- end }}");
   }
   return lines;
+}
+
+function groupsOf(all: readonly Part[], of: Cases): Group[] {
+  const groups: Group[] = [];
+  for (const part of all) {
+    const where = part.where & of;
+    if (groups.at(-1)?.where === where) groups.at(-1)?.parts.push(part);
+    else if (where !== 0n) groups.push({ where, parts: [part] });
+  }
+  return groups;
 }
 
 function printEntry(part: Part, of: Cases, printing: Printing): Lines {

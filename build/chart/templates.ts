@@ -1,13 +1,12 @@
 import { ofOwnCa, passedOn, toReaper } from "../../src/core/cli/cluster/installation-options.ts";
 import type { Requirement } from "../../src/core/cli/cluster/label-selector.ts";
-import { webhookOptions } from "../../src/core/cli/cluster/webhook-options.ts";
-import { memory } from "../../src/core/cluster/webhook-memory.ts";
 import { methodKinds } from "../../src/core/reap/methods.ts";
-import type { Component, Installation, KubernetesObject, Manifest } from "../../src/kube/manifests/installation.ts";
+import type { Component, Installation, Manifest } from "../../src/kube/manifests/installation.ts";
 import { reaperManifests } from "../../src/kube/manifests/reaper.ts";
 import { webhookManifests } from "../../src/kube/manifests/webhook.ts";
 import { type Choice, conditionsOf } from "./conditions.ts";
-import { args, each, given, instead, plain, yaml } from "./marks.ts";
+import { decorated } from "./decorated.ts";
+import { args, each, given, plain, yaml } from "./marks.ts";
 import { printManifests, withIndents } from "./template.ts";
 import { addManifests, type Parts } from "./union.ts";
 import { argsOf } from "./values.ts";
@@ -123,11 +122,8 @@ export function templateOf(name: Component): string {
   const conditions = conditionsOf(choices, isPossible);
   const union: Parts = { kind: "list", all: [] };
   for (const [at, chosen] of conditions.cases.entries()) {
-    addManifests(
-      union,
-      manifests(chosen).map((manifest) => decorated(manifest, name)),
-      1n << BigInt(at),
-    );
+    const all = manifests(chosen).map((manifest) => decorated(withNumbers(manifest) as Manifest, name));
+    addManifests(union, all, 1n << BigInt(at));
   }
   const lines = printManifests(union, { conditions, argsOf });
   return withIndents([`{{- if .Values.${name}.enabled }}`, ...refusals[name], ...lines, "{{- end }}"]);
@@ -141,72 +137,6 @@ const refusals: Readonly<Record<Component, readonly string[]>> = {
   ],
   reaper: [],
 };
-
-/** What of an object is read here: its pod template, if it has one. */
-interface Decorated {
-  readonly kind: string;
-  readonly spec?: PodOwner & { readonly jobTemplate?: { readonly spec: PodOwner } };
-}
-
-interface PodOwner {
-  readonly template: {
-    readonly metadata: { readonly labels: object; readonly annotations: object };
-    readonly spec: { readonly nodeSelector: object; readonly containers: readonly Container[] };
-  };
-}
-
-interface Container {
-  readonly resources: { readonly limits: { readonly memory: string } };
-}
-
-/** Returns a manifest with Helm's labels, and with what values can add to pods. */
-function decorated({ object, about, ...rest }: Manifest, component: Component): Manifest {
-  const labels = {
-    ...object.metadata.labels,
-    "helm.sh/chart": '{{ include "ebb.chart" . }}',
-    "app.kubernetes.io/managed-by": "{{ .Release.Service }}",
-  };
-  const withLabels = { ...object, metadata: { ...object.metadata, labels } };
-  const made = withPod(withLabels as unknown as Decorated, component) as unknown as KubernetesObject;
-  const words = about
-    ?.replace(/(how sidecars are ended): .*/, "$1, by reaper.methods.")
-    .replace(/(What goes out), .*, (is not limited)/, "$1 $2");
-  return { ...rest, object: withNumbers(made) as KubernetesObject, ...(words === undefined ? {} : { about: words }) };
-}
-
-function withPod(object: Decorated, component: Component): object {
-  const { kind, spec } = object;
-  if (kind === "Deployment")
-    return { ...object, spec: { ...spec, template: templateWith(spec as PodOwner, component) } };
-  if (kind !== "CronJob") return object;
-  const job = spec?.jobTemplate?.spec as PodOwner;
-  const jobTemplate = { ...spec?.jobTemplate, spec: { ...job, template: templateWith(job, component) } };
-  return { ...object, spec: { ...spec, jobTemplate } };
-}
-
-function templateWith({ template: { metadata, spec } }: PodOwner, component: Component): object {
-  const own = (key: string) => yaml(`.Values.${component}.${key}`);
-  const added = (fields: object, key: string) => ({ ...fields, [own(key)]: "" });
-  const { nodeSelector, containers, ...rest } = spec;
-  const [container] = containers as [Container];
-  const { resources } = container;
-  const limits = component === "webhook" ? { memory: '{{ include "ebb.webhookMemory" . }}' } : resources.limits;
-  return {
-    metadata: {
-      labels: added(metadata.labels, "podLabels"),
-      annotations: added(metadata.annotations, "podAnnotations"),
-    },
-    spec: {
-      ...rest,
-      nodeSelector: added(nodeSelector, "nodeSelector"),
-      tolerations: own("tolerations"),
-      affinity: own("affinity"),
-      containers: [
-        { ...container, resources: { [instead(`.Values.${component}.resources`)]: "", ...resources, limits } },
-      ],
-    },
-  };
-}
 
 /** Returns a copy with Helm's expressions in place of numbers and durations. */
 function withNumbers(field: unknown): unknown {
@@ -223,38 +153,3 @@ const expressions: Readonly<Record<string, string>> = {
   [`${hours.caValidity}h`]: '{{ .Values.webhook.caValidity | default "8760h" }}',
   [`${hours.certificateValidity}h`]: '{{ .Values.webhook.certificateValidity | default "720h" }}',
 };
-
-const usualRequestMiB = webhookOptions.maxRequestBytes.initial / 1024 / 1024;
-
-/** The named templates that the others include. */
-export const helpers = `{{- define "ebb.fullname" -}}
-{{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) }}
-{{- .Values.fullnameOverride | default $name | trunc 40 | trimSuffix "-" }}
-{{- end }}
-
-{{- define "ebb.chart" -}}
-{{- printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-{{- end }}
-
-{{- define "ebb.image" -}}
-{{- required "image.repository: expected the image that has ebb as /ebb, such as registry.example.com/ebb" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
-{{- end }}
-
-{{- /* A label selector as kubectl has it. */}}
-{{- define "ebb.selector" -}}
-{{- range $at, $one := . }}
-{{- if $at }},{{ end }}
-{{- if eq .operator "DoesNotExist" }}!{{ end }}{{ .key }}
-{{- if eq .operator "In" }} in ({{ join "," .values }}){{ end }}
-{{- if eq .operator "NotIn" }} notin ({{ join "," .values }}){{ end }}
-{{- end }}
-{{- end }}
-
-{{- /* The webhook's memory limit, which follows from the largest request. */}}
-{{- define "ebb.webhookMemory" -}}
-{{- $request := .Values.webhook.maxRequestBytes | default "${usualRequestMiB}Mi" | trimSuffix "Mi" | int }}
-{{- $needed := add ${memory.idleMiB} (mul ${memory.biggestAtOnce + memory.timesItsSize} $request) }}
-{{- if or .Values.webhook.registries .Values.webhook.registryMirror }}{{ $needed = add $needed ${memory.lookUpsMiB} }}{{ end }}
-{{- divf (mulf ${memory.spare} $needed) ${memory.stepMiB} | ceil | int | mul ${memory.stepMiB} }}Mi
-{{- end }}
-`;

@@ -1,3 +1,6 @@
+import { webhookOptions } from "../../src/core/cli/cluster/webhook-options.ts";
+import { memory } from "../../src/core/cluster/webhook-memory.ts";
+
 // The templates of the chart that have no source in `ebb manifests`.
 
 /** What Helm prints after an installation. */
@@ -99,5 +102,40 @@ spec:
         - name: ca
           mountPath: /ca
           readOnly: true
+{{- end }}
+`;
+
+const usualRequestMiB = webhookOptions.maxRequestBytes.initial / 1024 / 1024;
+
+/** The named templates that the others include. */
+export const helpers = `{{- define "ebb.fullname" -}}
+{{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) }}
+{{- .Values.fullnameOverride | default $name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "ebb.chart" -}}
+{{- printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "ebb.image" -}}
+{{- required "image.repository: expected the image that has ebb as /ebb, such as registry.example.com/ebb" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{- /* A label selector as kubectl has it. */}}
+{{- define "ebb.selector" -}}
+{{- range $at, $one := . }}
+{{- if $at }},{{ end }}
+{{- if eq .operator "DoesNotExist" }}!{{ end }}{{ .key }}
+{{- if eq .operator "In" }} in ({{ join "," .values }}){{ end }}
+{{- if eq .operator "NotIn" }} notin ({{ join "," .values }}){{ end }}
+{{- end }}
+{{- end }}
+
+{{- /* The webhook's memory limit, which follows from the largest request. */}}
+{{- define "ebb.webhookMemory" -}}
+{{- $request := .Values.webhook.maxRequestBytes | default "${usualRequestMiB}Mi" | trimSuffix "Mi" | int }}
+{{- $needed := add ${memory.idleMiB} (mul ${memory.biggestAtOnce + memory.timesItsSize} $request) }}
+{{- if or .Values.webhook.registries .Values.webhook.registryMirror }}{{ $needed = add $needed ${memory.lookUpsMiB} }}{{ end }}
+{{- divf (mulf ${memory.spare} $needed) ${memory.stepMiB} | ceil | int | mul ${memory.stepMiB} }}Mi
 {{- end }}
 `;

@@ -1,3 +1,8 @@
 import { runSuite } from "../cluster/suite.ts";
 
-await runSuite({ task: "test:release", folder: "test/release", program: import.meta.path, users: ["release"] });
+await runSuite({
+  task: "test:release",
+  folder: "test/release",
+  program: import.meta.path,
+  users: ["cluster", "release"],
+});

@@ -3,7 +3,8 @@ import Ajv from "ajv";
 import fc from "fast-check";
 import { parse } from "yaml";
 import { chartFiles } from "../../../build/chart/chart.ts";
-import { chartValues, others, valueOfOption } from "../../../build/chart/values.ts";
+import { chartValues } from "../../../build/chart/chart-values.ts";
+import { others, valueOfOption } from "../../../build/chart/values.ts";
 import { installationOptions } from "../../../src/core/cli/cluster/installation-options.ts";
 import type { Option } from "../../../src/core/cli/option.ts";
 

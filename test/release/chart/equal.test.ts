@@ -2,17 +2,17 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
+import { chartFolder } from "../../chart-folder.ts";
 import { ebb, temporaryFolder } from "../../harness.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import type { ProgramName } from "../../sidecars/programs.ts";
-import { chartIn, run } from "./chart.ts";
 import { type Installed, installations } from "./installations.ts";
 
 // For equal options, Helm makes of the chart what `ebb manifests` prints, but for Helm's own labels and tests.
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
-const chart = chartIn(folder.path);
+const chart = chartFolder(folder.path);
 
 describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   test("lints the chart without a complaint", async () => {
@@ -85,4 +85,11 @@ function byName(objects: readonly Any[]): Readonly<Record<string, Any>> {
   const named = objects.map((each) => [`${each.kind} ${each.metadata.namespace} ${each.metadata.name}`, each] as const);
   expect(new Set(named.map(([name]) => name)).size).toBe(named.length);
   return Object.fromEntries(named);
+}
+
+/** Runs a program. Resolves with its exit code and with what it wrote to stdout, or to stderr if it failed. */
+async function run(...command: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
+  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, output: code === 0 ? stdout : stderr };
 }

@@ -36,5 +36,8 @@ test("from nothing to a namespace whose Jobs end, by ebb in the pod or by the re
   const sidecar = spec.containers.find(({ name }) => name === "envoy");
   expect(sidecar?.lifecycle).toMatchObject({ preStop: { exec: { command: expect.arrayContaining(["drain"]) } } });
   expect(await shop.kubectl("get", "events")).toMatch(/ebb-reaper|port-forward/);
+  expect((await installed.objects()).length).toBeGreaterThan(20);
+  await installed.helm("uninstall", installed.here.name, "--wait");
+  await installed.here.until("nothing is left of it", async () => (await installed.objects()).length === 0);
   console.log(`from nothing to Jobs that have ended: ${seconds.toFixed(1)} s`);
 });

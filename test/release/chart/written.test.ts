@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { parse } from "yaml";
 import { version } from "../../../package.json";
 import { type Any, find, objectsOf } from "../../binary/cluster/printed-manifests.ts";
 import { runTool } from "../../cluster/rig/daemon.ts";
@@ -34,6 +35,12 @@ test.each([
   const [container] = find(await built(place), "Deployment").spec.template.spec.containers;
   expect(container.image).toBe("registry.internal/ebb:0.1.0");
   expect(container.args).toContain("--image=registry.internal/ebb:0.1.0");
+});
+
+test.each(["helm", "helm-4"] as const)("%s reads the chart's archive", async (name) => {
+  const archive = join(folder.path, `ebb-${version}.tgz`);
+  const chart = parse(await runTool(compiledProgram(name).path, "show", "chart", archive));
+  expect(chart).toMatchObject({ name: "ebb", version, appVersion: version, apiVersion: "v2" });
 });
 
 async function built(path: string): Promise<readonly Any[]> {

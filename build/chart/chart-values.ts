@@ -18,13 +18,13 @@ function podValues(component: string): readonly Value[] {
       "resources",
       {},
       { type: "object" },
-      "The container's resources, in place of those that ebb manifests computes",
+      "the container's resources, in place of those that ebb manifests computes",
     ),
-    value("nodeSelector", {}, strings, "Labels of the nodes for its pods, beside kubernetes.io/os: linux"),
-    value("tolerations", [], { type: "array", items: { type: "object" } }, "The tolerations of its pods"),
-    value("affinity", {}, { type: "object" }, "The affinity of its pods"),
-    value("podAnnotations", {}, strings, "Annotations of its pods"),
-    value("podLabels", {}, strings, "Labels of its pods"),
+    value("nodeSelector", {}, strings, "labels of the nodes for its pods, beside kubernetes.io/os: linux"),
+    value("tolerations", [], { type: "array", items: { type: "object" } }, "the tolerations of its pods"),
+    value("affinity", {}, { type: "object" }, "the affinity of its pods"),
+    value("podAnnotations", {}, strings, "annotations of its pods"),
+    value("podLabels", {}, strings, "labels of its pods"),
   ];
 }
 
@@ -49,28 +49,28 @@ export function chartValues(repository: string): readonly Value[] {
       path: "fullnameOverride",
       initial: "",
       comment:
-        "Prefix of all names, in place of the release's name; a second installation in the cluster needs another one (--name)",
+        "prefix of all names, in place of the release's name; a second installation in the cluster needs another one\n--name NAME",
       schema: { type: "string", pattern: "^([a-z]([a-z0-9-]{0,38}[a-z0-9])?)?$" },
     },
     image(
       "repository",
       repository,
       { pattern: "^[^\\s]*$" },
-      "The image that has ebb as /ebb: of ebb's own pods, and of the pods that get ebb (--image)",
+      "the image that has ebb as /ebb: of ebb's own pods, and of the pods that get ebb\n--image IMAGE",
     ),
-    image("tag", "", { pattern: "^[\\w.-]{0,128}$" }, "Its tag; default: the chart's appVersion"),
-    image("digest", "", { pattern: "^([a-z0-9]+:[0-9a-f]{32,})?$" }, "Its digest, such as sha256:..."),
+    image("tag", "", { pattern: "^[\\w.-]{0,128}$" }, "its tag; default: the chart's appVersion"),
+    image("digest", "", { pattern: "^([a-z0-9]+:[0-9a-f]{32,})?$" }, "its digest, such as sha256:..."),
     image(
       "pullPolicy",
       "",
       { enum: ["", "Always", "IfNotPresent", "Never"] },
-      "When the kubelet pulls it (--image-pull-policy)",
+      "when the kubelet pulls it\n--image-pull-policy Always|IfNotPresent|Never",
     ),
     ...ofOptions.filter(({ path }) => !path.includes(".")),
-    enabled("webhook", true, "Install the webhook, which puts ebb into pods"),
+    enabled("webhook", true, "install the webhook, which puts ebb into pods"),
     ...inside("webhook."),
     ...podValues("webhook"),
-    enabled("reaper", false, "Install the reaper, which ends the sidecars of pods whose app has ended"),
+    enabled("reaper", false, "install the reaper, which ends the sidecars of pods whose app has ended"),
     ...inside("reaper."),
     ...podValues("reaper"),
   ];
@@ -78,7 +78,9 @@ export function chartValues(repository: string): readonly Value[] {
 
 /** Prints values.yaml. */
 export function printValues(values: readonly Value[]): string {
-  const lines: string[] = [];
+  const lines = [
+    "# Most values are options of `ebb manifests`: the second line of their comment has the flag. Empty: not given.",
+  ];
   let parent = "";
   for (const { path, comment, initial } of values) {
     const [key = "", above = ""] = path.split(".").reverse();
@@ -87,7 +89,10 @@ export function printValues(values: readonly Value[]): string {
     parent = above;
     const indent = above === "" ? "" : "  ";
     lines.push(
-      ...wrapped(comment, 110).map((line) => `${indent}# ${line}`),
+      ...comment
+        .split("\n")
+        .flatMap((line) => wrapped(line, 110))
+        .map((line) => `${indent}# ${line}`),
       `${indent}${key}: ${JSON.stringify(initial)}`,
     );
   }
@@ -109,7 +114,7 @@ function wrapped(line: string, width: number): readonly string[] {
 export function schemaOf(values: readonly Value[]): Schema {
   const properties: Record<string, Schema> = { global: { type: "object" } };
   for (const { path, comment, schema, initial } of values) {
-    const described = { description: comment, default: initial, ...schema };
+    const described = { description: comment.split("\n").join("; "), default: initial, ...schema };
     const [key = "", above = ""] = path.split(".").reverse();
     if (above === "") properties[key] = described;
     else {

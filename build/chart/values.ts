@@ -14,6 +14,7 @@ export interface Value {
   readonly path: string;
   /** What stands in values.yaml: if that is empty, the option is not given. */
   readonly initial: unknown;
+  /** What it is for and, in a second line, its flag. */
   readonly comment: string;
   readonly schema: Schema;
   /** Returns the lines of the template that print its arguments, if it is given; undefined: as one text. */
@@ -28,7 +29,10 @@ export const others: Readonly<Record<string, string>> = {
   imagePullPolicy: "image.pullPolicy",
 };
 
-type Kind = Omit<Value, "path" | "comment">;
+type Kind = Omit<Value, "path" | "comment"> & {
+  /** A value, where the flag's syntax is another. */
+  readonly example?: string;
+};
 
 const labelKey = { type: "string", minLength: 1, maxLength: 317 };
 const requirement = (operators: readonly string[], values: Schema) => ({
@@ -67,6 +71,7 @@ const joinedOf = (items: Schema): Kind => ({
 });
 const requirements: Kind = {
   initial: [],
+  example: "[{key: app, operator: In, values: [shop]}]",
   schema: { type: "array", items: { oneOf: [ofSet, ofKey] } },
   args: (expression, flag) => withLine(expression, `--${flag}=%s`, 'include "ebb.selector" .'),
 };
@@ -125,8 +130,10 @@ export function valueOfOption(key: string): Value | undefined {
   const parent = key in ofWebhookAlone ? "webhook." : key in ofReaperAlone ? "reaper." : "";
   const { flag, help, initially, value } = option;
   const initial = ["", "none", "false"].includes(initially) ? "" : `; default: ${initially}`;
-  const comment = `${help[0]?.toUpperCase()}${help.slice(1)} (--${flag}${value === undefined ? "" : ` ${value}`}${initial})`;
-  return { path: `${parent}${key}`, comment, ...kindOf(key, option) };
+  const comment = `${help}\n--${flag}${value === undefined ? "" : ` ${value}`}${initial}`;
+  const { example, ...kind } = kindOf(key, option);
+  const path = `${parent}${key}`;
+  return { path, comment: example === undefined ? comment : `${comment}; here ${example}`, ...kind };
 }
 
 /** Returns the lines of the template that print the arguments of an option, if it is given. */

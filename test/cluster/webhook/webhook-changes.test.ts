@@ -79,6 +79,7 @@ describe("every pod gets ebb", () => {
         const { spec } = await here.object<KubeObject & { spec?: { holderIdentity?: string } }>(`lease/${name}`);
         return spec?.holderIdentity;
       });
+      await there.until("there are enough pods to judge", () => creating.created.length > 20);
     }
     expectAllChanged(creating.created);
   });

@@ -16,19 +16,22 @@ type Lines = readonly string[];
 
 /** Returns the lines of the manifests, each after a line `---`. */
 export function printManifests(union: Parts, printing: Printing): Lines {
-  return choose(union.all, printing.conditions.all, printing, (parts, of) => {
-    const lines: string[] = [];
-    for (const part of parts) {
-      const list = eachNamespace(part);
-      const open = list !== undefined && lines.at(-1) === `{{- end }} ${list}`;
-      if (open) lines.pop();
-      else if (list !== undefined) lines.push(`{{- range ${list} }}`);
-      const printed = printParts((list === undefined ? part : inserted(part)).parts as Parts, of, printing);
-      lines.push("---", ...(list === undefined ? printed : inside(printed)));
-      if (list !== undefined) lines.push(`{{- end }} ${list}`);
-    }
-    return lines.map((line) => line.replace(/^(\{\{- end \}\}) .*/, "$1"));
+  return choose(union.all, printing.conditions.all, printing, (parts, of) => printAll(parts, of, printing));
+}
+
+/** Prints manifests one after the other; those for each namespace of a list are in a loop. */
+function printAll(parts: readonly Part[], of: Cases, printing: Printing): Lines {
+  const [first] = parts;
+  if (first === undefined) return [];
+  const list = eachNamespace(first);
+  const others = parts.findIndex((part) => eachNamespace(part) !== list);
+  const alike = others === -1 ? parts : parts.slice(0, others);
+  const lines = alike.flatMap((part) => {
+    const { parts: fields } = list === undefined ? part : inserted(part);
+    return ["---", ...printParts(fields as Parts, of, printing)];
   });
+  const printed = list === undefined ? lines : [`{{- range ${list} }}`, ...inside(lines), "{{- end }}"];
+  return [...printed, ...printAll(parts.slice(alike.length), of, printing)];
 }
 
 /** Returns the list of namespaces, for each of which a manifest is printed. */

@@ -105,6 +105,9 @@ const tasks = {
     run: [["bun", "test/release/run.ts"]],
     ownHelp: true,
   },
+  "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
+  "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },
+  "test:syscalls": { setup: [], build: [], run: [["bun", "test/syscalls/syscalls.ts"]], ownHelp: true },
   release: {
     setup: [],
     run: [["bun", "build/release/release.ts"]],
@@ -133,6 +136,14 @@ const tasks = {
   --zstd           smaller layers
   --baseline       the executable for processors without AVX2
   --platform LIST  of linux/amd64,linux/arm64`,
+  },
+  chart: {
+    setup: [],
+    native: true,
+    run: [["bun", "build/chart/write.ts"]],
+    help: `npm run chart -- [--repository NAME] [--out FOLDER]
+  writes the Helm chart and bases for Kustomize, from what ebb manifests prints: chart/, kustomize/ and an archive of each in dist/
+  --repository NAME  the image that they have as default, without its tag`,
   },
   fuzz: {
     setup: [],

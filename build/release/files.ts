@@ -12,6 +12,7 @@ export const files = {
   /** The image of all platforms: an OCI image layout in a tar archive. */
   image: `${name}-${version}-image.tar`,
   chart: `${name}-${version}.tgz`,
+  kustomize: `${name}-${version}-kustomize.tgz`,
   sums: "SHA256SUMS",
   signature: "SHA256SUMS.sigstore.json",
 } as const;

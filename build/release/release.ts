@@ -13,7 +13,7 @@ import { otherVersions } from "./version.ts";
 // bun build/release/release.ts [--name REGISTRY/NAME] [--url URL] makes dist/release, all that is published of a commit.
 
 const project = resolve(import.meta.dirname, "../..");
-const { version, scripts } = packageJson;
+const { version } = packageJson;
 
 try {
   const { values } = parseArgs({
@@ -66,7 +66,7 @@ function makeIn(tree: string, { image, url }: Names): string {
   const runThere = (...words: string[]) => run(words, { cwd: tree, env, isShown: true });
   runThere("node", "build/task.mjs", "image", "--tar", "--name", image);
   if (url !== undefined) runThere(process.execPath, "build/krew/krew.ts", "--url", url);
-  if ("chart" in scripts) runThere("node", "build/task.mjs", "chart");
+  runThere("node", "build/task.mjs", "chart", "--repository", image.slice(0, -`:${version}`.length));
   return gather(join(tree, "dist"));
 }
 
@@ -80,7 +80,7 @@ function gather(dist: string): string {
   take(join(dist, "image.tar"), files.image);
   const krew = join(dist, "krew");
   if (existsSync(krew)) for (const name of readdirSync(krew)) take(join(krew, name));
-  if ("chart" in scripts) take(join(dist, files.chart));
+  for (const file of [files.chart, files.kustomize]) take(join(dist, file));
   completeRelease(folder, join(folder, `ebb-linux-${process.arch}`));
   return folder;
 }

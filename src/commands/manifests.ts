@@ -94,8 +94,11 @@ function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]
     );
     problems.push(...needless);
   }
-  if (schedule !== undefined && chosen.length === 1 && call.origins.replicas !== "default") {
-    problems.push("--replicas: with --schedule there are none; leave one of them out");
+  if (schedule !== undefined && chosen.length === 1) {
+    const { replicas, podMonitor } = options;
+    for (const flag of given({ replicas, podMonitor }, call).map((word) => word.replace(/=.*/, ""))) {
+      problems.push(`${flag}: with --schedule there are none; leave one of them out`);
+    }
   }
   if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
 }

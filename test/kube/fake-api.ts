@@ -12,6 +12,8 @@ export interface FakeApi extends ApiClient {
   next: "fails" | "is lost on the way back" | undefined;
   /** Whether all requests but deletes fail without an answer. */
   isDown: boolean;
+  /** Whether the account may create objects; by default it may. */
+  mayCreate: boolean;
   /** Adds or replaces an object, with a new resourceVersion. */
   put(path: string, object: object): void;
 }
@@ -20,8 +22,8 @@ export interface FakeApi extends ApiClient {
 export function createFakeApi(): FakeApi {
   const objects = new Map<string, KubeObject>();
   let version = 1;
-  const refuse = (status: number, reason: string): never => {
-    throw new ApiError(reason, { status, reason, retryAfterMs: undefined });
+  const refuse = (status: number, reason: string, message = reason): never => {
+    throw new ApiError(message, { status, reason, retryAfterMs: undefined });
   };
   const fail = (): never => {
     throw new ApiError("no answer", { status: undefined, reason: "Unreachable", retryAfterMs: undefined });
@@ -32,6 +34,7 @@ export function createFakeApi(): FakeApi {
     objects,
     next: undefined,
     isDown: false,
+    mayCreate: true,
     put(path, object) {
       const { metadata } = object as KubeObject;
       objects.set(path, { ...object, metadata: { ...metadata, resourceVersion: String(++version) } });
@@ -43,6 +46,7 @@ export function createFakeApi(): FakeApi {
     },
     create: async <T>(collection: string, body: object) => {
       const path = `${collection}/${(body as KubeObject).metadata.name}`;
+      if (!fake.mayCreate) refuse(403, "Forbidden", `User "ebb" cannot create resource "${collection}"`);
       if (objects.has(path)) refuse(409, "AlreadyExists");
       return write<T>(path, body);
     },

@@ -14,7 +14,7 @@ import { startPublisher } from "./publisher.ts";
 setDefaultTimeout(600_000);
 
 const project = resolve(import.meta.dirname, "../..");
-const { version, scripts } = packageJson;
+const { version } = packageJson;
 const publisher = await startPublisher();
 const { path, name, mustRun, push } = publisher;
 afterAll(() => publisher[Symbol.asyncDispose]());
@@ -42,8 +42,7 @@ test("SHA256SUMS has all files but itself and its signature", async () => {
   );
   const others = [files.image, "CHANGES.md", "LICENSES.txt", "ebb-webhook.yaml", "ebb-reaper.yaml"];
   const krew = ["ebb.yaml", ...["amd64", "arm64"].map((arch) => `kubectl-ebb-v${version}-linux-${arch}.tar.gz`)];
-  const charts = "chart" in scripts ? [files.chart] : [];
-  expect(listed.toSorted()).toEqual([...built, ...others, ...krew, ...charts].toSorted());
+  expect(listed.toSorted()).toEqual([...built, ...others, ...krew, files.chart, files.kustomize].toSorted());
 });
 
 test("the image in the registry is for these platforms, and has the executables of SHA256SUMS as /ebb", async () => {
@@ -77,7 +76,6 @@ test("all of it has the version of package.json", async () => {
     expect(images).toEqual([`${name}:${version}@${imageIn(released).digest}`]);
   }
   expect(readFileSync(join(released, "CHANGES.md"), "utf8")).toStartWith(`## ${version}`);
-  if (!("chart" in scripts)) return;
   const chart = await mustRun(`tar -xOzf ${files.chart} ebb/Chart.yaml`, released);
   expect(Bun.YAML.parse(chart)).toMatchObject({ version, appVersion: version });
 });

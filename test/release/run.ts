@@ -4,9 +4,9 @@ import { compiledProgram } from "../sidecars/compile.ts";
 import { programsOf } from "../sidecars/programs.ts";
 
 const HELP = `npm run test:release -- [WORD...]
-  compiles cosign, Helm, actionlint and containerd, once, and runs the tests of a release, or \`bun test WORD...\`
+  compiles cosign, Helm 3 and 4, Kustomize, actionlint and containerd, once, and runs the tests of a release, or \`bun test WORD...\`
   bun test/release/cluster/run.ts [WORD...]  runs those that need a Kubernetes alone
-  the first time it downloads Go modules and compiles for 5 minutes on two cores`;
+  the first time it downloads Go modules and compiles for 10 minutes on two cores`;
 
 const [, , ...words] = process.argv;
 
@@ -22,10 +22,10 @@ async function main(): Promise<number> {
   const missing = releasePackages.filter(({ check }) => !isInstalled(check)).map(({ name }) => name);
   if (missing.length > 0) throw new Error(`run: ${aptInstall(missing).join(" ")}`);
   for (const name of programsOf("release")) compiledProgram(name);
-  if (words.length > 0) return await bun("test", "--timeout", "60000", ...words);
+  if (words.length > 0) return await bun("test", "--timeout", "600000", ...words);
   const apart = ["--path-ignore-patterns", "test/release/cluster/**"];
   const codes = [
-    await bun("test", "--timeout", "60000", "test/release", ...apart),
+    await bun("test", "--timeout", "600000", "test/release", ...apart),
     await bun("test/release/cluster/run.ts"),
   ];
   return Math.max(...codes);

@@ -143,6 +143,15 @@ export const programs = {
     variables: { "helm.sh/helm/v3/internal/version.version": "v3.22.0" },
     usedBy: ["cluster", "release"],
   },
+  "helm-4": {
+    name: "helm",
+    pins: "helm-4",
+    module: "helm.sh/helm/v4",
+    version: "v4.3.0",
+    folder: "cmd/helm",
+    variables: { "helm.sh/helm/v4/internal/version.version": "v4.3.0" },
+    usedBy: ["release"],
+  },
   "cert-manager-controller": {
     ...certManager,
     name: "controller",
@@ -155,7 +164,7 @@ export const programs = {
     pins: "kustomize",
     module: "sigs.k8s.io/kustomize/kustomize/v5",
     version: "v5.7.1",
-    usedBy: ["cluster"],
+    usedBy: ["cluster", "release"],
   },
   "argo-workflow-controller": {
     ...argo,

@@ -1,28 +1,35 @@
 const MIB = 1024 * 1024;
 
-/**
- * How many of the biggest requests fit into memory while they arrive. Only one of those that have arrived is handled at
- * a time.
- */
-const BIGGEST_AT_ONCE = 4;
-/** The memory that a request takes while it is handled, as a multiple of its size. */
-const TIMES_ITS_SIZE = 10;
-/** The memory that the webhook takes with its 1,000 connections and no requests. */
-const IDLE_MIB = 80;
-/** The memory of look-ups: what is remembered of images and Secrets, and the answers that arrive. */
-const LOOKUPS_MIB = 48;
+/** What decides how much memory the webhook needs. The chart computes with the same numbers. */
+export const memory = {
+  /**
+   * How many of the biggest requests fit into memory while they arrive. Only one of those that have arrived is handled
+   * at a time.
+   */
+  biggestAtOnce: 4,
+  /** The memory that a request takes while it is handled, as a multiple of its size. */
+  timesItsSize: 10,
+  /** The memory that the webhook takes with its 1,000 connections and no requests. */
+  idleMiB: 80,
+  /** The memory of look-ups: what is remembered of images and Secrets, and the answers that arrive. */
+  lookUpsMiB: 48,
+  /** How much more than is needed the limit is: for garbage that is not collected yet. */
+  spare: 1.25,
+  /** The limit is a multiple of this. */
+  stepMiB: 32,
+} as const;
 
-/** Returns how many bytes of request bodies the webhook holds at a time: 4 of the biggest (BIGGEST_AT_ONCE). */
+/** Returns how many bytes of request bodies the webhook holds at a time: 4 of the biggest. */
 export function requestRoomBytes(maxRequestBytes: number): number {
-  return BIGGEST_AT_ONCE * maxRequestBytes;
+  return memory.biggestAtOnce * maxRequestBytes;
 }
 
 /**
- * Returns the memory limit of the webhook's container in MiB, a multiple of 32 (`npm run bench -- webhook` measures
- * what it needs). A quarter more than is needed is for garbage that is not collected yet.
+ * Returns the memory limit of the webhook's container in MiB (`npm run bench -- webhook` measures what it needs).
  */
 export function memoryLimitMiB(maxRequestBytes: number, asksRegistries: boolean): number {
-  const bytes = requestRoomBytes(maxRequestBytes) + TIMES_ITS_SIZE * maxRequestBytes;
-  const needed = IDLE_MIB + bytes / MIB + (asksRegistries ? LOOKUPS_MIB : 0);
-  return Math.ceil((1.25 * needed) / 32) * 32;
+  const { timesItsSize, idleMiB, lookUpsMiB, spare, stepMiB } = memory;
+  const bytes = requestRoomBytes(maxRequestBytes) + timesItsSize * maxRequestBytes;
+  const needed = idleMiB + bytes / MIB + (asksRegistries ? lookUpsMiB : 0);
+  return Math.ceil((spare * needed) / stepMiB) * stepMiB;
 }

@@ -1,5 +1,6 @@
 import { type Plan, planRotation } from "../../core/cluster/rotation.ts";
-import { isConflict } from "../api/api-error.ts";
+import { EXIT, Failure } from "../../core/run/exit.ts";
+import { isConflict, lacksRight } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { followObject } from "../controller/follow.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
@@ -124,7 +125,11 @@ function isTooSoon(lastMs: number | undefined, nowMs: number): boolean {
   return lastMs !== undefined && Math.abs(nowMs - lastMs) < PACE_MS;
 }
 
-function write(
+/**
+ * Writes the Secret. One that does not exist is created if the account may do that.
+ * @throws ApiError, or Failure(69) if the Secret does not exist and may not be created
+ */
+async function write(
   { api, namespace, secret }: OwnCertificates,
   body: Secret,
   isNew: boolean,
@@ -132,7 +137,11 @@ function write(
 ): Promise<Secret> {
   const asking = { signal, retries: 0 };
   const secrets = secretsPath({ namespace });
-  return isNew ? api.create<Secret>(secrets, body, asking) : api.update<Secret>(`${secrets}/${secret}`, body, asking);
+  if (!isNew) return await api.update<Secret>(`${secrets}/${secret}`, body, asking);
+  return await api.create<Secret>(secrets, body, asking).catch((error: unknown) => {
+    if (!lacksRight(error)) throw error;
+    throw new Failure(EXIT.unavailable, `the Secret ${secret} does not exist: apply the manifests again`);
+  });
 }
 
 function tell(planned: Exclude<Plan, { kind: "keep" }>, log: Context["log"]): void {

@@ -84,6 +84,16 @@ export interface NetworkPolicyPlan {
   readonly asks: readonly string[];
 }
 
+/** Returns the PodMonitor of a component, by which the Prometheus operator scrapes each of its pods. */
+export function podMonitor(installation: Installation, component: Component): Manifest {
+  const metadata = metadataIn(installation, component);
+  const spec = {
+    selector: { matchLabels: selectorOf(installation, component) },
+    podMetricsEndpoints: [{ port: "http", path: "/metrics" }],
+  };
+  return { object: { apiVersion: "monitoring.coreos.com/v1", kind: "PodMonitor", metadata, spec } };
+}
+
 /** The API group of RBAC. */
 const GROUP = "rbac.authorization.k8s.io";
 
@@ -124,14 +134,17 @@ export interface CommentedRole extends Omit<Manifest, "object"> {
   readonly rules: readonly PolicyRule[];
 }
 
-/**
- * Returns the rules that leader election by the Lease of this name needs: to create Leases, to read and update this
- * one.
- */
-export function leaseRules(name: string): readonly PolicyRule[] {
-  const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
-  return [
-    { ...leases, verbs: ["create"] },
-    { ...leases, resourceNames: [name], verbs: ["get", "update"] },
-  ];
+/** Returns the Lease of a component, which its replicas fill. */
+export function lease(installation: Installation, component: Component): Manifest {
+  const metadata = metadataIn(installation, component);
+  return {
+    about:
+      "The Lease by which replicas agree on who acts. It is installed empty, so that none needs the right to create any.",
+    object: { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata },
+  };
+}
+
+/** Returns the rule that leader election by the Lease of this name needs. */
+export function leaseRule(name: string): PolicyRule {
+  return { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: [name], verbs: ["get", "update"] };
 }

@@ -18,6 +18,7 @@ export interface Installation {
   readonly replicas: number;
   readonly priorityClass: string | undefined;
   readonly networkPolicy: boolean;
+  readonly podMonitor: boolean;
   readonly certManager: boolean;
   readonly failurePolicy: "Ignore" | "Fail";
   readonly timeoutSeconds: number;

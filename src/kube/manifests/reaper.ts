@@ -1,11 +1,13 @@
-import type { MethodKind } from "../../core/reap/methods.ts";
+import { type MethodKind, methodKinds } from "../../core/reap/methods.ts";
 import { rightsByMethod } from "../../core/reap/rights.ts";
 import {
   deployment,
   disruptionBudget,
-  leaseRules,
+  lease,
+  leaseRule,
   networkPolicy,
   type PolicyRule,
+  podMonitor,
   podTemplate,
   roleWithBinding,
   serviceAccount,
@@ -27,9 +29,15 @@ export function reaperManifests(installation: Installation): readonly Manifest[]
     serviceAccount(installation, "reaper"),
     ...reaperRbacManifests(installation),
     ...(installation.networkPolicy ? [networkPolicy(installation, "reaper", policy)] : []),
-    ...(isCronJob
-      ? [cronJob(installation, schedule)]
-      : [disruptionBudget(installation, "reaper"), replicas(installation)]),
+    ...(isCronJob ? [cronJob(installation, schedule)] : running(installation)),
+  ];
+}
+
+function running(installation: Installation): readonly Manifest[] {
+  return [
+    disruptionBudget(installation, "reaper"),
+    replicas(installation),
+    ...(installation.podMonitor ? [podMonitor(installation, "reaper")] : []),
   ];
 }
 
@@ -93,7 +101,7 @@ function reaperRbacManifests(installation: Installation): readonly Manifest[] {
     reapNamespaces.length === 0
       ? inCluster(installation)
       : reapNamespaces.flatMap((namespace, at) => inNamespace(installation, namespace, at === 0));
-  return [...where, ...(leads(installation) ? lease(installation) : [])];
+  return [...where, ...(leads(installation) ? leaseManifests(installation) : [])];
 }
 
 /** Reports whether replicas elect a leader. */
@@ -130,7 +138,7 @@ function podRules({ methods, dryRun }: Installation): readonly PolicyRule[] {
   const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] };
   if (dryRun) return [pods];
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "list"] };
-  return [pods, ...methods.map(ruleOf), events];
+  return [pods, ...methodKinds.filter((kind) => methods.includes(kind)).map(ruleOf), events];
 }
 
 function ruleOf(methods: MethodKind): PolicyRule {
@@ -138,14 +146,10 @@ function ruleOf(methods: MethodKind): PolicyRule {
   return { apiGroups: [""], resources: [resource], verbs };
 }
 
-/** Returns the role for the Lease, under another name than the Role above, which may be in the same namespace. */
-function lease(installation: Installation): readonly Manifest[] {
+/** Returns the Lease, and its role under another name than the Role above, which may be in the same namespace. */
+function leaseManifests(installation: Installation): readonly Manifest[] {
   const name = nameOf(installation, "reaper");
-  return roleWithBinding(installation, "reaper", {
-    about: "The Lease by which replicas agree on who acts.",
-    kind: "Role",
-    metadata: { ...metadataIn(installation, "reaper"), name: `${name}-lease` },
-    rules: leaseRules(name),
-    notes: { rules: "What does not exist yet cannot be limited by name: create stands alone." },
-  });
+  const metadata = { ...metadataIn(installation, "reaper"), name: `${name}-lease` };
+  const role = { kind: "Role", metadata, rules: [leaseRule(name)] } as const;
+  return [lease(installation, "reaper"), ...roleWithBinding(installation, "reaper", role)];
 }

@@ -4,9 +4,11 @@ import { certManagerManifests } from "./cert-manager.ts";
 import {
   deployment,
   disruptionBudget,
-  leaseRules,
+  lease,
+  leaseRule,
   networkPolicy,
   type PolicyRule,
+  podMonitor,
   roleWithBinding,
   serviceAccount,
 } from "./common.ts";
@@ -39,12 +41,13 @@ export function webhookManifests(installation: Installation): readonly Manifest[
   return [
     admissionManifest(installation),
     serviceAccount(installation, "webhook"),
-    ...(certManager ? certManagerManifests(installation) : rbacManifests(installation)),
+    ...(certManager ? certManagerManifests(installation) : ownCaManifests(installation)),
     ...(installation.pullSecrets ? pullSecretManifests(installation) : []),
     ...(installation.networkPolicy ? [networkPolicy(installation, "webhook", policy)] : []),
     service(installation),
     disruptionBudget(installation, "webhook"),
     deploymentManifest(installation),
+    ...(installation.podMonitor ? [podMonitor(installation, "webhook")] : []),
   ];
 }
 
@@ -61,17 +64,18 @@ function service(installation: Installation): Manifest {
 }
 
 /**
- * Returns the roles and their bindings of a webhook with a CA of its own: to keep it in a Secret, elect a leader, and
- * write the caBundle.
+ * Returns what a webhook with a CA of its own needs: the Secret that it keeps it in, the Lease by which replicas elect a
+ * leader, and the roles and their bindings to use both, and to write the caBundle.
  */
-function rbacManifests(installation: Installation): readonly Manifest[] {
+function ownCaManifests(installation: Installation): readonly Manifest[] {
   return [
+    secret(installation),
+    lease(installation, "webhook"),
     ...roleWithBinding(installation, "webhook", {
-      about: "The webhook's own CA and certificate are in a Secret; a Lease says which replica renews them.",
+      about: "The webhook's own CA and certificate are in its Secret; its Lease says which replica renews them.",
       kind: "Role",
       metadata: metadataIn(installation, "webhook"),
       rules: rulesInNamespace(installation),
-      notes: { rules: "What does not exist yet cannot be limited by name: create stands alone." },
     }),
     ...roleWithBinding(installation, "webhook", {
       about: "Its CA goes into its own registration, and into no other.",
@@ -80,6 +84,19 @@ function rbacManifests(installation: Installation): readonly Manifest[] {
       rules: rulesInCluster(installation),
     }),
   ];
+}
+
+/**
+ * Returns the Secret, which the webhook fills. It has no data, so that no `kubectl apply` takes away what is there; and
+ * no type, which cannot be changed and was another one if cert-manager made it.
+ */
+function secret(installation: Installation): Manifest {
+  const metadata = { ...metadataIn(installation, "webhook"), name: secretOf(installation) };
+  return {
+    about:
+      "It is installed empty: the webhook writes its CA and certificate into it, and needs no right to create any.",
+    object: { apiVersion: "v1", kind: "Secret", metadata },
+  };
 }
 
 /** Returns the role and its binding of a webhook that reads the Secrets that pods name to pull their images. */
@@ -100,11 +117,10 @@ function hasToken({ certManager, pullSecrets }: Installation): boolean {
 }
 
 function rulesInNamespace(installation: Installation): readonly PolicyRule[] {
-  const secrets = { apiGroups: [""], resources: ["secrets"] };
+  const resourceNames = [secretOf(installation)];
   return [
-    { ...secrets, verbs: ["create"] },
-    { ...secrets, resourceNames: [secretOf(installation)], verbs: ["get", "list", "watch", "update"] },
-    ...leaseRules(nameOf(installation, "webhook")),
+    { apiGroups: [""], resources: ["secrets"], resourceNames, verbs: ["get", "list", "watch", "update"] },
+    leaseRule(nameOf(installation, "webhook")),
   ];
 }
 

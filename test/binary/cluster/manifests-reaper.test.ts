@@ -43,16 +43,26 @@ function settingsOf(all: readonly Any[]) {
 
 const cluster = ["ClusterRole", "ClusterRoleBinding"];
 const role = ["Role", "RoleBinding"];
+const ofLease = ["Lease", ...role];
 const running = ["PodDisruptionBudget", "Deployment"];
-const ofWebhook = ["MutatingWebhookConfiguration", "ServiceAccount", ...role, ...cluster, "Service", ...running];
+const ofWebhook = [
+  "MutatingWebhookConfiguration",
+  "ServiceAccount",
+  "Secret",
+  ...ofLease,
+  ...cluster,
+  "Service",
+  ...running,
+];
 
 describe("ebb manifests reaper prints", () => {
   test.each<[string, string[], string[]]>([
-    ["rights in the cluster, and replicas that agree by a Lease", [], [...cluster, ...role, ...running]],
-    ["a Role for each namespace", ["--reap-namespace", "a,b"], [...role, ...role, ...role, ...running]],
+    ["rights in the cluster, and replicas that agree by a Lease", [], [...cluster, ...ofLease, ...running]],
+    ["a Role for each namespace", ["--reap-namespace", "a,b"], [...role, ...role, ...ofLease, ...running]],
     ["a CronJob, which needs no Lease", ["--schedule", "*/5 * * * *"], [...cluster, "CronJob"]],
     ["no Lease for a dry run", ["--dry-run", "--reap-namespace", "a"], [...role, ...running]],
-    ["a NetworkPolicy", ["--network-policy"], [...cluster, ...role, "NetworkPolicy", ...running]],
+    ["a PodMonitor", ["--pod-monitor"], [...cluster, ...ofLease, ...running, "PodMonitor"]],
+    ["a NetworkPolicy", ["--network-policy"], [...cluster, ...ofLease, "NetworkPolicy", ...running]],
   ])("%s", async (_, flags, kinds) => {
     const all = await objects(...flags, "reaper");
     expect(all.map(({ kind }) => kind)).toEqual(["Namespace", "ServiceAccount", ...kinds]);
@@ -60,7 +70,7 @@ describe("ebb manifests reaper prints", () => {
 
   test("the webhook before it where both are asked for, and no object of both", async () => {
     const both = await objects("reaper", "webhook");
-    const ofReaper = ["ServiceAccount", ...cluster, ...role, ...running];
+    const ofReaper = ["ServiceAccount", ...cluster, ...ofLease, ...running];
     expect(both.map(({ kind }) => kind)).toEqual(["Namespace", ...ofWebhook, "Namespace", ...ofReaper]);
     const [webhook, reaper] = [await objects("webhook"), await objects("reaper")];
     expect(both).toEqual([...webhook, ...reaper]);
@@ -170,7 +180,13 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `%s
     expect(leases).toHaveLength(values.once || values.dryRun ? 0 : 1);
     for (const { rules, metadata } of leases) {
       expect(metadata.namespace).toBe(namespace);
-      expect(rules[1].resourceNames).toEqual([values.lease]);
+      const [{ resourceNames, verbs }] = rules;
+      expect({ count: rules.length, resourceNames, verbs }).toEqual({
+        count: 1,
+        resourceNames: [values.lease],
+        verbs: ["get", "update"],
+      });
+      expect(find(all, "Lease").metadata).toMatchObject({ name: values.lease, namespace });
     }
   });
 });
@@ -223,6 +239,11 @@ describe("an option of ebb manifests reaper", () => {
       "replicas of a CronJob",
       ["reaper", "--schedule", "@daily", "--replicas", "3"],
       "--replicas: with --schedule there are none",
+    ],
+    [
+      "metrics of a CronJob",
+      ["reaper", "--schedule", "@daily", "--pod-monitor"],
+      "--pod-monitor: with --schedule there are none",
     ],
     [
       "the reaper's flag for the webhook",

@@ -78,7 +78,7 @@ const ephemeral = ["patch pods/ephemeralcontainers"];
 const all = [seen, ...exec, ...portForward, ...ephemeral, events];
 const everywhere = ["list,watch namespaces"];
 const ownLabel = ["get namespaces/ITSELF"];
-const lease = ["create leases.coordination.k8s.io", "get,update leases.coordination.k8s.io/NAME"];
+const lease = ["get,update leases.coordination.k8s.io/NAME"];
 const inWork = "--reap-namespace=WORK";
 
 describe("the reaper's account may do what it needs, and nothing else:", () => {

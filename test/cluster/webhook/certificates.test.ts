@@ -191,7 +191,7 @@ test.concurrent("without permissions: what is missing is told, and it goes on as
   }
 }, 240_000);
 
-/** The least with which it works; `ebb manifests` gives the same. */
+/** The least with which it works, and the objects that it fills; `ebb manifests` gives the same. */
 function permissions({ name }: Namespace): readonly KubeObject[] {
   const apiVersion = "rbac.authorization.k8s.io/v1";
   const subjects = [{ kind: "ServiceAccount", name: "hook", namespace: name }];
@@ -202,9 +202,7 @@ function permissions({ name }: Namespace): readonly KubeObject[] {
     resourceNames,
   });
   const own = [
-    role([""], ["secrets"], ["create"]),
     role([""], ["secrets"], ["get", "list", "watch", "update"], [SECRET]),
-    role(["coordination.k8s.io"], ["leases"], ["create"]),
     role(["coordination.k8s.io"], ["leases"], ["get", "update"], ["ebb"]),
   ];
   const cluster = [
@@ -217,6 +215,8 @@ function permissions({ name }: Namespace): readonly KubeObject[] {
   ];
   const roleRef = (kind: string) => ({ apiGroup: "rbac.authorization.k8s.io", kind, name });
   return [
+    { apiVersion: "v1", kind: "Secret", metadata: { name: SECRET } },
+    { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "ebb" } },
     { apiVersion, kind: "Role", metadata: { name }, rules: own },
     { apiVersion, kind: "RoleBinding", metadata: { name }, roleRef: roleRef("Role"), subjects },
     { apiVersion, kind: "ClusterRole", metadata: { name }, rules: cluster },

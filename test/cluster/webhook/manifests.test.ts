@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { kubectl, tryKubectl } from "../kubectl.ts";
-import { deploymentOf } from "../objects.ts";
+import { deploymentOf, type KubeObject } from "../objects.ts";
 import { type Installation, installation } from "./installation.ts";
 
 // What the API server says of what `ebb manifests` prints. Its pods do not start: nothing is changed but by kubectl.
@@ -39,16 +40,30 @@ describe("kubectl", () => {
     expect(stdout.trimEnd().split("\n")).toHaveLength(installed.yaml.split("\n---\n").length - 1);
   });
 
-  test.concurrent.each(["apply", "apply --server-side"])("%s leaves caBundle to the webhook", async (words) => {
-    await using installed = await installation(...idle);
-    await installed.kubectl(...words.split(" "));
-    const caBundle = Buffer.from(await someCertificate()).toString("base64");
-    const patch = JSON.stringify([{ op: "add", path: "/webhooks/0/clientConfig/caBundle", value: caBundle }]);
-    await kubectl(["patch", registration, installed.name, "--type=json", "-p", patch]);
-    expect(await installed.kubectl(...words.split(" "))).toMatchObject({ code: 0, stderr: "" });
-    const path = "jsonpath={.webhooks[0].clientConfig.caBundle}";
-    expect(await kubectl(["get", registration, installed.name, "-o", path])).toBe(caBundle);
-  });
+  test.concurrent.each(["apply", "apply --server-side"])(
+    "%s leaves caBundle, Secret and Lease to the webhook",
+    async (words) => {
+      await using installed = await installation(...idle);
+      const { here } = installed;
+      const name = `${installed.name}-certificates`;
+      await here.kubectl("create", "secret", "tls", name, `--cert=${certificate}`, `--key=${certificate}`); // as cert-manager
+      const { data } = await here.object<KubeObject & { readonly data: object }>(`secret/${name}`);
+      await installed.kubectl(...words.split(" "));
+      const spec = { holderIdentity: "a", leaseDurationSeconds: 15 };
+      await here.kubectl("patch", `lease/${installed.name}`, "--type=merge", "-p", JSON.stringify({ spec }));
+      const caBundle = Buffer.from(await Bun.file(certificate).text()).toString("base64");
+      const patch = JSON.stringify([{ op: "add", path: "/webhooks/0/clientConfig/caBundle", value: caBundle }]);
+      await kubectl(["patch", registration, installed.name, "--type=json", "-p", patch]);
+      expect(await installed.kubectl(...words.split(" "))).toMatchObject({ code: 0, stderr: "" });
+      const path = "jsonpath={.webhooks[0].clientConfig.caBundle}";
+      expect(await kubectl(["get", registration, installed.name, "-o", path])).toBe(caBundle);
+      expect(await here.object(`secret/${name}`)).toMatchObject({
+        data,
+        metadata: { labels: { "app.kubernetes.io/name": "ebb" } },
+      });
+      expect(await here.object(`lease/${installed.name}`)).toMatchObject({ spec });
+    },
+  );
 });
 
 test.concurrent("Pod Security: the webhook's pods are let in where all is restricted, others are not", async () => {
@@ -73,7 +88,7 @@ describe("the webhook's account", () => {
     const lease = `leases.coordination.k8s.io/${installed.name}`;
     const ownRegistration = `${registration}/${installed.name}`;
     const expected: [verb: string, what: string, where: string, may: boolean][] = [
-      ["create", "secrets", own, true],
+      ["create", "secrets", own, false],
       ["get", secret, own, true],
       ["watch", secret, own, true],
       ["update", secret, own, true],
@@ -82,7 +97,7 @@ describe("the webhook's account", () => {
       ["list", "secrets", own, false],
       ["create", "secrets", elsewhere, false],
       ["get", secret, elsewhere, false],
-      ["create", "leases.coordination.k8s.io", own, true],
+      ["create", "leases.coordination.k8s.io", own, false],
       ["get", lease, own, true],
       ["update", lease, own, true],
       ["update", "leases.coordination.k8s.io/other", own, false],
@@ -164,6 +179,5 @@ async function versionsOf({ here, name }: Installation): Promise<unknown> {
   return all.map(({ metadata }) => metadata.generation);
 }
 
-async function someCertificate(): Promise<string> {
-  return await Bun.file(new URL("../../fixtures/localhost.pem", import.meta.url)).text();
-}
+/** A file with a certificate and its key. */
+const certificate = join(import.meta.dirname, "../../fixtures/localhost.pem");

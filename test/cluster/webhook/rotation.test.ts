@@ -12,7 +12,7 @@ import { installation } from "./installation.ts";
 const LIVES = ["--certificate-validity", "20s", "--ca-validity", "60s"];
 const containers = [{ name: "app", image: "localhost/app:test", command: ["/app"] }];
 
-test("each new certificate and CA is taken without a pod refused; also when a leader goes and the Secret is deleted", async () => {
+test("each new certificate and CA is taken without a pod refused; also when a leader goes, and the Secret is deleted and installed again", async () => {
   await using target = await namespace();
   const selector = `kubernetes.io/metadata.name=${target.name}`;
   await using installed = await installation("--failure-policy", "Fail", "--namespace-selector", selector, ...LIVES);
@@ -41,18 +41,16 @@ test("each new certificate and CA is taken without a pod refused; also when a le
       await takes(20);
     }
   })();
-  const secret = async (): Promise<Secret | undefined> => {
-    const names = await here.kubectl("get", "secrets", "--selector", "app.kubernetes.io/managed-by=ebb", "-o", "json");
-    return (JSON.parse(names).items as Secret[]).find(({ metadata }) => metadata.name.endsWith("certificates"));
-  };
-  const newest = async () => readSecret(await secret()).serving?.authority;
+  const secret = `secret/${installed.name}-certificates`;
+  const newest = async () => readSecret(await here.object<Secret>(secret)).serving?.authority;
   const first = await newest();
   await here.until("another CA has signed", async () => ![undefined, first].includes(await newest()));
   const before = await newest();
   const { spec } = await here.object<KubeObject & { spec: { holderIdentity: string } }>(`lease/${installed.name}`);
   const leading = (await replicas()).find(({ metadata }) => spec.holderIdentity.startsWith(metadata.name));
   await here.kubectl("delete", "pod", leading?.metadata.name as string, "--wait=false");
-  await here.kubectl("delete", "secret", (await secret())?.metadata.name as string);
+  await here.kubectl("delete", secret);
+  expect(await installed.kubectl("apply")).toMatchObject({ code: 0 });
   await here.until("yet another CA has signed", async () => ![undefined, first, before].includes(await newest()));
   const count = answers.get("changed") ?? 0;
   await here.until("more answers", () => (answers.get("changed") ?? 0) > count + 50 || answers.size > 1);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Namespace } from "../cluster.ts";
 import { kubectl } from "../kubectl.ts";
+import type { KubeObject } from "../objects.ts";
 import { createPod, inject, keepCreating, startInstallation } from "./installation.ts";
 
 // While pods are created all the time, something happens to the webhook that `ebb manifests` has installed.
@@ -52,6 +53,33 @@ describe("every pod gets ebb", () => {
         const logs = await Promise.all(pods.map(({ metadata }) => here.logs(metadata.name, "webhook")));
         return logs.every((log) => log.includes("serving with a new certificate"));
       });
+    }
+    expectAllChanged(creating.created);
+  });
+
+  test.concurrent("while Secret and Lease are deleted, and installed again", async () => {
+    await using installed = await startInstallation();
+    const { here, name } = installed;
+    await using there = await installed.namespace();
+    const creating = keepCreating(there);
+    {
+      await using _ = creating;
+      const first = await bundleOf(name);
+      await here.kubectl("delete", `secret/${name}-certificates`, `lease/${name}`);
+      for (const what of [`Secret ${name}-certificates`, `Lease ${name}`]) {
+        await here.until(`the log asks for the ${what}`, async () => {
+          const pods = await here.pods(component);
+          const logs = await Promise.all(pods.map(({ metadata }) => here.logs(metadata.name, "webhook")));
+          return logs.join("").includes(`the ${what} does not exist: apply the manifests again`);
+        });
+      }
+      await installed.kubectl("apply", "--server-side");
+      await here.until("the API server trusts another CA, too", async () => (await bundleOf(name)) !== first);
+      await here.until("a replica leads", async () => {
+        const { spec } = await here.object<KubeObject & { spec?: { holderIdentity?: string } }>(`lease/${name}`);
+        return spec?.holderIdentity;
+      });
+      await there.until("there are enough pods to judge", () => creating.created.length > 20);
     }
     expectAllChanged(creating.created);
   });

@@ -73,6 +73,21 @@ test("a certificate that lacks a name is replaced by one of the same CA", async 
   expect(heldOf(more).serving?.names).toContain("hook.example");
 });
 
+test("a Secret that was deleted, and may not be created, is asked for; installed again, it is filled, and what was served is trusted", async () => {
+  const world = createWorld();
+  await look(world);
+  const [before] = heldOf(world).authorities;
+  world.api.mayCreate = false;
+  world.api.objects.delete(SECRET);
+  await expect(look(world)).rejects.toThrow("the Secret certs does not exist: apply the manifests again");
+  expect(secretOf(world)).toBeUndefined();
+  world.api.put(SECRET, { apiVersion: "v1", kind: "Secret", metadata: { name: "certs", namespace: "ebb" } });
+  await look(world);
+  expect(heldOf(world).canSign).toBe(true);
+  expect(heldOf(world).authorities).toHaveLength(2);
+  expect(bundleOf(world)).toContain(before?.cert as string);
+});
+
 test.each(Object.values(KEYS))(
   "a Secret whose %s is broken is repaired, with what was served still trusted",
   async (key) => {

@@ -23,9 +23,10 @@ interface Candidate extends AsyncDisposable {
 interface Given {
   readonly periods?: Periods;
   readonly work?: (signal: AbortSignal) => Promise<void>;
+  readonly log?: ReturnType<typeof collectLog>;
 }
 
-function stand(api: FakeApi, identity: string, { periods = long, work }: Given = {}): Candidate {
+function stand(api: FakeApi, identity: string, { periods = long, work, log = collectLog() }: Given = {}): Candidate {
   const stop = new AbortController();
   const terms = { begun: 0, ended: 0 };
   const untilAborted = (signal: AbortSignal): Promise<void> => {
@@ -38,7 +39,7 @@ function stand(api: FakeApi, identity: string, { periods = long, work }: Given =
     terms.ended++;
   };
   const done = lead({ api, namespace: "x", name: "ebb", identity, periods }, serve, {
-    log: collectLog(),
+    log,
     signal: stop.signal,
   });
   const end = async (): Promise<void> => {
@@ -64,6 +65,19 @@ test("one leads; when it ends it gives the Lease back, and another leads", async
   expect(first.terms).toEqual({ begun: 1, ended: 1 });
   await second.end();
   expect(holder(api)).toBe("");
+});
+
+test("a Lease that does not exist, and may not be created, is asked for; installed empty, it is taken at once", async () => {
+  const api = createFakeApi();
+  api.mayCreate = false;
+  const log = collectLog();
+  await using candidate = stand(api, "a", { log });
+  const asked = () =>
+    log.lines.some(({ fields }) => fields.reason === "the Lease ebb does not exist: apply the manifests again");
+  await until("it asks for the Lease", asked, LONG_MS);
+  expect(candidate.terms.begun).toBe(0);
+  api.put(PATH, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "ebb", namespace: "x" } });
+  await until("it leads", () => leads(candidate), LONG_MS);
 });
 
 test("work that is done gives the Lease back", async () => {

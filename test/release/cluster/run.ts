@@ -11,5 +11,5 @@ await runSuite({
   task: "test:release",
   folder: "test/release/cluster",
   program: import.meta.path,
-  users: ["release"],
+  users: ["cluster", "release"],
 });

@@ -70,6 +70,13 @@ const installation = {
     syntax: boolean,
     help: "add a NetworkPolicy for ebb's own pods",
   }),
+  podMonitor: option({
+    flag: "pod-monitor",
+    group,
+    initial: false,
+    syntax: boolean,
+    help: "add a PodMonitor of the Prometheus operator, which must be installed, for ebb's own pods",
+  }),
   selector: requirements("selector", "only pods with these labels; webhook and reaper ignore others"),
 };
 

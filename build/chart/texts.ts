@@ -1,0 +1,141 @@
+import { webhookOptions } from "../../src/core/cli/cluster/webhook-options.ts";
+import { memory } from "../../src/core/cluster/webhook-memory.ts";
+
+// The templates of the chart that have no source in `ebb manifests`.
+
+/** What Helm prints after an installation. */
+export const notes = `ebb {{ .Chart.AppVersion }} is installed in the namespace {{ .Release.Namespace }}.
+{{- if .Values.webhook.enabled }}
+Test it:                                 helm test {{ .Release.Name }} --namespace {{ .Release.Namespace }}
+{{- if not .Values.webhook.all }}
+New pods of a namespace get ebb after:   kubectl label namespace NAME ebb.dev/inject=true
+{{- end }}
+Look at a pod that gets ebb:             kubectl -n NAME run try --image x --dry-run=server -o yaml --command -- /x
+Pods of {{ .Release.Namespace }} and kube-system never get it.
+{{- end }}
+{{- if .Values.reaper.enabled }}
+Stuck pods are ended after:              kubectl label namespace NAME ebb.dev/reap=true
+{{- end }}
+What is wrong, and what to do:           ebb doctor
+`;
+
+/**
+ * The pod of \`helm test\`: it sends the webhook a request as the API server does, to the Service, by the CA that is in the
+ * Secret. The object is no pod, so it is let through.
+ */
+export const test = `{{- if .Values.webhook.enabled }}
+{{- $name := printf "%s-webhook" (include "ebb.fullname" .) }}
+apiVersion: v1
+kind: Pod
+metadata:
+  name: {{ $name }}-test
+  namespace: {{ .Release.Namespace | quote }}
+  labels:
+    app.kubernetes.io/name: ebb
+    app.kubernetes.io/instance: {{ include "ebb.fullname" . | quote }}
+    app.kubernetes.io/component: test
+    helm.sh/chart: {{ include "ebb.chart" . | quote }}
+    app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+  annotations:
+    helm.sh/hook: test
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+    ebb.dev/inject: "false"
+spec:
+  restartPolicy: Never
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- range . }}
+    - name: {{ . | quote }}
+    {{- end }}
+  {{- end }}
+  nodeSelector:
+    kubernetes.io/os: linux
+    {{- with .Values.webhook.nodeSelector }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with .Values.webhook.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    runAsGroup: 65532
+    seccompProfile:
+      type: RuntimeDefault
+  volumes:
+    - name: ca
+      secret:
+        secretName: {{ $name }}-certificates
+        items:
+          - key: ca.crt
+            path: ca.crt
+  containers:
+    - name: test
+      image: {{ include "ebb.image" . | quote }}
+      {{- with .Values.image.pullPolicy }}
+      imagePullPolicy: {{ . | quote }}
+      {{- end }}
+      command: [/ebb, request, POST, "https://{{ $name }}.{{ .Release.Namespace }}.svc/mutate"]
+      args:
+        - --header=content-type:application/json
+        - --timeout=10s
+        - |-
+          --body={"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"helm-test","kind":{"group":"","version":"v1","kind":"ConfigMap"},"operation":"CREATE","object":{}}}
+      env:
+        - name: NODE_EXTRA_CA_CERTS
+          value: /ca/ca.crt
+      resources:
+        requests:
+          cpu: 20m
+          memory: 64Mi
+        limits:
+          memory: 128Mi
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities:
+          drop: [ALL]
+      volumeMounts:
+        - name: ca
+          mountPath: /ca
+          readOnly: true
+{{- end }}
+`;
+
+const usualRequestMiB = webhookOptions.maxRequestBytes.initial / 1024 / 1024;
+
+/** The named templates that the others include. */
+export const helpers = `{{- define "ebb.fullname" -}}
+{{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) }}
+{{- .Values.fullnameOverride | default $name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "ebb.chart" -}}
+{{- printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "ebb.image" -}}
+{{- required "image.repository: expected the image that has ebb as /ebb, such as registry.example.com/ebb" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{- /* A label selector as kubectl has it. */}}
+{{- define "ebb.selector" -}}
+{{- range $at, $one := . }}
+{{- if $at }},{{ end }}
+{{- if eq .operator "DoesNotExist" }}!{{ end }}{{ .key }}
+{{- if eq .operator "In" }} in ({{ join "," .values }}){{ end }}
+{{- if eq .operator "NotIn" }} notin ({{ join "," .values }}){{ end }}
+{{- end }}
+{{- end }}
+
+{{- /* The webhook's memory limit, which follows from the largest request. */}}
+{{- define "ebb.webhookMemory" -}}
+{{- $request := .Values.webhook.maxRequestBytes | default "${usualRequestMiB}Mi" | trimSuffix "Mi" | int }}
+{{- $needed := add ${memory.idleMiB} (mul ${memory.biggestAtOnce + memory.timesItsSize} $request) }}
+{{- if or .Values.webhook.registries .Values.webhook.registryMirror }}{{ $needed = add $needed ${memory.lookUpsMiB} }}{{ end }}
+{{- divf (mulf ${memory.spare} $needed) ${memory.stepMiB} | ceil | int | mul ${memory.stepMiB} }}Mi
+{{- end }}
+`;

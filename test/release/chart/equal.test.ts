@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { parseAllDocuments } from "yaml";
+import { chartFolder } from "../../chart-folder.ts";
+import { ebb, temporaryFolder } from "../../harness.ts";
+import { compiledProgram } from "../../sidecars/compile.ts";
+import type { ProgramName } from "../../sidecars/programs.ts";
+import { type Installed, installations } from "./installations.ts";
+
+// For equal options, Helm makes of the chart what `ebb manifests` prints, but for Helm's own labels and tests.
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const chart = chartFolder(folder.path);
+
+describe.each(["helm", "helm-4"] as const)("%s", (name) => {
+  test("lints the chart without a complaint", async () => {
+    const { code, output } = await run(compiledProgram(name).path, "lint", "--strict", chart);
+    expect({ code, warnings: output.match(/\[(WARNING|ERROR)\].*/g) }).toEqual({ code: 0, warnings: null });
+  });
+
+  test("makes of any values what ebb manifests prints for the same options", async () => {
+    await fc.assert(
+      fc.asyncProperty(installations, async (installed) => {
+        const [helms, ours] = await Promise.all([rendered(name, installed), printed(installed)]);
+        expect(helms).toEqual(ours);
+      }),
+      { numRuns: 100 },
+    );
+  }, 600_000);
+
+  test.each<[string, object, string]>([
+    ["no image", { image: { repository: "" } }, "image.repository: expected the image that has ebb as /ebb"],
+    ["Secrets without registries", { webhook: { pullSecrets: true } }, "no registry is asked"],
+    ["an unknown value", { webhook: { al: true } }, "al"],
+  ])("refuses %s", async (_, values, message) => {
+    const { code, output } = await template(name, {
+      release: "ebb",
+      namespace: "mesh",
+      values,
+      flags: [],
+      components: [],
+    });
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining(message) });
+  });
+});
+
+async function rendered(name: ProgramName, installed: Installed) {
+  const { code, output } = await template(name, installed);
+  if (code !== 0) throw new Error(`helm template: ${output}`);
+  const own = ["helm.sh/chart", "app.kubernetes.io/managed-by"];
+  const objects = objectsOf(output).filter(({ metadata }) => metadata.annotations?.["helm.sh/hook"] === undefined);
+  for (const { metadata } of objects) for (const label of own) delete metadata.labels[label];
+  return byName(objects);
+}
+
+async function template(name: ProgramName, { release, namespace, values }: Installed) {
+  using scratch = temporaryFolder();
+  const file = join(scratch.path, "values.json");
+  await Bun.write(file, JSON.stringify(values));
+  const words = ["template", release, chart, "--namespace", namespace, "--values", file, "--kube-version", "1.36.3"];
+  return await run(compiledProgram(name).path, ...words);
+}
+
+async function printed({ namespace, flags, components }: Installed) {
+  const { code, stdout, stderr } = await ebb(["manifests", `--namespace=${namespace}`, ...flags, ...components]);
+  if (code !== 0) throw new Error(`ebb manifests ${flags.join(" ")}: ${stderr}`);
+  return byName(objectsOf(stdout));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read deeply
+type Any = any;
+
+function objectsOf(text: string): Any[] {
+  return parseAllDocuments(text, { version: "1.1" })
+    .map((document) => {
+      expect(document.errors).toEqual([]);
+      return document.toJS();
+    })
+    .filter((object) => object !== null);
+}
+
+function byName(objects: readonly Any[]): Readonly<Record<string, Any>> {
+  const named = objects.map((each) => [`${each.kind} ${each.metadata.namespace} ${each.metadata.name}`, each] as const);
+  expect(new Set(named.map(([name]) => name)).size).toBe(named.length);
+  return Object.fromEntries(named);
+}
+
+/** Runs a program. Resolves with its exit code and with what it wrote to stdout, or to stderr if it failed. */
+async function run(...command: readonly string[]): Promise<{ readonly code: number; readonly output: string }> {
+  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, output: code === 0 ? stdout : stderr };
+}

@@ -1,0 +1,57 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parse } from "yaml";
+import { version } from "../../../package.json";
+import { type Any, find, objectsOf } from "../../binary/cluster/printed-manifests.ts";
+import { runTool } from "../../cluster/rig/daemon.ts";
+import { ebb, temporaryFolder } from "../../harness.ts";
+import { compiledProgram } from "../../sidecars/compile.ts";
+
+const project = resolve(import.meta.dirname, "../../..");
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+await runTool(process.execPath, join(project, "build/chart/write.ts"), "--out", folder.path);
+const bases = join(folder.path, "kustomize");
+
+test.each(["webhook", "reaper"])(
+  "kustomize builds of the base of the %s what ebb manifests prints",
+  async (component) => {
+    const { stdout } = await ebb(["manifests", "--image", `registry.example.com/ebb:${version}`, component]);
+    expect(await built(join(bases, component))).toEqual(sorted(objectsOf(stdout)));
+  },
+);
+
+test.each([
+  ["webhook", "args.5"],
+  ["reaper", "args.0"],
+])("an overlay as in the manual changes the image of the %s, and of the pods that get ebb", async (component, at) => {
+  const page = readFileSync(join(project, "src/manual/webhook.md"), "utf8");
+  const [, overlay = ""] = /```yaml\n(resources: [^`]*)```/.exec(page) ?? [];
+  const place = join(bases, `of-${component}`);
+  mkdirSync(place);
+  const text = overlay.replace("[webhook]", `[../${component}]`).replace("args.5", at);
+  writeFileSync(join(place, "kustomization.yaml"), text);
+  const [container] = find(await built(place), "Deployment").spec.template.spec.containers;
+  expect(container.image).toBe("registry.internal/ebb:0.1.0");
+  expect(container.args).toContain("--image=registry.internal/ebb:0.1.0");
+});
+
+test.each(["helm", "helm-4"] as const)("%s reads the chart's archive", async (name) => {
+  const archive = join(folder.path, `ebb-${version}.tgz`);
+  const chart = parse(await runTool(compiledProgram(name).path, "show", "chart", archive));
+  expect(chart).toMatchObject({ name: "ebb", version, appVersion: version, apiVersion: "v2" });
+});
+
+async function built(path: string): Promise<readonly Any[]> {
+  return sorted(objectsOf(await runTool(compiledProgram("kustomize").path, "build", path)));
+}
+
+/** Kustomize has an order of its own. */
+function sorted(objects: readonly Any[]): readonly Any[] {
+  return objects.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+}
+
+function nameOf({ kind, metadata }: Any): string {
+  return `${kind} ${metadata.namespace} ${metadata.name}`;
+}

@@ -12,7 +12,8 @@ const project = resolve(import.meta.dirname, "../../..");
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 await runTool(process.execPath, join(project, "build/chart/write.ts"), "--out", folder.path);
-const bases = join(folder.path, "kustomize");
+await runTool("tar", "-xzf", join(folder.path, `ebb-${version}-kustomize.tgz`), "-C", folder.path);
+const bases = join(folder.path, "ebb");
 
 test.each(["webhook", "reaper"])(
   "kustomize builds of the base of the %s what ebb manifests prints",
@@ -28,9 +29,9 @@ test.each([
 ])("an overlay as in the manual changes the image of the %s, and of the pods that get ebb", async (component, at) => {
   const page = readFileSync(join(project, "src/manual/webhook.md"), "utf8");
   const [, overlay = ""] = /```yaml\n(resources: [^`]*)```/.exec(page) ?? [];
-  const place = join(bases, `of-${component}`);
+  const place = join(folder.path, `of-${component}`);
   mkdirSync(place);
-  const text = overlay.replace("[webhook]", `[../${component}]`).replace("args.5", at);
+  const text = overlay.replace("ebb/webhook", `../ebb/${component}`).replace("args.5", at);
   writeFileSync(join(place, "kustomization.yaml"), text);
   const [container] = find(await built(place), "Deployment").spec.template.spec.containers;
   expect(container.image).toBe("registry.internal/ebb:0.1.0");

@@ -1,4 +1,4 @@
-import { ofOwnCa, passedOn, toReaper } from "../../src/core/cli/cluster/installation-options.ts";
+import { ofLookUpsAlone, ofOwnCa, passedOn, toReaper } from "../../src/core/cli/cluster/installation-options.ts";
 import type { Requirement } from "../../src/core/cli/cluster/label-selector.ts";
 import { methodKinds } from "../../src/core/reap/methods.ts";
 import type { Component, Installation, Manifest } from "../../src/kube/manifests/installation.ts";
@@ -129,10 +129,12 @@ export function templateOf(name: Component): string {
   return withIndents([`{{- if .Values.${name}.enabled }}`, ...refusals[name], ...lines, "{{- end }}"]);
 }
 
+/** Refuses, as `ebb manifests` does, what would change nothing. */
+const lookUps = Object.keys(ofLookUpsAlone).map((key) => `webhook.${key}`);
 const refusals: Readonly<Record<Component, readonly string[]>> = {
   webhook: [
-    "{{- if and (or .Values.webhook.pullSecrets .Values.webhook.registrySecret .Values.webhook.registryCaConfigMap) (not (or .Values.webhook.registries .Values.webhook.registryMirror)) }}",
-    '{{- fail "webhook.pullSecrets, webhook.registrySecret, webhook.registryCaConfigMap: no registry is asked; name some in webhook.registries" }}',
+    `{{- if and (or ${lookUps.map((path) => `.Values.${path}`).join(" ")}) (not (or .Values.webhook.registries .Values.webhook.registryMirror)) }}`,
+    `{{- fail "${lookUps.join(", ")}: no registry is asked; name some in webhook.registries" }}`,
     "{{- end }}",
   ],
   reaper: [],

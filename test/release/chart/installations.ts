@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { others, valueOfOption } from "../../../build/chart/values.ts";
 import {
   installationOptions,
+  ofLookUpsAlone,
   ofReaperAlone,
   ofWebhookAlone,
 } from "../../../src/core/cli/cluster/installation-options.ts";
@@ -139,7 +140,7 @@ function sensible(options: Readonly<Record<string, Given | undefined>>, componen
   const isIdle = (option: string): boolean => {
     if (option in ofWebhookAlone && !components.includes("webhook")) return true;
     if (option in ofReaperAlone && !components.includes("reaper")) return true;
-    if (["pullSecrets", "registrySecret", "registryCaConfigMap"].includes(option)) {
+    if (option in ofLookUpsAlone) {
       return options.registries === undefined && options.registryMirror === undefined;
     }
     const isOnce = options.schedule !== undefined && !components.includes("webhook");

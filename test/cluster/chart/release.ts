@@ -35,7 +35,7 @@ export async function release(which: Helm): Promise<Release> {
   const here = await namespace({ "pod-security.kubernetes.io/enforce": "restricted" });
   const folder = temporaryFolder();
   const chart = chartFolder(folder.path);
-  const name = `${here.name}-ebb`;
+  const name = here.name.includes("ebb") ? here.name : `${here.name}-ebb`; // as charts do it; the name is hexadecimal
   const tryHelm = (...words: readonly string[]) => runHelm(which, folder.path, [...words, "--namespace", here.name]);
   const helm = async (...words: readonly string[]) => {
     const { code, stdout, stderr } = await tryHelm(...words);
@@ -88,7 +88,7 @@ async function objectsOf(name: string): Promise<readonly string[]> {
   const own = kinds.filter((kind) => !/^(events|componentstatuses|pods\.metrics|nodes\.metrics)/.test(kind)).join(",");
   const format = '{range .items[*]}{.kind}{" "}{.metadata.namespace}/{.metadata.name}{"\\n"}{end}';
   const all = (await kubectl(["get", own, "--all-namespaces", "-o", `jsonpath=${format}`])).split("\n");
-  return all.filter((line) => line.split("/")[1]?.startsWith(name));
+  return all.filter((line) => line.split("/")[1]?.startsWith(`${name}-`));
 }
 
 /** Returns the values of an image of the tests. */

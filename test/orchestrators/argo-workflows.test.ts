@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sidecarKind } from "../cluster/istio/istio.ts";
 import type { Pod } from "../cluster/objects.ts";
 import { logOf } from "../harness.ts";
-import { ended, endedPods, hasSignalled, startArgo, workflowOf } from "./argo.ts";
+import { ended, endedPods, hasSignalled, startArgo, type Workflow, workflowOf } from "./argo.ts";
 import { endsOf, images, type Mesh, startMesh } from "./mesh.ts";
 
 // Argo Workflows with its own controller and argoexec, beside a real Istio, in a namespace that has ebb. Its artifacts go
@@ -167,12 +167,12 @@ describe("a workflow that is terminated", () => {
     await here.apply([
       workflowOf(name, sidecarKind(isNative), {
         name: "all",
-        container: script(`await put("${name}/begun", "x"); setInterval(() => undefined, 1000);`),
+        containerSet: { containers: [{ ...script("setInterval(() => undefined, 1000);"), name: "main" }] },
         sidecars: [{ ...script("setInterval(() => undefined, 1000);"), name: "cache" }],
       }),
     ]);
-    const hasBegun = async () => (await mesh.requests(`/${name}/begun`)).length > 0;
-    await here.until("`main` runs", hasBegun, 240_000);
+    // Argo signals the containers of which it knows that they run, and no others. Of those in a set its status tells that.
+    await here.until("Argo knows that `main` runs", async () => (await phaseOf(name, "main")) === "Running", 240_000);
     await here.kubectl("patch", `workflow/${name}`, "--type=merge", "-p", '{"spec":{"shutdown":"Terminate"}}');
     expect((await ended(here, name)).status).toMatchObject({ phase: "Failed" });
     const [pod] = (await endedPods(here, name)) as [Pod];
@@ -180,6 +180,12 @@ describe("a workflow that is terminated", () => {
     expect(endsOf(pod)).toMatchObject({ cache: 143 });
   });
 });
+
+/** Resolves with the phase of a node, as Argo's status has it. */
+async function phaseOf(workflow: string, node: string): Promise<string | undefined> {
+  const { status } = await mesh.here.object<Workflow>(`workflow/${workflow}`);
+  return Object.values(status?.nodes ?? {}).find(({ displayName }) => displayName === node)?.phase;
+}
 
 const from = "{{steps.make.outputs.artifacts.figures}}";
 

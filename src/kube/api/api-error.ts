@@ -1,4 +1,4 @@
-import { redactUrl, redactUrls } from "../../core/base/redact.ts";
+import { HIDDEN, redactUrl, redactUrls } from "../../core/base/redact.ts";
 import { oneLine } from "../../core/base/text.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Access } from "./identity.ts";
@@ -82,6 +82,16 @@ const reasons: Readonly<Record<string, string>> = {
   UnsupportedProxyProtocol: "expected a proxy's URL with http: or https:",
 };
 
+/** Returns a request's path as errors show it: decoded, and without the words of a command, which may hold a secret. */
+export function shownPath(path: string): string {
+  const [place, query] = path.split("?", 2);
+  if (query === undefined) return path;
+  const values = [...new URLSearchParams(query)].map(
+    ([name, value]) => `${name}=${name === "command" ? HIDDEN : value}`,
+  );
+  return `${place}?${values.join("&")}`;
+}
+
 /**
  * Converts a network failure into an ApiError without a status (`Unreachable` or `Timeout`), which names request,
  * server and proxy, redacted, and the cause. Returns the signal's reason instead if the signal is aborted.
@@ -89,7 +99,7 @@ const reasons: Readonly<Record<string, string>> = {
 export function toApiError(error: unknown, { method, path, signal }: RequestName, { server, proxy }: Access): unknown {
   if (signal?.aborted) return signal.reason;
   const { name, code, message } = error as NodeJS.ErrnoException;
-  const where = `${method} ${redactUrl(path)}: ${redactUrl(server)}${proxy ? ` through the proxy ${redactUrl(proxy)}` : ""}`;
+  const where = `${method} ${shownPath(path)}: ${redactUrl(server)}${proxy ? ` through the proxy ${redactUrl(proxy)}` : ""}`;
   const none = { status: undefined, retryAfterMs: undefined };
   if (name === "TimeoutError") return new ApiError(`${where}: no answer in time`, { ...none, reason: "Timeout" });
   const known =

@@ -1,9 +1,8 @@
 import { isObject } from "../../core/base/json.ts";
-import { redactUrl } from "../../core/base/redact.ts";
 import { MiB } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import { findAccess } from "./access.ts";
-import { ApiError, type RequestName, toApiError } from "./api-error.ts";
+import { ApiError, type RequestName, shownPath, toApiError } from "./api-error.ts";
 import { createEventReader, type RawEvent, readBodyWithin } from "./body.ts";
 import type { Access, Surroundings } from "./identity.ts";
 import { type Query, withQuery } from "./query.ts";
@@ -195,7 +194,7 @@ async function refusal({ method, path }: Request, response: Response): Promise<A
   const body = await readBodyWithin(response, LARGEST_REFUSAL).catch(() => "");
   const { message, reason } = statusOf(body);
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  return new ApiError(`${method} ${redactUrl(path)}: ${response.status} ${message || response.statusText}`, {
+  return new ApiError(`${method} ${shownPath(path)}: ${response.status} ${message || response.statusText}`, {
     status: response.status,
     reason: reason ?? (response.statusText || String(response.status)),
     retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,

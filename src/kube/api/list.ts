@@ -1,6 +1,5 @@
 import { isObject } from "../../core/base/json.ts";
-import { redactUrl } from "../../core/base/redact.ts";
-import { ApiError } from "./api-error.ts";
+import { ApiError, shownPath } from "./api-error.ts";
 import type { ApiClient, KubeObject, List } from "./client.ts";
 import { type Query, withQuery } from "./query.ts";
 import type { RequestOptions } from "./retry.ts";
@@ -17,7 +16,7 @@ export async function listAt<T extends KubeObject>(
   const answer = await api.get<{ metadata: List<T>["metadata"]; items?: unknown }>(path, asking);
   const items = answer.items ?? [];
   if (Array.isArray(items) && items.every(isNamed)) return { ...answer, items };
-  const words = `GET ${redactUrl(path)}: an answer that is no list of the API`;
+  const words = `GET ${shownPath(path)}: an answer that is no list of the API`;
   throw new ApiError(words, { status: undefined, reason: "Unreachable", retryAfterMs: undefined });
 }
 

@@ -11,7 +11,7 @@ import { refuse, type StandInApi, startStandInApi } from "../api-server/api-serv
 const POD = "/api/v1/namespaces/shop/pods/p";
 const EXEC = `${POD}/exec?container=c&command=x`;
 /** As an error has it: a command may hold a secret. */
-const shown = `${POD}/exec?container=***&command=***`;
+const shown = `${POD}/exec?container=c&command=***`;
 const PROTOCOL = "v5.channel.k8s.io";
 
 function withPod(): StandInApi {

@@ -79,6 +79,7 @@ function parseSetting(given: string): readonly [option: string, value: string] |
 }
 
 function shownSetting(given: string): string {
+  if (podOptions.has(given)) return given; // its value is missing
   const equals = given.indexOf("=");
   const shown = podOptions.get(given.slice(0, Math.max(equals, 0)))?.shown;
   return shown === undefined ? HIDDEN : given.slice(0, equals + 1) + shown(given.slice(equals + 1));

@@ -13,7 +13,7 @@ import { writeOutput } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { replicaName } from "../controller/lease.ts";
 import { readNamespaces } from "../reaper/namespaces.ts";
-import { available, reapEach } from "../reaper/reap-once.ts";
+import { reapEach } from "../reaper/reap-once.ts";
 import { missingOf } from "../reaper/rights.ts";
 import { type EphemeralImage, runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
@@ -97,8 +97,8 @@ export async function explainPod({
   methods,
   ...session
 }: PodSession & Ending & { readonly settings: WhySettings }): Promise<number> {
-  const { api, pod, namespace, signal } = session;
-  const labels = await available(() => readNamespaces(api, [namespace], session), signal);
+  const { api, pod, namespace } = session;
+  const labels = await readNamespaces(api, [namespace], session);
   const policy = policyOf(settings, methods, labels);
   const missing = await lackedRights(methods, session);
   const reason = reasonOf(pod, policy, { now: Date.now(), missing });
@@ -110,7 +110,7 @@ export async function explainPod({
   return reason.stuck && !isDone ? EXIT.unavailable : EXIT.ok;
 }
 
-/** Resolves with the permissions to use the methods that the caller lacks; none if the API server does not tell. */
+/** Resolves with the permissions to use these methods that the caller lacks; none if the API server does not tell. */
 async function lackedRights(
   methods: readonly MethodKind[],
   { api, namespace, signal }: Session,

@@ -5,7 +5,6 @@ import { writeOutput } from "../../system/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
 import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
 import { type PodRef, pathOf, podRefOf } from "../reaper/act/acting.ts";
-import { available } from "../reaper/reap-once.ts";
 
 /** Where a command of the plugin works, and how it ends. */
 export interface Around {
@@ -40,15 +39,15 @@ export async function openSession(settings: ClusterSettings, around: Around): Pr
   return { ...around, api, namespace: namespace ?? api.namespace };
 }
 
-/** Opens a session and reads a pod. Rejects with Failure(64) if there is none, with Failure(69) if it cannot be read. */
+/** Opens a session and reads a pod. Rejects with Failure(64) if there is none. */
 export async function openPod(name: string, settings: ClusterSettings, around: Around): Promise<PodSession> {
   const session = await openSession(settings, around);
   const { api, namespace, signal } = session;
   try {
-    const pod = await available(() => api.get(pathOf({ namespace, name, uid: "" }), { signal }), signal);
+    const pod = await api.get(pathOf({ namespace, name, uid: "" }), { signal });
     return { ...session, pod, ref: podRefOf(pod) };
   } catch (error) {
-    if (!(error instanceof Failure && isNotFound(error.cause))) throw error;
+    if (!isNotFound(error)) throw error;
     throw new Failure(EXIT.usage, `pod ${name}: not in namespace ${namespace}; kubectl get pods lists them`);
   }
 }

@@ -12,7 +12,6 @@ import type { SidecarStatus, Snapshot } from "../../core/status/snapshot.ts";
 import type { statusLines } from "../../core/status/text.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
-import { available } from "../reaper/reap-once.ts";
 import type { PodSettings } from "./end.ts";
 import { runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
@@ -116,10 +115,8 @@ export async function listPods({
   const { api, namespace, signal } = session;
   const path = allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
   const rows: PodRow[] = [];
-  await available(async () => {
-    for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
-      rows.push(...items.map((pod) => rowOf(pod, policy, Date.now())));
-  }, signal);
+  for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
+    rows.push(...items.map((pod) => rowOf(pod, policy, Date.now())));
   const table = podTable(rows, { hasNamespace: allNamespaces, isWide: output === "wide" });
   const none = [`no pods${allNamespaces ? "" : ` in namespace ${namespace}`}`];
   await print(rows, rows.length === 0 ? none : table, output);

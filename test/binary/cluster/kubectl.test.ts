@@ -145,6 +145,19 @@ test("a drain through a port-forward counts nothing of this machine, and leaves 
   expect([quit.code, quit.stderr]).toEqual([64, expect.stringContaining("unknown flag --quit")]);
 });
 
+test.each([
+  [401, "status", "; renew the kubeconfig's credentials"],
+  [403, "why", "; ask an administrator to allow it"],
+  [409, "drain", "; run it again"],
+  [422, "quit", ""],
+])("a %d of the API server is said by %s, with what to do", async (status, name, remedy) => {
+  await using cluster = startPluginCluster();
+  cluster.api.answer = () => refuse(status, "no");
+  const { code, stdout, stderr } = await cluster.plugin(name, "web");
+  const reason = `GET ${podPath("shop", "web")}: ${status} no${remedy}`;
+  expect({ code, stdout, stderr }).toEqual({ code: 69, stdout: "", stderr: `ebb: kubectl ebb: ${reason}\n` });
+});
+
 test("an API server that refuses, or a signal, ends a command by its own exit code", async () => {
   await using cluster = startPluginCluster();
   cluster.put(stuckPod("web", { state: running }));

@@ -100,8 +100,13 @@ export async function explainPod({
   const { api, pod, namespace } = session;
   const labels = await readNamespaces(api, [namespace], session);
   const policy = policyOf(settings, methods, labels);
-  const missing = await lackedRights(methods, session);
-  const reason = reasonOf(pod, policy, { now: Date.now(), missing });
+  const now = Date.now();
+  const usable = reasonOf(pod, policy, { now, missing: [] }).methods.map(({ kind }) => kind);
+  const missing = await lackedRights(
+    methods.filter((each) => usable.includes(each)),
+    session,
+  );
+  const reason = reasonOf(pod, policy, { now, missing });
   const row = settings.end ? await endPod({ ...policy, missing, asIfSelected: true }, settings, session) : undefined;
   const document = { ...reason, end: row === undefined ? null : { result: row.result, why: row.why } };
   await print(document, reasonLines(document), settings.output);

@@ -145,6 +145,20 @@ test("a drain through a port-forward counts nothing of this machine, and leaves 
   expect([quit.code, quit.stderr]).toEqual([64, expect.stringContaining("unknown flag --quit")]);
 });
 
+test("why reads a pod and its namespace once, and asks for rights to what would end it", async () => {
+  await using cluster = startPluginCluster();
+  cluster.api.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
+  cluster.put(stuckPod("runs", { state: running }));
+  cluster.put(stuckPod("stuck"));
+  const read = (name: string) => [`GET ${podPath("shop", name)}`, "GET /api/v1/namespaces/shop"];
+  expect((await cluster.plugin("why", "runs")).code).toBe(0);
+  expect(cluster.api.requests).toEqual(read("runs"));
+  cluster.api.requests.length = 0;
+  expect((await cluster.plugin("why", "stuck")).code).toBe(1);
+  const review = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  expect(cluster.api.requests).toEqual([...read("stuck"), review, review]);
+});
+
 test.each([
   [401, "status", "; renew the kubeconfig's credentials"],
   [403, "why", "; ask an administrator to allow it"],

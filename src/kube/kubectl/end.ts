@@ -17,7 +17,7 @@ import { reapEach } from "../reaper/reap-once.ts";
 import { missingOf } from "../reaper/rights.ts";
 import { type EphemeralImage, runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
-import { type Format, type PodSession, print, refuseWords, type Session } from "./session.ts";
+import { type Format, type PodSession, print, readAgain, refuseWords, type Session } from "./session.ts";
 import { openTunnel } from "./tunnel.ts";
 import { findInPod, findWay } from "./way.ts";
 
@@ -49,7 +49,9 @@ export async function drainPod(
       `pod ${session.ref.name}: ${way.why}; --image IMAGE allows an ephemeral container`,
     );
   if (way.kind === "port-forward") {
-    using tunnel = await openTunnel(far, session);
+    const check = () => readAgain(session);
+    await check(); // the tunnel has nobody to tell
+    using tunnel = await openTunnel(far, session, check);
     return await drain(far.map(({ sidecar }) => throughTunnel(sidecar, tunnel.via)));
   }
   const { text, code } = await runInEphemeral(call, settings, session);

@@ -52,6 +52,13 @@ export async function openPod(name: string, settings: ClusterSettings, around: A
   }
 }
 
+/** Reads the pod again. Rejects with Failure(69) if another one has its name by now. */
+export async function readAgain({ api, ref, signal }: PodSession): Promise<KubeObject> {
+  const pod = await api.get(pathOf(ref), { signal });
+  if (pod.metadata.uid === ref.uid) return pod;
+  throw new Failure(EXIT.unavailable, `pod ${ref.name}: another pod has its name now`);
+}
+
 /** @throws Failure(64) for flags that are for an ebb in the pod, where there is none */
 export function refuseWords(words: readonly string[]): void {
   if (words.length === 0) return;

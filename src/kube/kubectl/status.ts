@@ -15,7 +15,7 @@ import { pagesAt } from "../api/list.ts";
 import type { PodSettings } from "./end.ts";
 import { runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
-import { type Format, type PodSession, print, refuseWords, type Session } from "./session.ts";
+import { type Format, type PodSession, print, readAgain, refuseWords, type Session } from "./session.ts";
 import { openTunnel } from "./tunnel.ts";
 import { findWay, type Way } from "./way.ts";
 
@@ -95,6 +95,7 @@ async function askThrough(
   const sidecars = await Promise.all(
     all.map(({ sidecar }) => statusOf(throughTunnel(sidecar, tunnel.via), REQUEST_MS, sidecar)),
   );
+  await readAgain(session); // it was the same pod all the time
   const seen = { foundBy: null, sidecars, sockets: null, processes: null };
   const findings = findingsOf(seen, { doubts: [], elsewhere: [], isByInit: false });
   return { version: 1, time, ...seen, findings: findings.filter(({ kind }) => !/^no-(sockets|processes)$/.test(kind)) };

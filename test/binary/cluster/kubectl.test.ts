@@ -97,7 +97,7 @@ function serveAdmin(cluster: Awaited<ReturnType<typeof startPluginCluster>>, bod
   return asked;
 }
 
-test("without ebb the sidecar is asked through a port-forward, and not where another pod has the name by now", async () => {
+test("without ebb the sidecar is asked through a port-forward, and the pod read twice", async () => {
   await using cluster = startPluginCluster();
   cluster.put(stuckPod("web", { state: running }));
   const info = { version: "x/1.40.0/Clean", state: "LIVE", command_line_options: {} };
@@ -110,17 +110,29 @@ test("without ebb the sidecar is asked through a port-forward, and not where ano
   ]);
   expect(asked.filter((each) => each.startsWith("POST"))).toEqual([]);
 
-  asked.length = 0;
+  const reads = cluster.api.requests.filter((each) => each === `GET ${podPath("shop", "web")}`);
+  expect(reads).toHaveLength(2); // before all, and after all
+});
+
+test.each([
+  ["status", 1, "another pod has its name now"],
+  ["drain", 1, "another pod has its name now"],
+  ["drain", 2, "could not drain the sidecar"],
+])("%s acts on no pod that gets the name when stream %d is open", async (name, at, reason) => {
+  await using cluster = startPluginCluster();
+  cluster.put(stuckPod("web", { state: running }));
+  const asked = serveAdmin(cluster, { "/server_info": "{}" });
   let streams = 0;
   cluster.api.answer = (request, url) => {
-    // another pod gets the name when the first stream is open
     if (request.headers.has("sec-websocket-protocol") && url.pathname.endsWith("/portforward")) streams += 1;
-    if (streams > 0) cluster.api.objects.set(podPath("shop", "web"), stuckPod("web", { uid: "other", state: running }));
+    if (streams >= at)
+      cluster.api.objects.set(podPath("shop", "web"), stuckPod("web", { uid: "other", state: running }));
     return undefined;
   };
-  const other = await cluster.plugin("drain", "web");
-  expect([other.code, asked]).toEqual([69, []]);
-  expect(other.stderr).toContain("the connection ended without an answer; --image IMAGE allows an ephemeral container");
+  const words = name === "drain" ? ["--", "--drain", "1s", "--min-drain", "100ms"] : [];
+  const { code, stdout, stderr } = await cluster.plugin(name, "web", ...words);
+  expect([code, stdout, stderr]).toEqual([69, "", expect.stringContaining(reason)]);
+  expect(asked.filter((each) => each.startsWith("POST"))).toEqual([]);
 });
 
 test("a drain through a port-forward counts nothing of this machine, and leaves nothing here", async () => {

@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { gzipSync } from "node:zlib";
 import { version } from "../../package.json";
 import { digestOf } from "../evidence/sums.ts";
-import { tarOf } from "../image/tar.ts";
+import { gzip, tarOf } from "../image/tar.ts";
 import { krewManifest } from "./manifest.ts";
 
 // bun build/krew/krew.ts --url URL --homepage URL [--from FOLDER] [--out FOLDER]: writes ebb.yaml for krew, and the
@@ -22,7 +21,7 @@ if (url === undefined || homepage === undefined) {
 mkdirSync(out, { recursive: true });
 const archives = Object.entries({ amd64: "x64", arm64: "arm64" }).map(([arch, target]) => {
   const file = `kubectl-ebb-v${version}-linux-${arch}.tar.gz`;
-  const bytes = gzipSync(archiveOf(join(from, `ebb-linux-${target}`)));
+  const bytes = gzip(archiveOf(join(from, `ebb-linux-${target}`)));
   writeFileSync(join(out, file), bytes);
   return { arch, uri: `${url.replace(/\/$/, "")}/${file}`, sha256: digestOf(bytes) };
 });

@@ -15,18 +15,13 @@ import { replicaName } from "../controller/lease.ts";
 import { readNamespaces } from "../reaper/namespaces.ts";
 import { reapEach } from "../reaper/reap-once.ts";
 import { missingOf } from "../reaper/rights.ts";
-import { type EphemeralImage, runInEphemeral } from "./ephemeral.ts";
+import { runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
 import { type Format, type PodSession, print, readAgain, refuseWords, type Session } from "./session.ts";
 import { openTunnel } from "./tunnel.ts";
-import { findInPod, findWay } from "./way.ts";
+import { findInPod, findWay, type PodSettings } from "./way.ts";
 
 type Reaping = Pick<ReaperSettings, "methods" | "allowReapExec" | "image" | "imagePullPolicy">;
-
-/** The flags of `kubectl ebb drain` and `quit`. */
-export interface PodSettings extends EphemeralImage {
-  readonly container: string | undefined;
-}
 
 /** Drains sidecars that are reached through a tunnel. */
 export type Drain = (sidecars: readonly Sidecar[]) => Promise<number>;

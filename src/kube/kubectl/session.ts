@@ -1,16 +1,14 @@
 import type { Environment } from "../../core/base/environment.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
-import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
 import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
+import type { Context } from "../api/context.ts";
 import { type PodRef, pathOf, podRefOf } from "../reaper/act/acting.ts";
 
 /** Where a command of the plugin works, and how it ends. */
-export interface Around {
+export interface Around extends Context {
   readonly env: Environment;
-  readonly log: Log;
-  readonly signal: AbortSignal;
 }
 
 /** kubectl's flags that each command of the plugin has. */

@@ -12,12 +12,11 @@ import type { SidecarStatus, Snapshot } from "../../core/status/snapshot.ts";
 import type { statusLines } from "../../core/status/text.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
-import type { PodSettings } from "./end.ts";
 import { runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
 import { type Format, type PodSession, print, readAgain, refuseWords, type Session } from "./session.ts";
 import { openTunnel } from "./tunnel.ts";
-import { findWay, type Way } from "./way.ts";
+import { findWay, type PodSettings, type Way } from "./way.ts";
 
 /** The flags of `kubectl ebb status`. */
 export interface StatusSettings extends PodSettings {

@@ -129,7 +129,7 @@ function commandsOfPods(shared: Shared): Readonly<Record<keyof PodOptions, Plugi
       async main(call) {
         const { values: settings, operands, command: words } = read("status", call);
         const work = { settings, asker: shared.asker };
-        if (operands.length === 0)
+        if (operands.length === 0 && words.length === 0)
           return await untilStopped(call, shared, async (one) =>
             listPods({ ...work, ...(await openSession(settings, one)) }),
           );

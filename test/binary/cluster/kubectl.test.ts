@@ -29,6 +29,7 @@ test.each([
   [["quti"], "quti: no such command; did you mean kubectl ebb quit?"],
   [["why"], 'POD: expected a name such as web-0 or pod/web-0, got ""'],
   [["quit", "a", "b"], 'POD: expected a name such as web-0 or pod/web-0, got "a b"'],
+  [["status", "--", "--watch"], 'POD: expected a name such as web-0 or pod/web-0, got ""'],
   [["status", "a", "-A"], "POD: expected none with --all-namespaces or --selector"],
   [["status", "a", "-l", "app=x"], "POD: expected none with --all-namespaces or --selector"],
   [["status", "-o", "xml"], '--output: expected json, yaml or wide, got "xml"'],

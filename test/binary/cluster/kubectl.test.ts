@@ -32,6 +32,7 @@ test.each([
   [["status", "--", "--watch"], 'POD: expected a name such as web-0 or pod/web-0, got ""'],
   [["status", "a", "-A"], "POD: expected none with --all-namespaces or --selector"],
   [["status", "a", "-l", "app=x"], "POD: expected none with --all-namespaces or --selector"],
+  [["reap", "-n"], "--namespace: expected a value"],
   [["status", "-o", "xml"], '--output: expected json, yaml or wide, got "xml"'],
   [["quit", "a", "--methods", "ephemeral"], "--methods: expected --image IMAGE with ephemeral"],
   [["why", "gone"], "pod gone: not in namespace shop; kubectl get pods lists them"],

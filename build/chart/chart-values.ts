@@ -1,4 +1,5 @@
 import { installationOptions } from "../../src/core/cli/cluster/installation-options.ts";
+import { wrap } from "../../src/core/cli/help.ts";
 import { type Schema, type Value, valueOfOption } from "./values.ts";
 
 // All values of the chart: those of the options, and those that are the chart's alone.
@@ -88,26 +89,11 @@ export function printValues(values: readonly Value[]): string {
     if (above !== parent && above !== "") lines.push(`${above}:`);
     parent = above;
     const indent = above === "" ? "" : "  ";
-    lines.push(
-      ...comment
-        .split("\n")
-        .flatMap((line) => wrapped(line, 110))
-        .map((line) => `${indent}# ${line}`),
-      `${indent}${key}: ${JSON.stringify(initial)}`,
-    );
+    const begin = `${indent}# `;
+    const about = comment.split("\n").map((line) => wrap(line, begin.length + 110, begin).trimEnd());
+    lines.push(...about, `${indent}${key}: ${JSON.stringify(initial)}`);
   }
   return `${lines.join("\n").trim()}\n`;
-}
-
-/** Splits a text into lines of at most so many characters. */
-function wrapped(line: string, width: number): readonly string[] {
-  const lines = [""];
-  for (const word of line.split(" ")) {
-    const last = lines.at(-1) as string;
-    if (last !== "" && last.length + word.length >= width) lines.push(word);
-    else lines[lines.length - 1] = last === "" ? word : `${last} ${word}`;
-  }
-  return lines;
 }
 
 /** Returns the schema of the values. `global` is what Helm adds if the chart is a part of another one. */

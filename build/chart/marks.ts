@@ -1,33 +1,25 @@
 // What stands in an object in the place of a value that only Helm knows: a text, or the key of an entry.
 
 /** Each item of a list of the values: the list item or the manifest that has it is printed for each of them. */
-export function each(expression: string): string {
-  return `⟦each ${expression}⟧`;
-}
+export const each = marker("each");
 
 /** A value that is printed as YAML; or, as a key, entries. Nothing is printed if it is empty. */
-export function yaml(expression: string): string {
-  return `⟦yaml ${expression}⟧`;
-}
+export const yaml = marker("yaml");
 
 /** As the key of the first entry: entries in place of all others, unless the value is empty. */
-export function instead(expression: string): string {
-  return `⟦instead ${expression}⟧`;
-}
+export const instead = marker("instead");
 
 /** A text. Nothing is printed, not even its key, if it is empty. */
-export function given(expression: string): string {
-  return `⟦given ${expression}⟧`;
-}
+export const given = marker("given");
 
 /** An expression of Helm whose value is no text. */
-export function plain(expression: string): string {
-  return `⟦plain ${expression}⟧`;
-}
+export const plain = marker("plain");
 
 /** The arguments that an option becomes. */
-export function args(option: string): string {
-  return `⟦args ${option}⟧`;
+export const args = marker("args");
+
+function marker(kind: Mark["kind"]): (expression: string) => string {
+  return (expression) => `⟦${kind} ${expression}⟧`;
 }
 
 /** What a text has that is a mark. */

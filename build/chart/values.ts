@@ -109,7 +109,7 @@ const special: Readonly<Record<string, Kind>> = {
   entrypoint: listOf({ pattern: "^[^=]+=" }),
   set: listOf({ pattern: "^[a-z][a-z-]*=" }),
   reapNamespace: unique(listOf({ pattern: `^${label}$` })),
-  methods: { ...joinedOf({ enum: methodKinds }) },
+  methods: joinedOf({ enum: methodKinds }),
   schedule: pattern("(@[a-z]+( \\S+)?|[0-9A-Za-z*,/?-]+( [0-9A-Za-z*,/?-]+){4})"),
 };
 

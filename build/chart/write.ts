@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { stringify } from "yaml";
 import { name, version } from "../../package.json";
 import { sourceOf } from "../evidence/source.ts";
-import { tarOf } from "../image/tar.ts";
+import { gzip, tarOf } from "../image/tar.ts";
 import { chartFiles } from "./chart.ts";
 
 // bun build/chart/write.ts writes the Helm chart, the bases for Kustomize, and an archive of each.
@@ -32,8 +32,7 @@ function archiveOf(files: ReadonlyMap<string, string>): Uint8Array {
     mode: 0o644,
     bytes: new TextEncoder().encode(text),
   }));
-  const archive = tarOf(entries, sourceOf(project).epoch ?? 0);
-  return Bun.gzipSync(archive as Uint8Array<ArrayBuffer>, { library: "libdeflate", level: 9 });
+  return gzip(tarOf(entries, sourceOf(project).epoch ?? 0));
 }
 
 /** Returns a base for each component: what `ebb manifests` prints. */

@@ -1,5 +1,5 @@
 import { digestOf } from "../evidence/sums.ts";
-import { type TarEntry, tarOf } from "./tar.ts";
+import { gzip, type TarEntry, tarOf } from "./tar.ts";
 
 /** The image of one platform: its files become one layer. */
 export type PlatformImage = {
@@ -44,13 +44,9 @@ const types = {
   layer: "application/vnd.oci.image.layer.v1.tar",
 };
 
-/** How layers can be compressed. libdeflate writes no time into the gzip header, and the same bytes on each machine. */
+/** How layers can be compressed. */
 const compressions = {
-  gzip: {
-    suffix: "+gzip",
-    compress: (bytes: Uint8Array): Uint8Array =>
-      Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>, { library: "libdeflate", level: 9 }),
-  },
+  gzip: { suffix: "+gzip", compress: gzip },
   zstd: {
     suffix: "+zstd",
     compress: (bytes: Uint8Array): Uint8Array => Bun.zstdCompressSync(bytes as Uint8Array<ArrayBuffer>, { level: 19 }),

@@ -24,6 +24,11 @@ export function tarOf(entries: readonly TarEntry[], mtime: number): Uint8Array {
   return archive;
 }
 
+/** Compresses an archive. libdeflate writes no time into the gzip header, and the same bytes on each machine. */
+export function gzip(bytes: Uint8Array): Uint8Array {
+  return Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>, { library: "libdeflate", level: 9 });
+}
+
 function headerOf({ path, mode, bytes }: TarEntry, mtime: number): Uint8Array {
   if (!/^[\x21-\x7e]{1,100}$/.test(path)) throw new Error(`${path}: no name for this tar archive`);
   const header = new Uint8Array(block);

@@ -1,20 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { gzipSync } from "node:zlib";
 import { version } from "../../package.json";
 import { digestOf } from "../evidence/sums.ts";
-import { tarOf } from "../image/tar.ts";
+import { gzip, tarOf } from "../image/tar.ts";
 import { krewManifest } from "./manifest.ts";
 
-// bun build/krew/krew.ts --url URL --homepage URL [--from FOLDER] [--out FOLDER]: writes ebb.yaml for krew, and the
+// bun build/krew/krew.ts --url URL [--from FOLDER] [--out FOLDER]: writes ebb.yaml for krew, and the
 // archives that it names, from the executables of `npm run build -- --all`. The same executables make the same bytes.
 
 const project = resolve(import.meta.dirname, "../..");
 const text = { type: "string" } as const;
-const { values } = parseArgs({ options: { url: text, homepage: text, from: text, out: text } });
-const { url, homepage = url, from = join(project, "dist"), out = join(project, "dist/krew") } = values;
-if (url === undefined || homepage === undefined) {
+const { values } = parseArgs({ options: { url: text, from: text, out: text } });
+const { url, from = join(project, "dist"), out = join(project, "dist/krew") } = values;
+if (url === undefined) {
   console.error("krew: expected --url URL, the folder from which the archives are to be downloaded");
   process.exit(64);
 }
@@ -22,11 +21,11 @@ if (url === undefined || homepage === undefined) {
 mkdirSync(out, { recursive: true });
 const archives = Object.entries({ amd64: "x64", arm64: "arm64" }).map(([arch, target]) => {
   const file = `kubectl-ebb-v${version}-linux-${arch}.tar.gz`;
-  const bytes = gzipSync(archiveOf(join(from, `ebb-linux-${target}`)));
+  const bytes = gzip(archiveOf(join(from, `ebb-linux-${target}`)));
   writeFileSync(join(out, file), bytes);
   return { arch, uri: `${url.replace(/\/$/, "")}/${file}`, sha256: digestOf(bytes) };
 });
-writeFileSync(join(out, "ebb.yaml"), krewManifest(version, homepage, archives));
+writeFileSync(join(out, "ebb.yaml"), krewManifest(version, url, archives));
 
 function archiveOf(executable: string): Uint8Array {
   const files = [

@@ -49,6 +49,13 @@ export function completeRelease(folder: string, executable: string): void {
   writeSums(folder);
 }
 
+/** Returns the paths of the files that two releases do not have alike, by their SHA256SUMS; empty if they are the same. */
+export function differingFiles(one: string, other: string): readonly string[] {
+  const linesIn = (folder: string) => new Set(readFileSync(join(folder, files.sums), "utf8").split("\n"));
+  const differing = linesIn(one).symmetricDifference(linesIn(other));
+  return [...new Set([...differing].map((line) => line.slice(66)))].toSorted();
+}
+
 /** Returns the part of the CHANGELOG about this version, which is the first. */
 function changesOf(text: string): string {
   return /^## [\s\S]*?(?=^## |$(?![\s\S]))/m.exec(text)?.[0] ?? "";

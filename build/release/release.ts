@@ -5,8 +5,7 @@ import { parseArgs } from "node:util";
 import packageJson from "../../package.json";
 import { evidencePaths } from "../evidence/evidence.ts";
 import { targets } from "../targets.ts";
-import { differingFiles } from "./compare.ts";
-import { completeRelease, files, imageIn } from "./files.ts";
+import { completeRelease, differingFiles, files, imageIn } from "./files.ts";
 import { run } from "./run.ts";
 import { otherVersions } from "./version.ts";
 

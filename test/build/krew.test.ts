@@ -20,7 +20,7 @@ test("the manifest names archives by what is in them, for each processor, and th
   using out = temporaryFolder();
   using again = temporaryFolder();
   for (const target of ["x64", "arm64"]) writeFileSync(join(from.path, `ebb-linux-${target}`), `ebb for ${target}`);
-  const flags = ["--url", "https://example.com/v/", "--homepage", "https://example.com/ebb", "--from", from.path];
+  const flags = ["--url", "https://example.com/v/", "--from", from.path];
   for (const folder of [out, again]) expect(run(...flags, "--out", folder.path)).toBe(0);
 
   const text = readFileSync(join(out.path, "ebb.yaml"), "utf8");
@@ -31,7 +31,7 @@ test("the manifest names archives by what is in them, for each processor, and th
     kind: "Plugin",
     metadata: { name: "ebb" },
   });
-  expect(spec).toMatchObject({ version: `v${version}`, homepage: "https://example.com/ebb" });
+  expect(spec).toMatchObject({ version: `v${version}`, homepage: "https://example.com/v/" });
   expect(spec.shortDescription).toMatch(/^.{1,50}$/);
   const archs = [];
   for (const { selector, uri, sha256, bin } of spec.platforms) {

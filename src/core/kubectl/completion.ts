@@ -58,6 +58,12 @@ export function completionOf(
   return { kind: kind as "pods", typed: current.slice(prefix.length), prefix, ...place };
 }
 
+/** Returns the lines by which a completion proposes names to kubectl. */
+export function nameLines(names: readonly string[], typed: string, prefix: string): string {
+  const good = names.filter((name) => name.startsWith(typed)).sort();
+  return [...good.map((name) => prefix + name), directives.words].map((line) => `${line}\n`).join("");
+}
+
 function linesOf(answer: string, typed: string): Completion {
   const [kind = "", ...candidates] = answer.trimEnd().split("\n");
   const good = candidates.filter((line) => line.startsWith(typed)).map((line) => line.trimEnd());

@@ -1,7 +1,7 @@
 import { objectOf, parseObject } from "../base/json.ts";
 import { STATUS } from "../inject/annotation-names.ts";
 import { EBB_FOLDER } from "../inject/container/command.ts";
-import { isNative, partsOf } from "../reap/pod-containers.ts";
+import { partsOf, runningIn } from "../reap/pod-containers.ts";
 import type { PodView } from "../reap/pod-view.ts";
 
 /** kubectl's own annotation (k8s.io/kubectl pkg/cmd/util/podcmd). */
@@ -12,11 +12,11 @@ const DEFAULT = "kubectl.kubernetes.io/default-container";
  * default container or its first app; then those into which ebb is mounted.
  */
 export function execContainers(pod: PodView): readonly string[] {
-  const { annotations, containers, initContainers } = pod;
+  const { annotations } = pod;
   const [wrapped] = Object.keys(objectOf(parseObject(annotations.get(STATUS) ?? "")?.containers));
   const app = wrapped ?? annotations.get(DEFAULT) ?? partsOf(pod).apps[0]?.name;
-  const running = [...containers, ...initContainers.filter(isNative)].filter(({ state }) => state.kind === "running");
-  const mounted = running.filter(({ mountPaths }) => mountPaths.includes(EBB_FOLDER)).map(({ name }) => name);
-  const isRunning = running.some(({ name }) => name === app);
-  return [...new Set([...(isRunning && app !== undefined ? [app] : []), ...mounted])];
+  const running = runningIn(pod);
+  const likely = running.filter(({ name }) => name === app);
+  const mounted = running.filter(({ mountPaths }) => mountPaths.includes(EBB_FOLDER));
+  return [...new Set([...likely, ...mounted].map(({ name }) => name))];
 }

@@ -1,9 +1,10 @@
-import type { Address, HttpTarget } from "../base/address.ts";
-import { isNative } from "../reap/pod-containers.ts";
+import type { Address } from "../base/address.ts";
+import { isNative, runningIn } from "../reap/pod-containers.ts";
 import type { PodView } from "../reap/pod-view.ts";
-import { planOf } from "../reap/quits.ts";
+import { loopbackPort, planOf } from "../reap/quits.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
 import type { Probe } from "../sidecars/probe.ts";
+import type { SidecarName } from "../sidecars/registry.ts";
 import type { Sidecar } from "../sidecars/sidecar.ts";
 
 /** Returns the address at which a port of the pod's loopback is reached from here. */
@@ -21,25 +22,24 @@ export interface FarSidecar {
  */
 export function farSidecarsOf(pod: PodView): readonly FarSidecar[] {
   if (pod.hasHostNetwork) return [];
-  const running = [...pod.containers, ...pod.initContainers.filter(isNative)].filter(
-    ({ state }) => state.kind === "running",
-  );
-  const names = new Set(running.flatMap(({ name, image }) => sidecarIn(name, image) ?? []));
-  const natives = new Set(running.filter(isNative).flatMap(({ name, image }) => sidecarIn(name, image) ?? []));
-  return [...names].flatMap((name) => {
+  const kinds = runningIn(pod).flatMap((each): [SidecarName, boolean][] => {
+    const name = sidecarIn(each.name, each.image);
+    return name === undefined ? [] : [[name, isNative(each)]];
+  });
+  return [...new Map(kinds)].flatMap(([name, isNative]) => {
     const planned = planOf(name, pod);
-    const envoy = planned.envoy !== undefined && portOf(planned.envoy.admin) !== undefined ? planned.envoy : undefined;
+    const admin = planned.envoy && loopbackPort(planned.envoy.admin);
+    const envoy = admin === undefined ? undefined : planned.envoy;
     const ready = planned.ready.filter((probe) => portsIn(probe) !== undefined);
-    const ports = [...(envoy === undefined ? [] : [portOf(envoy.admin)]), ...ready.flatMap(portsIn)];
-    const sidecar = { ...planned, envoy, ready, isNative: natives.has(name) };
-    return ports.length === 0 ? [] : [{ sidecar, ports: [...new Set(ports as readonly number[])] }];
+    const ports = [admin ?? [], ...ready.map((probe) => portsIn(probe) ?? [])].flat();
+    return ports.length === 0 ? [] : [{ sidecar: { ...planned, envoy, ready, isNative }, ports: [...new Set(ports)] }];
   });
 }
 
 /** Lists the Envoys among them, at their admin interfaces alone. */
 export function farEnvoysOf(pod: PodView): readonly FarSidecar[] {
   return farSidecarsOf(pod).flatMap(({ sidecar }) => {
-    const port = sidecar.envoy && portOf(sidecar.envoy.admin);
+    const port = sidecar.envoy && loopbackPort(sidecar.envoy.admin);
     return port === undefined ? [] : [{ sidecar, ports: [port] }];
   });
 }
@@ -85,15 +85,6 @@ function portsIn(probe: Probe): readonly number[] | undefined {
     const all = probe.probes.map(portsIn);
     return all.includes(undefined) ? undefined : all.flatMap((ports) => ports ?? []);
   }
-  const port = probe.kind === "http" ? portOf(probe.target) : portAt(probe.address);
+  const port = loopbackPort(probe.kind === "http" ? probe.target : { address: probe.address, isSecure: false });
   return port === undefined ? undefined : [port];
-}
-
-function portOf({ address, isSecure }: HttpTarget): number | undefined {
-  return isSecure ? undefined : portAt(address);
-}
-
-function portAt(address: Address): number | undefined {
-  const isHere = address.kind === "tcp" && ["localhost", "127.0.0.1", "::1"].includes(address.host);
-  return isHere ? address.port : undefined;
 }

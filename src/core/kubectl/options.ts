@@ -120,17 +120,15 @@ export function translate(args: readonly string[]): Translated {
   let isGiven = false;
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] as string;
-    const [flag] = arg.split("=", 1);
-    const value = arg === flag ? args[at + 1] : arg.slice(`${flag}=`.length);
-    if (arg === "--all-namespaces") continue;
-    if (flag !== "--namespace" && flag !== "--output") {
-      own.push(arg);
+    const [, flag, inline] = /^--(namespace|output)(?:=(.*))?$/s.exec(arg) ?? [];
+    if (flag === undefined) {
+      if (arg !== "--all-namespaces") own.push(arg);
       continue;
     }
-    if (arg === flag) at += 1;
-    if (flag === "--output") own.push(formatFlag(value));
-    else if (!isAll && value !== undefined) own.push(`${flag}=${value}`);
-    isGiven ||= flag === "--namespace";
+    const value = inline ?? args[++at];
+    if (flag === "output") own.push(formatFlag(value));
+    else if (!isAll) own.push(value === undefined ? arg : `--namespace=${value}`);
+    isGiven ||= flag === "namespace";
   }
   return { args: own, namespace: isAll ? "all" : isGiven ? "given" : "current" };
 }

@@ -94,7 +94,7 @@ function environmentOf({ containers }: PodView): Readonly<Record<string, string>
 }
 
 /** Returns the port of a plain HTTP request to the pod's loopback; undefined for any other target. */
-export function loopbackPort({ address, isSecure }: HttpTarget): number | undefined {
+export function loopbackPort({ address, isSecure }: Pick<HttpTarget, "address" | "isSecure">): number | undefined {
   if (isSecure || address.kind !== "tcp") return undefined;
   return ["localhost", "127.0.0.1", "::1"].includes(address.host) ? address.port : undefined;
 }

@@ -13,20 +13,15 @@ import { writeOutput } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { replicaName } from "../controller/lease.ts";
 import { readNamespaces } from "../reaper/namespaces.ts";
-import { available, reapEach } from "../reaper/reap-once.ts";
+import { reapEach } from "../reaper/reap-once.ts";
 import { missingOf } from "../reaper/rights.ts";
-import { type EphemeralImage, runInEphemeral } from "./ephemeral.ts";
+import { runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
-import { type Format, type PodSession, print, refuseWords, type Session } from "./session.ts";
+import { type Format, type PodSession, print, readAgain, refuseWords, type Session } from "./session.ts";
 import { openTunnel } from "./tunnel.ts";
-import { findInPod, findWay } from "./way.ts";
+import { findInPod, findWay, type PodSettings } from "./way.ts";
 
 type Reaping = Pick<ReaperSettings, "methods" | "allowReapExec" | "image" | "imagePullPolicy">;
-
-/** The flags of `kubectl ebb drain` and `quit`. */
-export interface PodSettings extends EphemeralImage {
-  readonly container: string | undefined;
-}
 
 /** Drains sidecars that are reached through a tunnel. */
 export type Drain = (sidecars: readonly Sidecar[]) => Promise<number>;
@@ -49,7 +44,9 @@ export async function drainPod(
       `pod ${session.ref.name}: ${way.why}; --image IMAGE allows an ephemeral container`,
     );
   if (way.kind === "port-forward") {
-    using tunnel = await openTunnel(far, session);
+    const check = () => readAgain(session);
+    await check(); // the tunnel has nobody to tell
+    using tunnel = await openTunnel(far, session, check);
     return await drain(far.map(({ sidecar }) => throughTunnel(sidecar, tunnel.via)));
   }
   const { text, code } = await runInEphemeral(call, settings, session);
@@ -97,11 +94,16 @@ export async function explainPod({
   methods,
   ...session
 }: PodSession & Ending & { readonly settings: WhySettings }): Promise<number> {
-  const { api, pod, namespace, signal } = session;
-  const labels = await available(() => readNamespaces(api, [namespace], session), signal);
+  const { api, pod, namespace } = session;
+  const labels = await readNamespaces(api, [namespace], session);
   const policy = policyOf(settings, methods, labels);
-  const missing = await lackedRights(methods, session);
-  const reason = reasonOf(pod, policy, { now: Date.now(), missing });
+  const now = Date.now();
+  const usable = reasonOf(pod, policy, { now, missing: [] }).methods.map(({ kind }) => kind);
+  const missing = await lackedRights(
+    methods.filter((each) => usable.includes(each)),
+    session,
+  );
+  const reason = reasonOf(pod, policy, { now, missing });
   const row = settings.end ? await endPod({ ...policy, missing, asIfSelected: true }, settings, session) : undefined;
   const document = { ...reason, end: row === undefined ? null : { result: row.result, why: row.why } };
   await print(document, reasonLines(document), settings.output);
@@ -110,7 +112,7 @@ export async function explainPod({
   return reason.stuck && !isDone ? EXIT.unavailable : EXIT.ok;
 }
 
-/** Resolves with the permissions to use the methods that the caller lacks; none if the API server does not tell. */
+/** Resolves with the permissions to use these methods that the caller lacks; none if the API server does not tell. */
 async function lackedRights(
   methods: readonly MethodKind[],
   { api, namespace, signal }: Session,

@@ -4,7 +4,7 @@ import { EXIT, Failure } from "../../core/run/exit.ts";
 import { pause } from "../controller/pause.ts";
 import { pathOf } from "../reaper/act/acting.ts";
 import { addEphemeral } from "../reaper/act/ephemeral.ts";
-import type { PodSession } from "./session.ts";
+import { type PodSession, readAgain } from "./session.ts";
 
 /** The image of the container, as the flags have it. */
 export interface EphemeralImage {
@@ -25,30 +25,24 @@ export async function runInEphemeral(
   session: PodSession,
 ): Promise<{ readonly text: string; readonly code: number }> {
   const { api, ref, signal } = session;
-  const fresh = await api.get(pathOf(ref), { signal });
-  if (fresh.metadata.uid !== ref.uid) throw failure(session, "another pod has its name now");
+  const fresh = await readAgain(session);
   const name = `${PREFIX}${viewOf(fresh).ephemeralContainers.length + 1}`;
   await addEphemeral({ name, args: words, env: [] }, fresh, { api, signal, image, imagePullPolicy });
   const state = await endOf(name, session);
   if (state?.kind !== "terminated") {
     const why =
       state?.kind === "waiting" ? `${state.reason}${state.message === undefined ? "" : `: ${state.message}`}` : "gone";
-    throw failure(session, `ephemeral container ${name} does not start: ${why}`);
+    throw new Failure(EXIT.unavailable, `pod ${ref.name}: ephemeral container ${name} does not start: ${why}`);
   }
   return { text: await api.text(`${pathOf(ref)}/log?container=${name}`, { signal }), code: state.exitCode };
 }
 
 /** Waits until a container has ended, or will not start. Resolves with its state; undefined if it is not there. */
-async function endOf(name: string, { api, ref, signal }: PodSession): Promise<ContainerView["state"] | undefined> {
+async function endOf(name: string, session: PodSession): Promise<ContainerView["state"] | undefined> {
   for (;;) {
-    const { ephemeralContainers, uid } = viewOf(await api.get(pathOf(ref), { signal }));
-    const one = ephemeralContainers.find((each) => each.name === name);
-    if (uid !== ref.uid || one === undefined || !isAtWork(one)) return one?.state;
-    await pause(LOOK_MS, signal);
-    signal.throwIfAborted();
+    const one = viewOf(await readAgain(session)).ephemeralContainers.find((each) => each.name === name);
+    if (one === undefined || !isAtWork(one)) return one?.state;
+    await pause(LOOK_MS, session.signal);
+    session.signal.throwIfAborted();
   }
-}
-
-function failure({ ref: { name } }: PodSession, why: string): Failure {
-  return new Failure(EXIT.unavailable, `pod ${name}: ${why}`);
 }

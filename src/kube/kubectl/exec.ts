@@ -60,9 +60,8 @@ async function run(
 }
 
 /**
- * Runs ebb in a pod. What it writes goes to stdout and stderr, escaped, because another program may only say that it is
- * ebb; or to `take` what it writes to stdout. Resolves with its
- * exit code. Rejects with Failure(69) if it does not come to its end.
+ * Runs ebb in a pod. What it writes goes to stdout and stderr, escaped: another program may only say that it is ebb.
+ * `take` gets its stdout instead. Resolves with its exit code. Rejects with Failure(69) if it does not come to its end.
  */
 export async function execEbb(
   { container, path }: Exclude<FoundEbb, { why: string }>,

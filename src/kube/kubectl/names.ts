@@ -1,5 +1,4 @@
-import type { Completion } from "../../core/kubectl/completion.ts";
-import { nameLines } from "../../core/kubectl/name-lines.ts";
+import { type Completion, nameLines } from "../../core/kubectl/completion.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import { type Around, openSession } from "./session.ts";

@@ -21,7 +21,7 @@ import type { DrainOptions } from "../../system/envoy/drain.ts";
 import type { createLog } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { onStop } from "../../system/process/stop.ts";
-import { ApiError } from "../api/api-error.ts";
+import { ApiError, isConflict, isTransient } from "../api/api-error.ts";
 import { drainPod, explainPod, quitPod } from "./end.ts";
 import { completeNames } from "./names.ts";
 import { type Around, type ClusterSettings, openPod, openSession, type PodSession } from "./session.ts";
@@ -129,7 +129,7 @@ function commandsOfPods(shared: Shared): Readonly<Record<keyof PodOptions, Plugi
       async main(call) {
         const { values: settings, operands, command: words } = read("status", call);
         const work = { settings, asker: shared.asker };
-        if (operands.length === 0)
+        if (operands.length === 0 && words.length === 0)
           return await untilStopped(call, shared, async (one) =>
             listPods({ ...work, ...(await openSession(settings, one)) }),
           );
@@ -202,8 +202,16 @@ async function untilStopped(
   } catch (error) {
     if (stoppedBy !== 0) return 128 + stoppedBy;
     if (!(error instanceof ApiError)) throw error;
-    throw new Failure(EXIT.unavailable, `kubectl ebb: ${error.message}`, { cause: error });
+    throw new Failure(EXIT.unavailable, `kubectl ebb: ${error.message}${remedyFor(error)}`, { cause: error });
   }
+}
+
+/** Says what to do after a failure of the API server; `; ` stands before it. */
+function remedyFor(error: ApiError): string {
+  if (error.status === undefined) return "; check the server's address: kubectl cluster-info";
+  if (error.status === 401) return "; renew the kubeconfig's credentials";
+  if (error.status === 403) return "; ask an administrator to allow it";
+  return isTransient(error) || isConflict(error) ? "; run it again" : "";
 }
 
 /** Drains the sidecars of another pod, which are reached through a tunnel; `args` are flags of `ebb drain`. */

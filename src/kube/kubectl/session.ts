@@ -1,17 +1,14 @@
 import type { Environment } from "../../core/base/environment.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
-import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
 import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
+import type { Context } from "../api/context.ts";
 import { type PodRef, pathOf, podRefOf } from "../reaper/act/acting.ts";
-import { available } from "../reaper/reap-once.ts";
 
 /** Where a command of the plugin works, and how it ends. */
-export interface Around {
+export interface Around extends Context {
   readonly env: Environment;
-  readonly log: Log;
-  readonly signal: AbortSignal;
 }
 
 /** kubectl's flags that each command of the plugin has. */
@@ -40,17 +37,24 @@ export async function openSession(settings: ClusterSettings, around: Around): Pr
   return { ...around, api, namespace: namespace ?? api.namespace };
 }
 
-/** Opens a session and reads a pod. Rejects with Failure(64) if there is none, with Failure(69) if it cannot be read. */
+/** Opens a session and reads a pod. Rejects with Failure(64) if there is none. */
 export async function openPod(name: string, settings: ClusterSettings, around: Around): Promise<PodSession> {
   const session = await openSession(settings, around);
   const { api, namespace, signal } = session;
   try {
-    const pod = await available(() => api.get(pathOf({ namespace, name, uid: "" }), { signal }), signal);
+    const pod = await api.get(pathOf({ namespace, name, uid: "" }), { signal });
     return { ...session, pod, ref: podRefOf(pod) };
   } catch (error) {
-    if (!(error instanceof Failure && isNotFound(error.cause))) throw error;
+    if (!isNotFound(error)) throw error;
     throw new Failure(EXIT.usage, `pod ${name}: not in namespace ${namespace}; kubectl get pods lists them`);
   }
+}
+
+/** Reads the pod again. Rejects with Failure(69) if another one has its name by now. */
+export async function readAgain({ api, ref, signal }: PodSession): Promise<KubeObject> {
+  const pod = await api.get(pathOf(ref), { signal });
+  if (pod.metadata.uid === ref.uid) return pod;
+  throw new Failure(EXIT.unavailable, `pod ${ref.name}: another pod has its name now`);
 }
 
 /** @throws Failure(64) for flags that are for an ebb in the pod, where there is none */

@@ -12,13 +12,11 @@ import type { SidecarStatus, Snapshot } from "../../core/status/snapshot.ts";
 import type { statusLines } from "../../core/status/text.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
-import { available } from "../reaper/reap-once.ts";
-import type { PodSettings } from "./end.ts";
 import { runInEphemeral } from "./ephemeral.ts";
 import { execEbb } from "./exec.ts";
-import { type Format, type PodSession, print, refuseWords, type Session } from "./session.ts";
+import { type Format, type PodSession, print, readAgain, refuseWords, type Session } from "./session.ts";
 import { openTunnel } from "./tunnel.ts";
-import { findWay, type Way } from "./way.ts";
+import { findWay, type PodSettings, type Way } from "./way.ts";
 
 /** The flags of `kubectl ebb status`. */
 export interface StatusSettings extends PodSettings {
@@ -96,6 +94,7 @@ async function askThrough(
   const sidecars = await Promise.all(
     all.map(({ sidecar }) => statusOf(throughTunnel(sidecar, tunnel.via), REQUEST_MS, sidecar)),
   );
+  await readAgain(session); // it was the same pod all the time
   const seen = { foundBy: null, sidecars, sockets: null, processes: null };
   const findings = findingsOf(seen, { doubts: [], elsewhere: [], isByInit: false });
   return { version: 1, time, ...seen, findings: findings.filter(({ kind }) => !/^no-(sockets|processes)$/.test(kind)) };
@@ -116,10 +115,8 @@ export async function listPods({
   const { api, namespace, signal } = session;
   const path = allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
   const rows: PodRow[] = [];
-  await available(async () => {
-    for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
-      rows.push(...items.map((pod) => rowOf(pod, policy, Date.now())));
-  }, signal);
+  for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
+    rows.push(...items.map((pod) => rowOf(pod, policy, Date.now())));
   const table = podTable(rows, { hasNamespace: allNamespaces, isWide: output === "wide" });
   const none = [`no pods${allNamespaces ? "" : ` in namespace ${namespace}`}`];
   await print(rows, rows.length === 0 ? none : table, output);

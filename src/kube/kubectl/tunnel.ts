@@ -15,8 +15,15 @@ export interface Tunnel extends Disposable {
   readonly via: Via;
 }
 
-/** Serves the ports of sidecars on a pod's loopback, in a folder that only this user may enter. */
-export async function openTunnel(far: readonly FarSidecar[], session: PodSession): Promise<Tunnel> {
+/**
+ * Serves the ports of sidecars on a pod's loopback, in a folder that only this user may enter. A stream belongs to the
+ * pod that had the name when it was opened: `check` is awaited after that, and before anything is sent.
+ */
+export async function openTunnel(
+  far: readonly FarSidecar[],
+  session: PodSession,
+  check: () => Promise<unknown> = async () => undefined,
+): Promise<Tunnel> {
   const ports = [...new Set(far.flatMap((one) => one.ports))];
   const folder = mkdtempSync(join(tmpdir(), "ebb-"));
   const pathFor = (port: number) => join(folder, `${port}`);
@@ -25,7 +32,7 @@ export async function openTunnel(far: readonly FarSidecar[], session: PodSession
     ports.map((port) =>
       listen(pathFor(port), (socket) => {
         sockets.add(socket.once("close", () => sockets.delete(socket)));
-        void serve(socket, port, session);
+        void serve(socket, port, { ...session, check });
       }),
     ),
   );
@@ -46,14 +53,19 @@ function listen(path: string, serve: (socket: Socket) => void): Promise<Server> 
   });
 }
 
+interface Checked {
+  readonly check: () => Promise<unknown>;
+}
+
 /** Passes a connection on to a port of the pod, which may refuse it: then it is closed. */
-async function serve(socket: Socket, port: number, session: PodSession): Promise<void> {
+async function serve(socket: Socket, port: number, session: PodSession & Checked): Promise<void> {
   const given: Uint8Array[] = [];
   let send = (bytes: Uint8Array): unknown => given.push(bytes);
   socket.on("error", () => socket.destroy());
   socket.on("data", (bytes: Buffer) => send(bytes));
   try {
     using stream = await open(port, session);
+    await session.check();
     socket.once("close", () => stream[Symbol.dispose]());
     send = (bytes) => stream.send(Buffer.concat([Buffer.of(forwardChannels.data), bytes]));
     for (const bytes of given) send(bytes);
@@ -65,12 +77,8 @@ async function serve(socket: Socket, port: number, session: PodSession): Promise
   }
 }
 
-/** Opens a stream to the pod. It belongs to the pod that had the name then, so that pod is read before anything is sent. */
-async function open(port: number, { api, ref, signal }: PodSession): Promise<Stream> {
-  const stream = await api.stream(`${pathOf(ref)}/portforward?ports=${port}`, FORWARD_PROTOCOL, { signal });
-  const { metadata } = await api.get(pathOf(ref), { signal });
-  if (metadata.uid !== ref.uid) stream[Symbol.dispose]();
-  return stream;
+function open(port: number, { api, ref, signal }: PodSession): Promise<Stream> {
+  return api.stream(`${pathOf(ref)}/portforward?ports=${port}`, FORWARD_PROTOCOL, { signal });
 }
 
 /** Reads a stream to its end. Resolves with the kubelet's error, if there was one. */

@@ -1,6 +1,7 @@
 import { execContainers } from "../../core/kubectl/exec-containers.ts";
 import type { FarSidecar } from "../../core/kubectl/forwarded.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
+import type { EphemeralImage } from "./ephemeral.ts";
 import { type FoundEbb, findEbb } from "./exec.ts";
 import type { PodSession } from "./session.ts";
 import { whyUnreachable } from "./tunnel.ts";
@@ -11,16 +12,18 @@ export type Way =
   | { readonly kind: "port-forward" | "ephemeral" }
   | { readonly kind: "none"; readonly why: string };
 
-/** What decides the way. */
-interface Asked {
+/** The flags that decide the way. */
+export interface PodSettings extends EphemeralImage {
   readonly container: string | undefined;
-  readonly image: string | undefined;
+}
+
+interface Asked extends PodSettings {
   /** The sidecars that are to be asked through a port-forward. */
   readonly far: readonly FarSidecar[];
 }
 
 /** Looks for an ebb in a pod: in a container of this name, or where it may be. */
-export function findInPod({ container }: Pick<Asked, "container">, session: PodSession): Promise<FoundEbb> {
+export function findInPod({ container }: Pick<PodSettings, "container">, session: PodSession): Promise<FoundEbb> {
   return findEbb(container === undefined ? execContainers(viewOf(session.pod)) : [container], session);
 }
 

@@ -140,7 +140,7 @@ function whyLater(toldAt: number, [ending]: readonly Ending[]): string | undefin
  * Awaits `asked`. Rejects with Failure(69) if the API server does not answer, or not with what is needed, or not before
  * the signal is aborted.
  */
-export async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await asked();
   } catch (error) {

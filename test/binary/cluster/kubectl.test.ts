@@ -29,8 +29,10 @@ test.each([
   [["quti"], "quti: no such command; did you mean kubectl ebb quit?"],
   [["why"], 'POD: expected a name such as web-0 or pod/web-0, got ""'],
   [["quit", "a", "b"], 'POD: expected a name such as web-0 or pod/web-0, got "a b"'],
+  [["status", "--", "--watch"], 'POD: expected a name such as web-0 or pod/web-0, got ""'],
   [["status", "a", "-A"], "POD: expected none with --all-namespaces or --selector"],
   [["status", "a", "-l", "app=x"], "POD: expected none with --all-namespaces or --selector"],
+  [["reap", "-n"], "--namespace: expected a value"],
   [["status", "-o", "xml"], '--output: expected json, yaml or wide, got "xml"'],
   [["quit", "a", "--methods", "ephemeral"], "--methods: expected --image IMAGE with ephemeral"],
   [["why", "gone"], "pod gone: not in namespace shop; kubectl get pods lists them"],
@@ -97,7 +99,7 @@ function serveAdmin(cluster: Awaited<ReturnType<typeof startPluginCluster>>, bod
   return asked;
 }
 
-test("without ebb the sidecar is asked through a port-forward, and not where another pod has the name by now", async () => {
+test("without ebb the sidecar is asked through a port-forward, and the pod read twice", async () => {
   await using cluster = startPluginCluster();
   cluster.put(stuckPod("web", { state: running }));
   const info = { version: "x/1.40.0/Clean", state: "LIVE", command_line_options: {} };
@@ -110,17 +112,29 @@ test("without ebb the sidecar is asked through a port-forward, and not where ano
   ]);
   expect(asked.filter((each) => each.startsWith("POST"))).toEqual([]);
 
-  asked.length = 0;
+  const reads = cluster.api.requests.filter((each) => each === `GET ${podPath("shop", "web")}`);
+  expect(reads).toHaveLength(2); // before all, and after all
+});
+
+test.each([
+  ["status", 1, "another pod has its name now"],
+  ["drain", 1, "another pod has its name now"],
+  ["drain", 2, "could not drain the sidecar"],
+])("%s acts on no pod that gets the name when stream %d is open", async (name, at, reason) => {
+  await using cluster = startPluginCluster();
+  cluster.put(stuckPod("web", { state: running }));
+  const asked = serveAdmin(cluster, { "/server_info": "{}" });
   let streams = 0;
   cluster.api.answer = (request, url) => {
-    // another pod gets the name when the first stream is open
     if (request.headers.has("sec-websocket-protocol") && url.pathname.endsWith("/portforward")) streams += 1;
-    if (streams > 0) cluster.api.objects.set(podPath("shop", "web"), stuckPod("web", { uid: "other", state: running }));
+    if (streams >= at)
+      cluster.api.objects.set(podPath("shop", "web"), stuckPod("web", { uid: "other", state: running }));
     return undefined;
   };
-  const other = await cluster.plugin("drain", "web");
-  expect([other.code, asked]).toEqual([69, []]);
-  expect(other.stderr).toContain("the connection ended without an answer; --image IMAGE allows an ephemeral container");
+  const words = name === "drain" ? ["--", "--drain", "1s", "--min-drain", "100ms"] : [];
+  const { code, stdout, stderr } = await cluster.plugin(name, "web", ...words);
+  expect([code, stdout, stderr]).toEqual([69, "", expect.stringContaining(reason)]);
+  expect(asked.filter((each) => each.startsWith("POST"))).toEqual([]);
 });
 
 test("a drain through a port-forward counts nothing of this machine, and leaves nothing here", async () => {
@@ -143,6 +157,33 @@ test("a drain through a port-forward counts nothing of this machine, and leaves 
   expect(readdirSync(cluster.temporary)).toEqual([]);
   const quit = await cluster.plugin("drain", "web", "--", "--quit");
   expect([quit.code, quit.stderr]).toEqual([64, expect.stringContaining("unknown flag --quit")]);
+});
+
+test("why reads a pod and its namespace once, and asks for rights to what would end it", async () => {
+  await using cluster = startPluginCluster();
+  cluster.api.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
+  cluster.put(stuckPod("runs", { state: running }));
+  cluster.put(stuckPod("stuck"));
+  const read = (name: string) => [`GET ${podPath("shop", name)}`, "GET /api/v1/namespaces/shop"];
+  expect((await cluster.plugin("why", "runs")).code).toBe(0);
+  expect(cluster.api.requests).toEqual(read("runs"));
+  cluster.api.requests.length = 0;
+  expect((await cluster.plugin("why", "stuck")).code).toBe(1);
+  const review = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  expect(cluster.api.requests).toEqual([...read("stuck"), review, review]);
+});
+
+test.each([
+  [401, "status", "; renew the kubeconfig's credentials"],
+  [403, "why", "; ask an administrator to allow it"],
+  [409, "drain", "; run it again"],
+  [422, "quit", ""],
+])("a %d of the API server is said by %s, with what to do", async (status, name, remedy) => {
+  await using cluster = startPluginCluster();
+  cluster.api.answer = () => refuse(status, "no");
+  const { code, stdout, stderr } = await cluster.plugin(name, "web");
+  const reason = `GET ${podPath("shop", "web")}: ${status} no${remedy}`;
+  expect({ code, stdout, stderr }).toEqual({ code: 69, stdout: "", stderr: `ebb: kubectl ebb: ${reason}\n` });
 });
 
 test("an API server that refuses, or a signal, ends a command by its own exit code", async () => {

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { differingFiles } from "../../../build/release/compare.ts";
+import { differingFiles } from "../../../build/release/files.ts";
 import { signedProvenance } from "../../../build/release/signed-provenance.ts";
 import { otherVersions } from "../../../build/release/version.ts";
+import { writeSums } from "../../../build/setup/sums.mjs";
 import packageJson from "../../../package.json";
 import { temporaryFolder } from "../../harness.ts";
 
@@ -16,10 +17,12 @@ test("two builds differ in a byte, and in a file that one of them lacks", () => 
   mkdirSync(join(one, "image"), { recursive: true });
   for (const file of ["ebb", "ebb.cdx.json", "image/layer"]) writeFileSync(join(one, file), `bytes of ${file}`);
   cpSync(one, other, { recursive: true });
+  for (const folder of [one, other]) writeSums(folder);
   expect(differingFiles(one, other)).toEqual([]);
   writeFileSync(join(other, "image/layer"), "bytes of image/layeR");
   writeFileSync(join(one, "ebb-webhook.yaml"), "");
   writeFileSync(join(other, "ebb-reaper.yaml"), "");
+  for (const folder of [one, other]) writeSums(folder);
   const differing = ["ebb-reaper.yaml", "ebb-webhook.yaml", "image/layer"];
   expect([differingFiles(one, other), differingFiles(other, one)]).toEqual([differing, differing]);
 });

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chartFolder } from "../../chart-folder.ts";
-import { collect, temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
-import { kubectl, type Output } from "../kubectl.ts";
+import { kubectl, type Output, runProgram } from "../kubectl.ts";
 import type { KubeObject } from "../objects.ts";
 import { reportOn } from "../report.ts";
 
@@ -73,13 +73,9 @@ interface Service extends KubeObject {
   readonly spec: { readonly clusterIP: string };
 }
 
-async function runHelm(which: Helm, home: string, words: readonly string[]): Promise<Output> {
-  const env = { ...process.env, HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
-  const child = Bun.spawn([compiledProgram(which).path, ...words], { env, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
-  const code = await child.exited;
-  await Promise.all([stdout.done, stderr.done]);
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
+function runHelm(which: Helm, home: string, words: readonly string[]): Promise<Output> {
+  const env = { HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home };
+  return runProgram([compiledProgram(which).path, ...words], { env });
 }
 
 /** Lists the objects of all kinds whose names begin with this one. */

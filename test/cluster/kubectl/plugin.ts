@@ -1,8 +1,8 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { collect, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebbPath, temporaryFolder } from "../../harness.ts";
 import type { Namespace } from "../cluster.ts";
-import type { Output } from "../kubectl.ts";
+import { type Output, tryKubectl } from "../kubectl.ts";
 
 /** The real kubectl, with ebb as its plugin in PATH. */
 export interface Plugin extends Disposable {
@@ -16,14 +16,8 @@ export interface Plugin extends Disposable {
 export function installPlugin(): Plugin {
   const folder = temporaryFolder();
   for (const name of ["kubectl-ebb", "kubectl_complete-ebb"]) symlinkSync(ebbPath, join(folder.path, name));
-  const kubectl: Plugin["kubectl"] = async (words, env = {}) => {
-    const all = { ...process.env, PATH: `${folder.path}:${process.env.PATH}`, ...env };
-    const child = Bun.spawn(["kubectl", ...words], { env: all, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
-    const code = await child.exited;
-    await Promise.all([stdout.done, stderr.done]);
-    return { code, stdout: stdout.text(), stderr: stderr.text() };
-  };
+  const kubectl: Plugin["kubectl"] = (words, env) =>
+    tryKubectl(words, { env: { PATH: `${folder.path}:${process.env.PATH}`, ...env } });
   return {
     kubectl,
     ebb: (here, ...words) => {

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { parseArguments } from "../../../src/core/cli/arguments.ts";
 import { reaperOptions } from "../../../src/core/cli/cluster/reaper-options.ts";
 import { complete } from "../../../src/core/cli/completion.ts";
-import { completionOf } from "../../../src/core/kubectl/completion.ts";
-import { nameLines } from "../../../src/core/kubectl/name-lines.ts";
+import { completionOf, nameLines } from "../../../src/core/kubectl/completion.ts";
 import { podOptionsOf } from "../../../src/core/kubectl/options.ts";
 import { podCommandsOf } from "../../../src/core/kubectl/pod-commands.ts";
 

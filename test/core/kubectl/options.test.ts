@@ -18,6 +18,7 @@ test.each<[readonly string[], readonly string[], string]>([
   [["--namespace", "shop"], ["--namespace=shop"], "given"],
   [["--namespace", "a", "--all-namespaces", "--namespace=b", "--dry-run"], ["--dry-run"], "all"],
   [["--namespace=shop"], ["--namespace=shop"], "given"],
+  [["--namespace"], ["--namespace"], "given"],
   [["--output", "json", "--dry-run"], ["--json", "--dry-run"], "current"],
   [["--output=json", "--selector=a=b"], ["--json", "--selector=a=b"], "current"],
 ])("%j becomes %j, in the namespace: %s", (given, args, namespace) => {

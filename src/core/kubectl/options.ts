@@ -44,13 +44,23 @@ const namespace = optional({
   help: "-n: the pod's namespace",
 });
 
-export const output = optional({
+const output = optional({
   ...flagOnly,
   flag: "output",
   value: "FORMAT",
   syntax: oneOf(["json", "yaml", "wide"]),
   help: "-o: json or yaml for programs; wide for more columns",
 });
+
+/** Returns the options of a command for the whole cluster as the plugin shows them. */
+export function clusterOptionsOf<O extends { readonly namespace: ReaperOptions["namespace"] }>(options: O) {
+  return {
+    ...options,
+    namespace: changed(options.namespace, { initially: "the context's" }),
+    allNamespaces,
+    output: changed(output, { value: "json", syntax: oneOf(["json"]), help: "-o: json for programs" }),
+  };
+}
 
 const container = optional({
   ...flagOnly,
@@ -96,12 +106,15 @@ export const pluginShort = {
 
 /** Returns the pod's name in `NAME` or `pod/NAME`. @throws Failure(64) for anything else, or more than one */
 export function podNameIn(operands: readonly string[]): string {
-  const [, name = ""] = /^(?:(?:po|pods?)\/)?(.*)$/s.exec(operands.join(" ")) ?? [];
-  if (isDnsSubdomain(name)) return name;
-  throw new Failure(
-    EXIT.usage,
-    `POD: expected a name such as web-0 or pod/web-0, got ${JSON.stringify(operands.join(" "))}`,
-  );
+  const [given, ...more] = operands;
+  const [, name = ""] = /^(?:(?:po|pods?)\/)?(.*)$/s.exec(given ?? "") ?? [];
+  if (more.length === 0 && isDnsSubdomain(name)) return name;
+  throw new Failure(EXIT.usage, `POD: ${podProblem(operands)}; kubectl get pods lists them`);
+}
+
+function podProblem(operands: readonly string[]): string {
+  if (operands.length > 1) return `expected one pod, got ${operands.length}: ${operands.join(", ")}`;
+  return `expected a pod such as web-0 or pod/web-0, got ${JSON.stringify(operands[0]) ?? "none"}`;
 }
 
 /** A call of `ebb reaper` or `ebb doctor`, and in which namespace: `all`, `given` in its flags, or the `current` one. */

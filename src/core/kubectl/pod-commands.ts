@@ -23,7 +23,7 @@ ${plugin} help [TOPIC]      a page of the manual; without TOPIC that of the plug
 `;
 }
 
-const badCall = ["64", "an unknown flag, or a bad value"] as const;
+const badCall = ["64", "an unknown flag, a bad value, no kubeconfig, or no such pod"] as const;
 const left = ["69", "the pod cannot be reached, or a sidecar is left; stderr says which and why"] as const;
 const remote = ["any other", "of the ebb in the pod"] as const;
 const more = { page: "kubectl", seeAlso: [], operands: "pods" } as const;
@@ -73,9 +73,30 @@ export function podCommandsOf(options: PodOptions): Readonly<Record<keyof PodOpt
         ["0", "not stuck; with --end: nothing is left to do"],
         ["1", "stuck"],
         badCall,
-        ["69", "no API server; with --end: a sidecar did not exit"],
+        ["69", "the API server does not answer, or refuses; with --end: a sidecar did not exit"],
       ],
       options: options.why,
     },
   };
 }
+
+/** The help of `reap` that is not `ebb reaper`'s. */
+export const reapHelp = {
+  page: "reaper",
+  usage: "reap [flags]",
+  summary: "end the sidecars of all stuck pods, once",
+  about:
+    "Ends the sidecars of the stuck pods of a namespace, or with -A of all, and prints what was done with each pod.",
+  examples: [
+    {
+      call: "kubectl ebb reap --all-jobs --dry-run",
+      why: "Which pods of the namespace are stuck, and what would be done.",
+    },
+    { call: "kubectl ebb reap -n shop -l team=a", why: "Only pods with this label." },
+  ],
+} as const;
+
+/** The help of `doctor` that is not `ebb doctor`'s. */
+export const doctorHelp = {
+  examples: [{ call: "kubectl ebb doctor -A", why: "The whole cluster; without -A only the namespace." }],
+} as const;

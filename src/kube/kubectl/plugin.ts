@@ -4,16 +4,15 @@ import { expandShortFlags } from "../../core/cli/short-flags.ts";
 import { nearest } from "../../core/cli/suggestion.ts";
 import { type Completer, completionOf } from "../../core/kubectl/completion.ts";
 import {
-  allNamespaces,
+  clusterOptionsOf,
   farDrainOptions,
-  output,
   type PodOptions,
   pluginShort,
   podNameIn,
   podOptionsOf,
   translate,
 } from "../../core/kubectl/options.ts";
-import { listCommands, type PluginHelp, podCommandsOf } from "../../core/kubectl/pod-commands.ts";
+import { doctorHelp, listCommands, type PluginHelp, podCommandsOf, reapHelp } from "../../core/kubectl/pod-commands.ts";
 import { usableMethods } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
@@ -69,6 +68,8 @@ export function createPlugin(name: string, shared: Shared): Plugin {
     command(word) {
       const found = Object.hasOwn(commands, word) ? commands[word as keyof typeof commands] : undefined;
       if (found !== undefined) return found;
+      if (word.startsWith("-"))
+        throw new Failure(EXIT.usage, `COMMAND: expected one before the flags, as in ${name} status -A, got "${word}"`);
       const all = Object.keys(commands);
       const near = nearest(word, all);
       const hint = near === undefined ? `${name} has ${all.join(", ")}` : `did you mean ${name} ${near}?`;
@@ -97,12 +98,21 @@ function commandsOfCluster(shared: Shared) {
     Record<"reaper" | "doctor" | "inject", PluginCommand>;
   const scoped = (command: PluginCommand, fixed: readonly string[]): PluginCommand => ({
     ...command,
-    options: { ...command.options, allNamespaces, output },
+    options: clusterOptionsOf(command.options as typeof shared.reaperOptions),
     main: async (call) =>
       await command.main({ ...call, args: [...fixed, ...(await scopedArgs(command, call, shared))] }),
   });
-  const reap = { page: "reaper", usage: "reap [flags]", summary: "end the sidecars of all stuck pods, once" };
-  return { reap: scoped({ ...reaper, ...reap }, ["--once"]), inject, doctor: scoped(doctor, []) };
+  return {
+    reap: scoped({ ...reaper, ...reapHelp, options: optionsOfReap(reaper.options) }, ["--once"]),
+    inject,
+    doctor: scoped({ ...doctor, ...doctorHelp }, []),
+  };
+}
+
+/** Leaves out what only replicas that watch use. */
+function optionsOfReap(all: PluginCommand["options"]): PluginCommand["options"] {
+  const { once: _, lease: __, leaseNamespace: ___, healthListen: ____, resync: _____, ...options } = all;
+  return options;
 }
 
 async function scopedArgs(
@@ -121,8 +131,17 @@ async function scopedArgs(
 function commandsOfPods(shared: Shared): Readonly<Record<keyof PodOptions, PluginCommand>> {
   const options = podOptionsOf(shared.reaperOptions);
   const help = podCommandsOf(options);
-  const read = <K extends keyof PodOptions>(name: K, { args, env }: PluginCall) =>
-    shared.readOperandCall(options[name], { args: expandShortFlags(args, pluginShort), env });
+  const read = <K extends keyof PodOptions>(name: K, { args, env }: PluginCall) => {
+    try {
+      return shared.readOperandCall(options[name], { args: expandShortFlags(args, pluginShort), env });
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes("unknown flag")) || name === "why") throw error;
+      throw new Failure(
+        EXIT.usage,
+        `${error.message}; flags of the ebb in the pod come after --: kubectl ebb ${name} POD -- FLAG`,
+      );
+    }
+  };
   return {
     status: {
       ...help.status,

@@ -9,7 +9,7 @@ test.each([
 ])("%j is the pod %s", (operands, name) => expect(podNameIn(operands)).toBe(name));
 
 test.each([[[]], [["a", "b"]], [["deployment/web"]], [["Web"]], [["../x"]], [["pod/"]]])("%j is no pod", (operands) => {
-  expect(() => podNameIn(operands)).toThrow("POD: expected a name such as web-0 or pod/web-0, got");
+  expect(() => podNameIn(operands)).toThrow(/^POD: expected (one pod|a pod such as web-0 or pod\/web-0), got /);
 });
 
 test.each<[readonly string[], readonly string[], string]>([

@@ -133,7 +133,7 @@ const certificates = {
     flag: "kubeconfig",
     group: "certificates",
     value: "FILE",
-    initially: "the pod's ServiceAccount",
+    initially: "KUBECONFIG; in a pod its ServiceAccount; else ~/.kube/config",
     syntax: anyText,
     secret: false,
     help: "the kubeconfig to use outside the cluster",

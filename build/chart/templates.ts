@@ -87,7 +87,7 @@ function installationOf(chosen: Chosen, more: Partial<Installation>): Installati
     version: "{{ .Chart.AppVersion }}",
     image: '{{ include "ebb.image" . }}',
     imagePullPolicy: given(".Values.image.pullPolicy"),
-    imagePullSecrets: [each(".Values.imagePullSecrets")],
+    imagePullSecrets: [each('include "ebb.imagePullSecrets" . | fromJsonArray')],
     replicas,
     priorityClass: given(".Values.priorityClass"),
     networkPolicy: chosen.networkPolicy === true,

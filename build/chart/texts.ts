@@ -44,7 +44,7 @@ spec:
   restartPolicy: Never
   automountServiceAccountToken: false
   enableServiceLinks: false
-  {{- with .Values.imagePullSecrets }}
+  {{- with include "ebb.imagePullSecrets" . | fromJsonArray }}
   imagePullSecrets:
     {{- range . }}
     - name: {{ . | quote }}
@@ -119,6 +119,15 @@ export const helpers = `{{- define "ebb.fullname" -}}
 
 {{- define "ebb.image" -}}
 {{- required "image.repository: expected the image that has ebb as /ebb, such as registry.example.com/ebb" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{- /* The names of imagePullSecrets, as a list in JSON. */}}
+{{- define "ebb.imagePullSecrets" -}}
+{{- $names := list }}
+{{- range .Values.imagePullSecrets }}
+{{- $names = append $names (kindIs "map" . | ternary . (dict "name" .)).name }}
+{{- end }}
+{{- toJson $names }}
 {{- end }}
 
 {{- /* A label selector as kubectl has it. */}}

@@ -13,6 +13,7 @@ import { type Installed, installations } from "./installations.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 const chart = chartFolder(folder.path);
+const image = { repository: "registry.example.com/ebb" };
 
 describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   test("lints the chart without a complaint", async () => {
@@ -31,8 +32,8 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   }, 600_000);
 
   test.each<[string, object, string]>([
-    ["no image", { image: { repository: "" } }, "image.repository: expected the image that has ebb as /ebb"],
-    ["Secrets without registries", { webhook: { pullSecrets: true } }, "no registry is asked"],
+    ["no image", {}, "image.repository: expected the image that has ebb as /ebb"],
+    ["Secrets without registries", { image, webhook: { pullSecrets: true } }, "no registry is asked"],
     ["an unknown value", { webhook: { al: true } }, "al"],
   ])("refuses %s", async (_, values, message) => {
     const { code, output } = await template(name, {

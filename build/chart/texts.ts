@@ -10,11 +10,15 @@ Test it:                                 helm test {{ .Release.Name }} --namespa
 {{- if not .Values.webhook.all }}
 New pods of a namespace get ebb after:   kubectl label namespace NAME ebb.dev/inject=true
 {{- end }}
+Pods that run already get it after:      kubectl -n NAME rollout restart deployment
 Look at a pod that gets ebb:             kubectl -n NAME run try --image x --dry-run=server -o yaml --command -- /x
 Pods of {{ .Release.Namespace }} and kube-system never get it.
 {{- end }}
 {{- if .Values.reaper.enabled }}
 Stuck pods are ended after:              kubectl label namespace NAME ebb.dev/reap=true
+{{- if .Values.reaper.allJobs }}
+Stuck pods of all Jobs are ended, but for those with ebb.dev/reap: "false".
+{{- end }}
 {{- end }}
 What is wrong, and what to do:           ebb doctor
 `;

@@ -14,6 +14,7 @@ const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 const chart = chartFolder(folder.path);
 const image = { repository: "registry.example.com/ebb" };
+const plain = { release: "ebb", namespace: "mesh", flags: [], components: [] };
 
 describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   test("lints the chart without a complaint", async () => {
@@ -35,14 +36,19 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
     ["no image", {}, "image.repository: expected the image that has ebb as /ebb"],
     ["Secrets without registries", { image, webhook: { pullSecrets: true } }, "no registry is asked"],
     ["an unknown value", { webhook: { al: true } }, "al"],
+    ["to install nothing", { image, webhook: { enabled: false } }, "nothing would be installed"],
+    [
+      "options of a reaper that is not installed",
+      { image, reaper: { qps: 20 } },
+      "reaper.qps: the reaper is not installed; set reaper.enabled to true, or leave it out",
+    ],
+    [
+      "options of a webhook that is not installed",
+      { image, webhook: { enabled: false, failurePolicy: "Fail" }, reaper: { enabled: true } },
+      "webhook.failurePolicy: the webhook is not installed",
+    ],
   ])("refuses %s", async (_, values, message) => {
-    const { code, output } = await template(name, {
-      release: "ebb",
-      namespace: "mesh",
-      values,
-      flags: [],
-      components: [],
-    });
+    const { code, output } = await template(name, { ...plain, values });
     expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining(message) });
   });
 });

@@ -68,6 +68,13 @@ export function chartValues(repository: string): readonly Value[] {
       "when the kubelet pulls it\n--image-pull-policy Always|IfNotPresent|Never",
     ),
     ...ofOptions.filter(({ path }) => !path.includes(".")),
+    {
+      path: "prometheusRule",
+      initial: false,
+      comment:
+        "add a PrometheusRule of the Prometheus operator, which must be installed, with ebb's alerts; they need podMonitor, or another way to scrape",
+      schema: { type: "boolean" },
+    },
     enabled("webhook", true, "install the webhook, which puts ebb into pods"),
     ...inside("webhook."),
     ...podValues("webhook"),

@@ -109,6 +109,33 @@ spec:
 {{- end }}
 `;
 
+/**
+ * The PrometheusRule: the alerts about what is installed. A CronJob's reaper is not scraped. The groups are a file of
+ * their own, because Prometheus and Helm both write {{ }}.
+ */
+export const alerts = `{{- if .Values.prometheusRule }}
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: {{ include "ebb.fullname" . }}
+  namespace: {{ .Release.Namespace | quote }}
+  labels:
+    app.kubernetes.io/name: ebb
+    app.kubernetes.io/instance: {{ include "ebb.fullname" . | quote }}
+    app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+    helm.sh/chart: {{ include "ebb.chart" . | quote }}
+    app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+spec:
+  groups:
+    {{- range (.Files.Get "alerts.yaml" | fromYaml).groups }}
+    {{- $component := get $.Values (trimPrefix "ebb-" .name) }}
+    {{- if and $component.enabled (not $component.schedule) }}
+    {{- list . | toYaml | nindent 4 }}
+    {{- end }}
+    {{- end }}
+{{- end }}
+`;
+
 const usualRequestMiB = webhookOptions.maxRequestBytes.initial / 1024 / 1024;
 
 /** The named templates that the others include. */

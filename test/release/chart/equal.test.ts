@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
+import { alertsPath } from "../../../build/monitoring/monitoring.ts";
 import { chartFolder } from "../../chart-folder.ts";
 import { ebb, temporaryFolder } from "../../harness.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
@@ -50,6 +52,18 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   ])("refuses %s", async (_, values, message) => {
     const { code, output } = await template(name, { ...plain, values });
     expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining(message) });
+  });
+
+  test.each<[string, object, readonly string[]]>([
+    ["both components", { reaper: { enabled: true } }, ["ebb-webhook", "ebb-reaper"]],
+    ["the webhook", {}, ["ebb-webhook"]],
+    ["a webhook and a CronJob", { reaper: { enabled: true, schedule: "@hourly" } }, ["ebb-webhook"]],
+  ])("makes a PrometheusRule of the alerts about %s", async (_, values, names) => {
+    const objects = await rendered(name, { ...plain, values: { image, prometheusRule: true, ...values } });
+    const { groups } = parse(readFileSync(alertsPath, "utf8"));
+    expect(objects["PrometheusRule mesh ebb"].spec).toEqual({
+      groups: groups.filter((group: { name: string }) => names.includes(group.name)),
+    });
   });
 });
 

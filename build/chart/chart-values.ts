@@ -1,5 +1,6 @@
 import { installationOptions } from "../../src/core/cli/cluster/installation-options.ts";
 import { wrap } from "../../src/core/cli/help.ts";
+import { patterns } from "../../src/core/image/reference.ts";
 import { type Schema, type Value, valueOfOption } from "./values.ts";
 
 // All values of the chart: those of the options, and those that are the chart's alone.
@@ -56,11 +57,11 @@ export function chartValues(repository: string): readonly Value[] {
     image(
       "repository",
       repository,
-      { pattern: "^[^\\s]*$" },
-      "the image that has ebb as /ebb: of ebb's own pods, and of the pods that get ebb\n--image IMAGE",
+      { pattern: `^(${patterns.repository})?$` },
+      "required: the image that has ebb as /ebb, without its tag: of ebb's own pods, and of the pods that get ebb\n--image IMAGE",
     ),
-    image("tag", "", { pattern: "^[\\w.-]{0,128}$" }, "its tag; default: the chart's appVersion"),
-    image("digest", "", { pattern: "^([a-z0-9]+:[0-9a-f]{32,})?$" }, "its digest, such as sha256:..."),
+    image("tag", "", { pattern: `^(${patterns.tag})?$` }, "its tag; default: the chart's appVersion"),
+    image("digest", "", { pattern: `^(${patterns.digest})?$` }, "its digest, such as sha256:..."),
     image(
       "pullPolicy",
       "",
@@ -68,6 +69,13 @@ export function chartValues(repository: string): readonly Value[] {
       "when the kubelet pulls it\n--image-pull-policy Always|IfNotPresent|Never",
     ),
     ...ofOptions.filter(({ path }) => !path.includes(".")),
+    {
+      path: "prometheusRule",
+      initial: false,
+      comment:
+        "add a PrometheusRule of the Prometheus operator, which must be installed, with ebb's alerts; they need podMonitor, or another way to scrape",
+      schema: { type: "boolean" },
+    },
     enabled("webhook", true, "install the webhook, which puts ebb into pods"),
     ...inside("webhook."),
     ...podValues("webhook"),

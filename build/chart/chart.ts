@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import project from "../../package.json";
+import { alertsPath } from "../monitoring/monitoring.ts";
 import { chartValues, printValues, schemaOf } from "./chart-values.ts";
 import { templateOf } from "./templates.ts";
-import { helpers, notes, test } from "./texts.ts";
+import { alerts, helpers, notes, test } from "./texts.ts";
 
 /** Returns the files of the Helm chart by their paths. `repository`: the default of image.repository. */
 export function chartFiles(repository: string): ReadonlyMap<string, string> {
@@ -14,6 +16,8 @@ export function chartFiles(repository: string): ReadonlyMap<string, string> {
     ["templates/_helpers.tpl", helpers],
     ["templates/webhook.yaml", templateOf("webhook")],
     ["templates/reaper.yaml", templateOf("reaper")],
+    ["alerts.yaml", readFileSync(alertsPath, "utf8")],
+    ["templates/alerts.yaml", alerts],
     ["templates/NOTES.txt", notes],
     ["templates/tests/webhook.yaml", test],
   ]);

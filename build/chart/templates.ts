@@ -1,4 +1,11 @@
-import { ofLookUpsAlone, ofOwnCa, passedOn, toReaper } from "../../src/core/cli/cluster/installation-options.ts";
+import {
+  ofLookUpsAlone,
+  ofOwnCa,
+  ofReaperAlone,
+  ofWebhookAlone,
+  passedOn,
+  toReaper,
+} from "../../src/core/cli/cluster/installation-options.ts";
 import type { Requirement } from "../../src/core/cli/cluster/label-selector.ts";
 import { methodKinds } from "../../src/core/reap/methods.ts";
 import type { Component, Installation, Manifest } from "../../src/kube/manifests/installation.ts";
@@ -9,7 +16,7 @@ import { decorated } from "./decorated.ts";
 import { args, each, given, plain, yaml } from "./marks.ts";
 import { printManifests, withIndents } from "./template.ts";
 import { addManifests, type Parts } from "./union.ts";
-import { argsOf } from "./values.ts";
+import { argsOf, valueOfOption } from "./values.ts";
 
 // The templates of the chart, from the functions of `ebb manifests`: they are called for all that values can choose, with
 // expressions of Helm in the place of names and texts. A template is the union of what they return.
@@ -87,7 +94,7 @@ function installationOf(chosen: Chosen, more: Partial<Installation>): Installati
     version: "{{ .Chart.AppVersion }}",
     image: '{{ include "ebb.image" . }}',
     imagePullPolicy: given(".Values.image.pullPolicy"),
-    imagePullSecrets: [each(".Values.imagePullSecrets")],
+    imagePullSecrets: [each('include "ebb.imagePullSecrets" . | fromJsonArray')],
     replicas,
     priorityClass: given(".Values.priorityClass"),
     networkPolicy: chosen.networkPolicy === true,
@@ -126,7 +133,35 @@ export function templateOf(name: Component): string {
     addManifests(union, all, 1n << BigInt(at));
   }
   const lines = printManifests(union, { conditions, argsOf });
-  return withIndents([`{{- if .Values.${name}.enabled }}`, ...refusals[name], ...lines, "{{- end }}"]);
+  const whole = [
+    `{{- if .Values.${name}.enabled }}`,
+    ...refusals[name],
+    ...lines,
+    "{{- else }}",
+    ...idle(name),
+    "{{- end }}",
+  ];
+  return withIndents(whole);
+}
+
+/** Returns the lines of a component that is not installed: they fail if the other is not either, or if it has options. */
+function idle(name: Component): readonly string[] {
+  const other = name === "webhook" ? "reaper" : "webhook";
+  const options = Object.keys(name === "webhook" ? ofWebhookAlone : ofReaperAlone).flatMap(
+    (key) => valueOfOption(key) ?? [],
+  );
+  const initials = options.map(({ path, initial }) => [path.replace(/.*\./, ""), initial]);
+  return [
+    `{{- if not .Values.${other}.enabled }}`,
+    '{{- fail "webhook.enabled, reaper.enabled: nothing would be installed; set one of them to true" }}',
+    "{{- end }}",
+    `{{- range $key, $initial := fromJson \`${JSON.stringify(Object.fromEntries(initials))}\` }}`,
+    `{{- $given := get $.Values.${name} $key }}`,
+    "{{- if and $given (ne (toJson $given) (toJson $initial)) }}",
+    `{{- fail (printf "${name}.%s: the ${name} is not installed; set ${name}.enabled to true, or leave it out" $key) }}`,
+    "{{- end }}",
+    "{{- end }}",
+  ];
 }
 
 const needsRegistries = Object.keys(ofLookUpsAlone).map((key) => `webhook.${key}`);

@@ -10,11 +10,15 @@ Test it:                                 helm test {{ .Release.Name }} --namespa
 {{- if not .Values.webhook.all }}
 New pods of a namespace get ebb after:   kubectl label namespace NAME ebb.dev/inject=true
 {{- end }}
+Pods that run already get it after:      kubectl -n NAME rollout restart deployment
 Look at a pod that gets ebb:             kubectl -n NAME run try --image x --dry-run=server -o yaml --command -- /x
 Pods of {{ .Release.Namespace }} and kube-system never get it.
 {{- end }}
 {{- if .Values.reaper.enabled }}
 Stuck pods are ended after:              kubectl label namespace NAME ebb.dev/reap=true
+{{- if .Values.reaper.allJobs }}
+Stuck pods of all Jobs are ended, but for those with ebb.dev/reap: "false".
+{{- end }}
 {{- end }}
 What is wrong, and what to do:           ebb doctor
 `;
@@ -44,7 +48,7 @@ spec:
   restartPolicy: Never
   automountServiceAccountToken: false
   enableServiceLinks: false
-  {{- with .Values.imagePullSecrets }}
+  {{- with include "ebb.imagePullSecrets" . | fromJsonArray }}
   imagePullSecrets:
     {{- range . }}
     - name: {{ . | quote }}
@@ -105,6 +109,33 @@ spec:
 {{- end }}
 `;
 
+/**
+ * The PrometheusRule: the alerts about what is installed. A CronJob's reaper is not scraped. The groups are a file of
+ * their own, because Prometheus and Helm both write {{ }}.
+ */
+export const alerts = `{{- if .Values.prometheusRule }}
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: {{ include "ebb.fullname" . }}
+  namespace: {{ .Release.Namespace | quote }}
+  labels:
+    app.kubernetes.io/name: ebb
+    app.kubernetes.io/instance: {{ include "ebb.fullname" . | quote }}
+    app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+    helm.sh/chart: {{ include "ebb.chart" . | quote }}
+    app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+spec:
+  groups:
+    {{- range (.Files.Get "alerts.yaml" | fromYaml).groups }}
+    {{- $component := get $.Values (trimPrefix "ebb-" .name) }}
+    {{- if and $component.enabled (not $component.schedule) }}
+    {{- list . | toYaml | nindent 4 }}
+    {{- end }}
+    {{- end }}
+{{- end }}
+`;
+
 const usualRequestMiB = webhookOptions.maxRequestBytes.initial / 1024 / 1024;
 
 /** The named templates that the others include. */
@@ -119,6 +150,15 @@ export const helpers = `{{- define "ebb.fullname" -}}
 
 {{- define "ebb.image" -}}
 {{- required "image.repository: expected the image that has ebb as /ebb, such as registry.example.com/ebb" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{- /* The names of imagePullSecrets, as a list in JSON. */}}
+{{- define "ebb.imagePullSecrets" -}}
+{{- $names := list }}
+{{- range .Values.imagePullSecrets }}
+{{- $names = append $names (kindIs "map" . | ternary . (dict "name" .)).name }}
+{{- end }}
+{{- toJson $names }}
 {{- end }}
 
 {{- /* A label selector as kubectl has it. */}}

@@ -1,6 +1,8 @@
 import { installationOptions, ofReaperAlone, ofWebhookAlone } from "../../src/core/cli/cluster/installation-options.ts";
 import type { Option } from "../../src/core/cli/option.ts";
 import { positive } from "../../src/core/cli/syntax.ts";
+import { patterns } from "../../src/core/image/reference.ts";
+import { podOptions } from "../../src/core/inject/pod-annotations.ts";
 import { methodKinds } from "../../src/core/reap/methods.ts";
 
 // The values of the chart, from the options of `ebb manifests`: each has the name of its key in the table of options.
@@ -30,8 +32,10 @@ export const others: Readonly<Record<string, string>> = {
 };
 
 type Kind = Omit<Value, "path" | "comment"> & {
-  /** A value, where the flag's syntax is another. */
+  /** A value in YAML. */
   readonly example?: string;
+  /** The default, where the flag's syntax is another. */
+  readonly initially?: string;
 };
 
 const labelKey = { type: "string", minLength: 1, maxLength: 317 };
@@ -59,19 +63,20 @@ const number: Kind = {
   schema: { type: ["integer", "null"], minimum: 1, maximum: 999_999_999 },
   args: (expression, flag) => withLine(expression, `--${flag}=%d`, "int64 ."),
 };
-const listOf = (items: Schema): Kind => ({
+const listOf = (example: string, items: Schema): Kind => ({
   initial: [],
+  example,
   schema: { type: "array", items: { type: "string", minLength: 1, ...items } },
   args: (expression, flag) => [`{{- range ${expression} }}`, `- {{ printf "--${flag}=%s" . | quote }}`, "{{- end }}"],
 });
 const unique = (kind: Kind): Kind => ({ ...kind, schema: { ...kind.schema, uniqueItems: true } });
-const joinedOf = (items: Schema): Kind => ({
-  ...unique(listOf(items)),
+const joinedOf = (example: string, items: Schema): Kind => ({
+  ...unique(listOf(example, items)),
   args: (expression, flag) => withLine(expression, `--${flag}=%s`, 'join "," .'),
 });
 const requirements: Kind = {
   initial: [],
-  example: "[{key: app, operator: In, values: [shop]}]",
+  example: '[{key: mesh, operator: In, values: ["on"]}]', // `on` without quotes is true
   schema: { type: "array", items: { oneOf: [ofSet, ofKey] } },
   args: (expression, flag) => withLine(expression, `--${flag}=%s`, 'include "ebb.selector" .'),
 };
@@ -89,27 +94,50 @@ const aboveZero = "[1-9][0-9]{0,4}(ms|s|m|h|d)([1-9][0-9]{0,3}(ms|s|m))?";
 const duration = `0s|${aboveZero}`;
 const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
 const name = `${label}(\\.${label}){0,3}`;
+const path = "(/[^/\\s?#]+)*/?";
+/** What ebb refuses in a list of registries, because these words are not names there. */
+const notNames = { not: { enum: ["all", "none"] } };
+const hours = (example: string, initially: string): Kind => ({ ...pattern("[1-9][0-9]{0,5}h"), example, initially });
 
 /** The kinds of values that an option's declaration does not say. */
 const special: Readonly<Record<string, Kind>> = {
   replicas: { initial: 2, schema: { type: "integer", minimum: 1, maximum: 999 } },
-  imagePullSecrets: listOf({ pattern: `^${name}$` }),
+  imagePullSecrets: {
+    initial: [],
+    example: "[regcred]",
+    schema: {
+      type: "array",
+      items: {
+        oneOf: [
+          { type: "string", pattern: `^${name}$` },
+          {
+            type: "object",
+            additionalProperties: false,
+            required: ["name"],
+            properties: { name: { type: "string", pattern: `^${name}$` } },
+          },
+        ],
+      },
+    },
+  },
   priorityClass: pattern(name),
   selector: requirements,
   namespaceSelector: requirements,
   failurePolicy: { initial: "Ignore", schema: { enum: ["Ignore", "Fail"] } },
   timeoutSeconds: { initial: 10, schema: { type: "integer", minimum: 1, maximum: 30 } },
-  maxRequestBytes: pattern("[1-9][0-9]{0,3}Mi"),
-  certificateValidity: pattern("[1-9][0-9]{0,5}h"),
-  caValidity: pattern("[1-9][0-9]{0,5}h"),
-  registries: joinedOf({ pattern: "^[^,\\s]+$" }),
-  registryMirror: listOf({ pattern: "^[^=\\s]+=[^\\s]+$" }),
+  maxRequestBytes: { ...pattern("[1-9][0-9]{0,3}Mi"), example: "20Mi" },
+  certificateValidity: hours("2160h", "720h"),
+  caValidity: hours("17520h", "8760h"),
+  registries: joinedOf('["docker.io"]', { pattern: `^${patterns.host}$`, ...notNames }),
+  registryMirror: listOf('["docker.io=mirror.example.com/hub"]', {
+    pattern: `^${patterns.host}=(https?://)?${patterns.host}${path}$`,
+  }),
   registrySecret: pattern(name),
   registryCaConfigMap: pattern(name),
-  entrypoint: listOf({ pattern: "^[^=]+=" }),
-  set: listOf({ pattern: "^[a-z][a-z-]*=" }),
-  reapNamespace: unique(listOf({ pattern: `^${label}$` })),
-  methods: joinedOf({ enum: methodKinds }),
+  entrypoint: listOf('["app=/app --port 80"]', { pattern: "^[^=]+=." }),
+  set: listOf('["drain=40s"]', { pattern: `^(${[...podOptions.keys()].join("|")})=.` }),
+  reapNamespace: unique(listOf("[shop]", { pattern: `^${label}$` })),
+  methods: joinedOf("[exec]", { enum: methodKinds }),
   schedule: pattern("(@[a-z]+( \\S+)?|[0-9A-Za-z*,/?-]+( [0-9A-Za-z*,/?-]+){4})"),
 };
 
@@ -128,12 +156,15 @@ export function valueOfOption(key: string): Value | undefined {
   const option: Option<unknown> | undefined = (installationOptions as Record<string, Option<unknown>>)[key];
   if (option === undefined || key in others) return undefined;
   const parent = key in ofWebhookAlone ? "webhook." : key in ofReaperAlone ? "reaper." : "";
-  const { flag, help, initially, value } = option;
-  const initial = ["", "none", "false"].includes(initially) ? "" : `; default: ${initially}`;
-  const comment = `${help}\n--${flag}${value === undefined ? "" : ` ${value}`}${initial}`;
-  const { example, ...kind } = kindOf(key, option);
-  const path = `${parent}${key}`;
-  return { path, comment: example === undefined ? comment : `${comment}; here ${example}`, ...kind };
+  const { flag, help, initially: optionsOwn, value } = option;
+  const { example, initially = optionsOwn, ...kind } = kindOf(key, option);
+  const isShown = String(kind.initial ?? "") === "" && !["", "none", "false"].includes(initially);
+  const words = [
+    `--${flag}${value === undefined ? "" : ` ${value}`}`,
+    ...(example === undefined ? [] : [`here such as ${example}`]),
+    ...(isShown ? [`default: ${initially}`] : []),
+  ];
+  return { path: `${parent}${key}`, comment: `${help}\n${words.join("; ")}`, ...kind };
 }
 
 /** Returns the lines of the template that print the arguments of an option, if it is given. */

@@ -13,12 +13,12 @@ const project = resolve(import.meta.dirname, "../..");
 
 const { values } = parseArgs({
   options: {
-    repository: { type: "string", default: "registry.example.com/ebb" },
+    repository: { type: "string" },
     out: { type: "string", default: join(project, "dist") },
   },
 });
 
-const chart = chartFiles(values.repository);
+const chart = chartFiles(values.repository ?? "");
 writeFolder(join(values.out, "chart", name), chart);
 writeFile(join(values.out, `${name}-${version}.tgz`), archiveOf(chart));
 const bases = kustomizeFiles();
@@ -53,7 +53,8 @@ function kustomizeFiles(): ReadonlyMap<string, string> {
 
 /** @throws Error if `ebb manifests` fails */
 function manifestsOf(component: string): string {
-  const words = ["src/main.ts", "manifests", "--image", `${values.repository}:${version}`, component];
+  const { repository = "registry.example.com/ebb" } = values;
+  const words = ["src/main.ts", "manifests", "--image", `${repository}:${version}`, component];
   const { success, stdout, stderr } = Bun.spawnSync([process.execPath, ...words], { cwd: project });
   if (!success) throw new Error(`ebb manifests: ${stderr}`);
   return stdout.toString();

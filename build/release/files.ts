@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json";
 import { writeSums } from "../setup/sums.mjs";
@@ -6,6 +6,7 @@ import { run } from "./run.ts";
 
 const { name, version } = packageJson;
 const changelog = join(import.meta.dirname, "../../src/CHANGELOG.md");
+const monitoring = join(import.meta.dirname, "../monitoring");
 
 /** The names of the files of a release, beside the executables and what the build writes about them. */
 export const files = {
@@ -13,6 +14,8 @@ export const files = {
   image: `${name}-${version}-image.tar`,
   chart: `${name}-${version}.tgz`,
   kustomize: `${name}-${version}-kustomize.tgz`,
+  alerts: `${name}-alerts.yaml`,
+  dashboard: `${name}-dashboard.json`,
   sums: "SHA256SUMS",
   signature: "SHA256SUMS.sigstore.json",
 } as const;
@@ -35,8 +38,8 @@ export function imageIn(folder: string): ReleasedImage {
 }
 
 /**
- * Writes into the folder of a release what users read: manifests with its image, licences, changes. Then the sums of
- * all its files. `executable` is an ebb that runs here.
+ * Writes into the folder of a release what users read: manifests with its image, alerts, licences, changes. Then the
+ * sums of all its files. `executable` is an ebb that runs here.
  */
 export function completeRelease(folder: string, executable: string): void {
   const { name: image, digest } = imageIn(folder);
@@ -45,6 +48,8 @@ export function completeRelease(folder: string, executable: string): void {
   for (const component of ["webhook", "reaper"])
     print(`ebb-${component}.yaml`, "manifests", component, "--image", `${image}@${digest}`);
   print("LICENSES.txt", "--licenses");
+  copyFileSync(join(monitoring, "alerts.yaml"), join(folder, files.alerts));
+  copyFileSync(join(monitoring, "dashboard.json"), join(folder, files.dashboard));
   writeFileSync(join(folder, "CHANGES.md"), changesOf(readFileSync(changelog, "utf8")));
   writeSums(folder);
 }

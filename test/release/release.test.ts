@@ -41,8 +41,11 @@ test("SHA256SUMS has all files but itself and its signature", async () => {
     ["", ".cdx.json", ".provenance.json"].map((ending) => `ebb-linux-${target.name}${ending}`),
   );
   const others = [files.image, "CHANGES.md", "LICENSES.txt", "ebb-webhook.yaml", "ebb-reaper.yaml"];
+  const monitoring = ["ebb-alerts.yaml", "ebb-dashboard.json"];
   const krew = ["ebb.yaml", ...["amd64", "arm64"].map((arch) => `kubectl-ebb-v${version}-linux-${arch}.tar.gz`)];
-  expect(listed.toSorted()).toEqual([...built, ...others, ...krew, files.chart, files.kustomize].toSorted());
+  expect(listed.toSorted()).toEqual(
+    [...built, ...others, ...monitoring, ...krew, files.chart, files.kustomize].toSorted(),
+  );
 });
 
 test("the image in the registry is for these platforms, and has the executables of SHA256SUMS as /ebb", async () => {

@@ -133,6 +133,11 @@ describe("an option of ebb manifests", () => {
   test.each<[string, string[], string | RegExp]>([
     ["no image", [], /--image: expected the image that has ebb as \/ebb, such as registry\.example\.com\/ebb:0\.1\.0/],
     [
+      "an image with two tags",
+      ["--image", "r/ebb:1:0.1.0"],
+      '--image: expected an image such as registry.example.com/ebb:0.1.0, got "r/ebb:1:0.1.0"',
+    ],
+    [
       "an unknown component",
       ["--image", "a", "webhok"],
       'manifests: expected webhook, reaper or nothing, got "webhok"; did you mean webhook?',

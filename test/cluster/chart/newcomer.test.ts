@@ -1,16 +1,34 @@
 import { expect, test } from "bun:test";
+import { symlink } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import packageJson from "../../../package.json";
+import { ebb } from "../../harness.ts";
+import { compiledProgram } from "../../sidecars/compile.ts";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
-import { jobOf, type KubeObject, type Pod, podOf } from "../objects.ts";
-import { imageValues, release } from "./release.ts";
+import { kubectl } from "../kubectl.ts";
+import { deploymentOf, jobOf, type KubeObject } from "../objects.ts";
+import { blocksIn, fill } from "../readme/blocks.ts";
+import { startShell } from "../readme/shell.ts";
+import { runTool } from "../rig/daemon.ts";
+import { imageValues, nameService, objectsOf, release } from "./release.ts";
+
+// The commands of the manual's page `webhook`, as they stand there, but for images and the name of the reader's namespace.
+
+const blocks = blocksIn("src/manual/webhook.md").map(({ text }) => text.replaceAll("0.1.0", packageJson.version));
+const commands = blocks.find((text) => text.startsWith("helm install")) ?? "";
+const [install = "", label = "", restart = "", check = "", doctor = ""] = commands.trim().split(/(?<!\\)\n/);
+const upgrade = blocks.find((text) => text.startsWith("helm upgrade")) ?? "";
 
 const { configMap, volume, container: envoy } = envoySidecar({ upstreamPort: 8081 });
-
-const app = { name: "app", image: images.app, command: ["/child", "exit", "0"] };
+const beside = (...command: readonly string[]) => ({
+  containers: [{ name: "app", image: images.app, command }, envoy],
+  volumes: [volume],
+});
 
 /** A Job that would never end: Envoy outlives its app. */
 function stuckJob(name: string, annotations: Readonly<Record<string, string>> = {}): KubeObject {
-  const job = jobOf(name, { containers: [app, envoy], volumes: [volume] });
+  const job = jobOf(name, beside("/child", "exit", "0"));
   const { template } = job.spec as { readonly template: { readonly metadata: object } };
   Object.assign(template.metadata, { annotations });
   return job;
@@ -18,26 +36,63 @@ function stuckJob(name: string, annotations: Readonly<Record<string, string>> = 
 
 test("from nothing to a namespace whose Jobs end, by ebb in the pod or by the reaper, and whose pods drain", async () => {
   await using shop = await namespace();
-  await using installed = await release("helm");
+  await shop.apply([configMap, deploymentOf("web", beside("/child", "record"))]);
+  await using shell = await startShell(shop.name);
+  await symlink(compiledProgram("helm").path, join(shell.folder, "helm"));
+  await runTool(process.execPath, resolve(import.meta.dirname, "../../../build/chart/write.ts"), "--out", shell.folder);
+  const run = (line: string, own: Readonly<Record<string, string>> = {}) =>
+    shell.run(`export HOME="$PWD"\n${fill(line, own)}`);
+
   const start = performance.now();
-  await installed.withChart("install", { image: imageValues(images.ebb), reaper: { enabled: true } });
-  await shop.kubectl("label", "namespace", shop.name, "ebb.dev/inject=true", "ebb.dev/reap=true");
-  await shop.apply([configMap, stuckJob("injected"), stuckJob("reaped", { "ebb.dev/inject": "false" })]);
+  const { repository, tag } = imageValues(images.ebb);
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      await shell.tryRun("helm uninstall ebb --namespace ebb --ignore-not-found");
+      await kubectl(["delete", "namespace", "ebb", "--ignore-not-found"]);
+    },
+  };
+  const { stdout } = await run(install, { "registry.example.com/ebb": `${repository},image.tag=${tag}` });
+  expect(stdout).toContain("Pods that run already get it after:");
+  await run(label, { shop: shop.name });
+  await shop.apply([stuckJob("injected"), stuckJob("reaped", { "ebb.dev/inject": "false" })]);
+  await run(restart, { shop: shop.name });
   await shop.kubectl("wait", "--for=condition=complete", "job", "--all", "--timeout=4m");
+  await shop.kubectl("rollout", "status", "deployment/web", "--timeout=4m");
   const seconds = (performance.now() - start) / 1000;
-  const pods = await shop.pods();
-  const isInjected = pods.map(({ metadata, spec }) => [metadata.labels?.app, spec.initContainers !== undefined]);
+
+  const isInjected = (await shop.pods("batch.kubernetes.io/job-name")).map(({ metadata, spec }) => [
+    metadata.labels?.["batch.kubernetes.io/job-name"],
+    spec.initContainers !== undefined,
+  ]);
   expect(Object.fromEntries(isInjected)).toEqual({ injected: true, reaped: false });
-  const web = podOf("web", { restartPolicy: "Always", containers: [app, envoy], volumes: [volume] });
-  const created = await shop.tryKubectl(["create", "--dry-run=server", "-o", "json", "-f", "-"], {
-    stdin: JSON.stringify(web),
-  });
-  const { spec } = JSON.parse(created.stdout) as Pod;
-  const sidecar = spec.containers.find(({ name }) => name === "envoy");
-  expect(sidecar?.lifecycle).toMatchObject({ preStop: { exec: { command: expect.arrayContaining(["drain"]) } } });
   expect(await shop.kubectl("get", "events")).toMatch(/ebb-reaper|port-forward/);
-  expect((await installed.objects()).length).toBeGreaterThan(20);
-  await installed.helm("uninstall", installed.here.name, "--wait");
-  await installed.here.until("nothing is left of it", async () => (await installed.objects()).length === 0);
+  await shop.until("the old pod of the Deployment is gone", async () => (await shop.pods("app=web")).length === 1);
+  const [web] = await shop.pods("app=web");
+  const sidecar = web?.spec.containers.find(({ name }) => name === "envoy");
+  expect(sidecar?.lifecycle).toMatchObject({ preStop: { exec: { command: expect.arrayContaining(["drain"]) } } });
+
+  await nameService(join(shell.folder, "chart/ebb"), "ebb", "ebb"); // there is no DNS here
+  await run(upgrade, { "ebb-0.2.0.tgz": "./chart/ebb" });
+  await run(check);
+  const { stdout: found } = await shell.tryRun(doctor);
+  for (const component of ["webhook", "reaper"])
+    expect(found).toContain(`${component} ebb/ebb-${component}: 2 of 2 replicas ready`);
+  expect(found.split("\n").filter((line) => line.includes(shop.name))).toEqual([]);
+
+  expect((await objectsOf("ebb")).length).toBeGreaterThan(20);
+  await run("helm uninstall ebb --namespace ebb --wait");
+  await shop.until("nothing is left of it", async () => (await objectsOf("ebb")).length === 0);
   console.log(`from nothing to Jobs that have ended: ${seconds.toFixed(1)} s`);
+});
+
+test("from ebb manifests to Helm: Helm installs when the objects of ebb manifests are removed, not before", async () => {
+  await using installed = await release("helm");
+  const { here, name, withChart } = installed;
+  const flags = ["--name", name, "--namespace", here.name, "--image", images.ebb];
+  const { stdout: manifests } = await ebb(["manifests", ...flags]);
+  await here.apply(manifests);
+  const values = { image: imageValues(images.ebb) };
+  await expect(withChart("install", values)).rejects.toThrow("cannot be imported into the current release");
+  await kubectl(["delete", "-f", "-"], { stdin: manifests });
+  await withChart("install", values);
 });

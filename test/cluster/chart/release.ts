@@ -5,7 +5,6 @@ import { temporaryFolder } from "../../harness.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { kubectl, type Output, runProgram } from "../kubectl.ts";
-import type { KubeObject } from "../objects.ts";
 import { reportOn } from "../report.ts";
 
 /** The Helm that installs: the programs of that name in test/sidecars/programs.ts. */
@@ -53,13 +52,7 @@ export async function release(which: Helm): Promise<Release> {
       await Bun.write(file, JSON.stringify(values));
       return await helm(verb, here.name, chart, "--values", file, "--wait", "--timeout", "4m");
     },
-    async nameService() {
-      const { spec } = await here.object<Service>(`service/${name}-webhook`);
-      const aliases = [{ ip: spec.clusterIP, hostnames: [`${name}-webhook.${here.name}.svc`] }];
-      const template = join(chart, "templates/tests/webhook.yaml");
-      const text = readFileSync(template, "utf8");
-      writeFileSync(template, text.replace("\nspec:\n", `\nspec:\n  hostAliases: ${JSON.stringify(aliases)}\n`));
-    },
+    nameService: () => nameService(chart, name, here.name),
     objects: () => objectsOf(name),
     async [Symbol.asyncDispose]() {
       await tryHelm("uninstall", here.name, "--ignore-not-found");
@@ -69,8 +62,13 @@ export async function release(which: Helm): Promise<Release> {
   };
 }
 
-interface Service extends KubeObject {
-  readonly spec: { readonly clusterIP: string };
+/** Writes the address of the Service of a release's webhook into a chart's test. */
+export async function nameService(chart: string, name: string, namespace: string): Promise<void> {
+  const words = ["get", "--namespace", namespace, `service/${name}-webhook`, "-o", "jsonpath={.spec.clusterIP}"];
+  const aliases = [{ ip: await kubectl(words), hostnames: [`${name}-webhook.${namespace}.svc`] }];
+  const template = join(chart, "templates/tests/webhook.yaml");
+  const text = readFileSync(template, "utf8");
+  writeFileSync(template, text.replace("\nspec:\n", `\nspec:\n  hostAliases: ${JSON.stringify(aliases)}\n`));
 }
 
 function runHelm(which: Helm, home: string, words: readonly string[]): Promise<Output> {
@@ -79,7 +77,7 @@ function runHelm(which: Helm, home: string, words: readonly string[]): Promise<O
 }
 
 /** Lists the objects of all kinds whose names begin with this one. */
-async function objectsOf(name: string): Promise<readonly string[]> {
+export async function objectsOf(name: string): Promise<readonly string[]> {
   const kinds = (await kubectl(["api-resources", "--verbs=list", "-o", "name"])).trim().split("\n");
   const own = kinds.filter((kind) => !/^(events|componentstatuses|pods\.metrics|nodes\.metrics)/.test(kind)).join(",");
   const format = '{range .items[*]}{.kind}{" "}{.metadata.namespace}/{.metadata.name}{"\\n"}{end}';
@@ -88,8 +86,8 @@ async function objectsOf(name: string): Promise<readonly string[]> {
 }
 
 /** Returns the values of an image of the tests. */
-export function imageValues(reference: string): object {
-  const [, repository, tag] = /^(.*):([^:]+)$/.exec(reference) ?? [];
+export function imageValues(reference: string): { readonly repository: string; readonly tag: string } {
+  const [, repository = "", tag = ""] = /^(.*):([^:]+)$/.exec(reference) ?? [];
   return { repository, tag };
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
+import { alertsPath } from "../../../build/monitoring/monitoring.ts";
 import { chartFolder } from "../../chart-folder.ts";
 import { ebb, temporaryFolder } from "../../harness.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
@@ -13,6 +15,8 @@ import { type Installed, installations } from "./installations.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 const chart = chartFolder(folder.path);
+const image = { repository: "registry.example.com/ebb" };
+const plain = { release: "ebb", namespace: "mesh", flags: [], components: [] };
 
 describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   test("lints the chart without a complaint", async () => {
@@ -31,18 +35,35 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   }, 600_000);
 
   test.each<[string, object, string]>([
-    ["no image", { image: { repository: "" } }, "image.repository: expected the image that has ebb as /ebb"],
-    ["Secrets without registries", { webhook: { pullSecrets: true } }, "no registry is asked"],
+    ["no image", {}, "image.repository: expected the image that has ebb as /ebb"],
+    ["Secrets without registries", { image, webhook: { pullSecrets: true } }, "no registry is asked"],
     ["an unknown value", { webhook: { al: true } }, "al"],
+    ["to install nothing", { image, webhook: { enabled: false } }, "nothing would be installed"],
+    [
+      "options of a reaper that is not installed",
+      { image, reaper: { qps: 20 } },
+      "reaper.qps: the reaper is not installed; set reaper.enabled to true, or leave it out",
+    ],
+    [
+      "options of a webhook that is not installed",
+      { image, webhook: { enabled: false, failurePolicy: "Fail" }, reaper: { enabled: true } },
+      "webhook.failurePolicy: the webhook is not installed",
+    ],
   ])("refuses %s", async (_, values, message) => {
-    const { code, output } = await template(name, {
-      release: "ebb",
-      namespace: "mesh",
-      values,
-      flags: [],
-      components: [],
-    });
+    const { code, output } = await template(name, { ...plain, values });
     expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining(message) });
+  });
+
+  test.each<[string, object, readonly string[]]>([
+    ["both components", { reaper: { enabled: true } }, ["ebb-webhook", "ebb-reaper"]],
+    ["the webhook", {}, ["ebb-webhook"]],
+    ["a webhook and a CronJob", { reaper: { enabled: true, schedule: "@hourly" } }, ["ebb-webhook"]],
+  ])("makes a PrometheusRule of the alerts about %s", async (_, values, names) => {
+    const objects = await rendered(name, { ...plain, values: { image, prometheusRule: true, ...values } });
+    const { groups } = parse(readFileSync(alertsPath, "utf8"));
+    expect(objects["PrometheusRule mesh ebb"].spec).toEqual({
+      groups: groups.filter((group: { name: string }) => names.includes(group.name)),
+    });
   });
 });
 

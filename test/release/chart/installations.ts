@@ -62,7 +62,9 @@ const words = fc.constantFrom(
 
 /** What an option may be set to, by its key, if its value does not say it. */
 const special: Readonly<Record<string, fc.Arbitrary<Given>>> = {
-  imagePullSecrets: some("a", "b.c", "true").map(listed),
+  imagePullSecrets: fc
+    .tuple(some("a", "b.c", "true"), fc.boolean())
+    .map(([texts, isNamed]) => ({ texts, value: isNamed ? texts.map((each) => ({ name: each })) : texts })),
   selector,
   namespaceSelector: selector,
   timeoutSeconds: fc.integer({ min: 1, max: 30 }).map((value) => ({ value, texts: [`${value}s`] })),

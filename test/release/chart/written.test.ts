@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { version } from "../../../package.json";
-import { type Any, find, objectsOf } from "../../binary/cluster/printed-manifests.ts";
+import { type Any, objectsOf } from "../../binary/cluster/printed-manifests.ts";
 import { runTool } from "../../cluster/rig/daemon.ts";
 import { ebb, temporaryFolder } from "../../harness.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
@@ -23,20 +23,39 @@ test.each(["webhook", "reaper"])(
   },
 );
 
+const page = readFileSync(join(project, "src/manual/webhook.md"), "utf8");
+const [, overlay = ""] = /```yaml\n(resources: [^`]*)```/.exec(page) ?? [];
+
+test("the manual's overlay changes the image of both components, and of the pods that get ebb", async () => {
+  const [, unpack = ""] = /^ {4}(tar .*)$/m.exec(page) ?? [];
+  using place = temporaryFolder();
+  await runTool("sh", "-c", `cd "$0" && cp "$1"/*.tgz . && ${unpack}`, place.path, folder.path);
+  writeFileSync(join(place.path, "kustomization.yaml"), overlay);
+  await expectOwnImage(place.path, 2);
+});
+
 test.each([
-  ["webhook", "args.5"],
-  ["reaper", "args.0"],
-])("an overlay as in the manual changes the image of the %s, and of the pods that get ebb", async (component, at) => {
-  const page = readFileSync(join(project, "src/manual/webhook.md"), "utf8");
-  const [, overlay = ""] = /```yaml\n(resources: [^`]*)```/.exec(page) ?? [];
+  ["webhook", 0],
+  ["reaper", 1],
+])("without the other component, it has that of the %s alone", async (component, at) => {
+  const { resources, replacements, ...rest } = parse(overlay);
   const place = join(folder.path, `of-${component}`);
   mkdirSync(place);
-  const text = overlay.replace("ebb/webhook", `../ebb/${component}`).replace("args.5", at);
-  writeFileSync(join(place, "kustomization.yaml"), text);
-  const [container] = find(await built(place), "Deployment").spec.template.spec.containers;
-  expect(container.image).toBe("registry.internal/ebb:0.1.0");
-  expect(container.args).toContain("--image=registry.internal/ebb:0.1.0");
+  const own = { ...rest, resources: [`../${resources[at]}`], replacements: [replacements[at]] };
+  expect(own.resources).toEqual([`../ebb/${component}`]);
+  writeFileSync(join(place, "kustomization.yaml"), stringify(own));
+  await expectOwnImage(place, 1);
 });
+
+async function expectOwnImage(place: string, count: number): Promise<void> {
+  const deployments = (await built(place)).filter(({ kind }) => kind === "Deployment");
+  expect(deployments).toHaveLength(count);
+  for (const { spec } of deployments) {
+    const [container] = spec.template.spec.containers;
+    expect(container.image).toBe("registry.internal/ebb:0.1.0");
+    expect(container.args).toContain("--image=registry.internal/ebb:0.1.0");
+  }
+}
 
 test.each(["helm", "helm-4"] as const)("%s reads the chart's archive", async (name) => {
   const archive = join(folder.path, `ebb-${version}.tgz`);

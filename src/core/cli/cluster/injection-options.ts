@@ -1,5 +1,6 @@
 import { HIDDEN } from "../../base/redact.ts";
 import { parseCommandLine } from "../../base/text.ts";
+import { parseReference } from "../../image/reference.ts";
 import { podOptions } from "../../inject/pod-annotations.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
@@ -12,7 +13,7 @@ export const injectionOptions = {
     group: "injection",
     value: "IMAGE",
     syntax: syntax(
-      (name) => (/^[^\s]+$/.test(name) ? name : undefined),
+      (name) => (parseReference(name) === undefined ? undefined : name),
       "an image such as registry.example.com/ebb:0.1.0",
     ),
     secret: false,

@@ -3,7 +3,7 @@ import { sidecarKind } from "../cluster/istio/istio.ts";
 import { hasCondition, type KubeObject, type Pod } from "../cluster/objects.ts";
 import { isQuitLine, logOf } from "../harness.ts";
 import { endsOf, images, type Mesh, startMesh } from "./mesh.ts";
-import { clusterSpec, endedRayJob, headService, startKubeRay } from "./ray.ts";
+import { clusterSpec, endedRayJob, followedRayJob, headService, startKubeRay } from "./ray.ts";
 
 // KubeRay with its own operator and a real Ray, beside a real Istio, in a namespace that has ebb.
 
@@ -75,13 +75,17 @@ describe("a RayJob whose submitter is in the head", () => {
       ray("RayJob", name, {
         submissionMode: "SidecarMode",
         shutdownAfterJobFinishes: true,
-        entrypoint: `python3.11 -c '${work(`/${name}/work`, code)}'`,
+        entrypoint: `python3.11 -c '${work(`/${name}/work?held`, code)}'`,
         rayClusterSpec: clusterSpec(sidecarKind(isNative), 0),
       }),
     ]);
+    // Once the submitter has ended, its pod is ready no more. If the operator has not seen it ready, it waits for ever.
+    await followedRayJob(here, name);
+    await here.until("the worker asks", async () => (await mesh.requests(`/${name}/work`)).length > 0, 240_000);
+    await mesh.answer(`/${name}/work`);
     const { status } = await endedRayJob(here, name);
     expect(status).toMatchObject({ jobStatus });
-    expect(await mesh.requests(`/${name}/work`)).toEqual(["PUT mesh"]);
+    expect(await mesh.requests(`/${name}/work`)).toEqual(["PUT mesh", "POST plain"]);
     await here.until("no pod of it is left", async () => (await podsOf(status?.rayClusterName)).length === 0);
     await here.kubectl("delete", `rayjob/${name}`, "--timeout=120s");
   });

@@ -100,12 +100,21 @@ export async function headService(here: Namespace, cluster: string): Promise<obj
 }
 
 /** Waits until a job has ended, and resolves with it. */
-export async function endedRayJob(here: Namespace, name: string): Promise<RayJob> {
+export function endedRayJob(here: Namespace, name: string): Promise<RayJob> {
+  return rayJobIn(here, name, /^(Complete|Failed|ValidationFailed)$/, "has ended");
+}
+
+/** Waits until the operator has seen a job's cluster ready, and follows the job. */
+export function followedRayJob(here: Namespace, name: string): Promise<RayJob> {
+  return rayJobIn(here, name, /^Running$/, "is followed");
+}
+
+async function rayJobIn(here: Namespace, name: string, state: RegExp, what: string): Promise<RayJob> {
   return await here.until(
-    `the RayJob ${name} has ended`,
+    `the RayJob ${name} ${what}`,
     async () => {
       const job = await here.object<RayJob>(`rayjob/${name}`);
-      return /^(Complete|Failed|ValidationFailed)$/.test(job.status?.jobDeploymentStatus ?? "") && job;
+      return state.test(job.status?.jobDeploymentStatus ?? "") && job;
     },
     240_000,
   );

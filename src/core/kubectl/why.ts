@@ -1,7 +1,8 @@
-import { type JsonObject, objectOf } from "../base/json.ts";
+import type { JsonObject } from "../base/json.ts";
 import { describeMethod, type Ending } from "../reap/methods.ts";
+import { choiceRules } from "../reap/pod-rules.ts";
 import { viewOf } from "../reap/pod-view.ts";
-import { REAP, type ReapPolicy } from "../reap/policy.ts";
+import type { ReapPolicy } from "../reap/policy.ts";
 import type { Report } from "../reap/report.ts";
 import { describeRight, missingFor, type Right } from "../reap/rights.ts";
 import { type Hold, holdsOf, verdictOf } from "../reap/verdict.ts";
@@ -11,7 +12,7 @@ import { type PodSummary, summaryOf } from "./pod-status.ts";
 export interface PodReason extends PodSummary {
   /** Only its sidecars are left, for good, whether or not the reaper may act. */
   readonly stuck: boolean;
-  /** The rule for it, whoever selects it or keeps it out, and what the rule says. */
+  /** The rule that decides if the pod is selected, and what the rule says. */
   readonly rule: Hold["rule"];
   readonly why: string;
   /** All rules by which the reaper leaves it. */
@@ -34,10 +35,9 @@ export interface MethodStatus {
 /** Decides about a pod as the reaper does. `missing`: the permissions that the caller lacks. */
 export function reasonOf(pod: JsonObject, policy: ReapPolicy, { now, missing }: Known): PodReason {
   const holds = withoutEchoes(holdsOf(pod, policy, { now }));
-  const chosen: ReapPolicy = { ...policy, namespaces: new Map(), asIfSelected: true };
-  const unchosen = withoutChoice(pod);
-  const { rule, reason } = verdictOf(unchosen, chosen, { now });
-  const ending = verdictOf(unchosen, { ...chosen, afterMs: 0 }, { now });
+  const chosen: ReapPolicy = { ...policy, waived: choiceRules };
+  const { rule, reason } = verdictOf(pod, chosen, { now });
+  const ending = verdictOf(pod, { ...chosen, afterMs: 0 }, { now });
   return {
     ...summaryOf(pod),
     stuck: ending.kind === "end",
@@ -49,14 +49,6 @@ export function reasonOf(pod: JsonObject, policy: ReapPolicy, { now, missing }: 
       ending.kind === "end" ? ending.containers.flatMap((each) => methodsOf(each, missing, viewOf(pod).namespace)) : [],
     end: null,
   };
-}
-
-/** Returns the pod without the label and annotation by which it is selected or left alone. */
-function withoutChoice(pod: JsonObject): JsonObject {
-  const metadata = objectOf(pod.metadata);
-  const { [REAP]: _, ...labels } = objectOf(metadata.labels);
-  const { [REAP]: __, ...annotations } = objectOf(metadata.annotations);
-  return { ...pod, metadata: { ...metadata, labels, annotations } };
 }
 
 interface Known {

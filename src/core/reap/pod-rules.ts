@@ -68,10 +68,17 @@ export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | und
   ],
 ];
 
-/** The rules that keep sidecars for the app or its owner: they do not count where a user asks for the sidecars' end. */
-export const rulesForApp: ReadonlySet<Rule> = new Set<Rule>([
-  ...(["opted-out", "unreadable-choice", "not-selected", "handled", "restarting", "no-app", "initializing"] as const),
-  ...(["app-running", "app-waiting", "app-unknown", "app-restarts", "debugged"] as const),
+/** Waived, a pod need not be selected. */
+export const selectionRules: ReadonlySet<Rule> = new Set<Rule>(["not-selected"]);
+
+/** Waived, it does not count what selects the pod, or opts it out. */
+export const choiceRules: ReadonlySet<Rule> = new Set<Rule>(["opted-out", "unreadable-choice", ...selectionRules]);
+
+/** Waived, the sidecars are ended whatever the app does: a user asks for it (kubectl ebb quit). */
+export const useRules: ReadonlySet<Rule> = new Set<Rule>([
+  ...choiceRules,
+  ...(["handled", "restarting", "no-app", "initializing", "debugged"] as const),
+  ...(["app-running", "app-waiting", "app-unknown", "app-restarts"] as const),
 ]);
 
 /** The names of all rules, as metrics have them; the last ones are those that `verdictOf` itself applies. */

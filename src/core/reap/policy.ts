@@ -10,10 +10,8 @@ export interface ReapPolicy {
   readonly afterMs: number;
   /** The pods of Jobs are selected without a label or annotation (--all-jobs). */
   readonly allJobs: boolean;
-  /** Judges a pod as if it were selected, for the table of those that are not. */
-  readonly asIfSelected?: true;
-  /** A user asks for the end of the sidecars, whatever the app does and whoever chose the pod (kubectl ebb quit). */
-  readonly regardless?: true;
+  /** The names of the rules that do not count. */
+  readonly waived?: ReadonlySet<string>;
   /** How sidecars are ended, in the order in which it is tried. */
   readonly methods: readonly MethodKind[];
   /** Commands that pods give in annotations are run in them (--allow-reap-exec). */
@@ -101,7 +99,6 @@ export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
   const yes = said[0];
   if (yes !== undefined) return { kind: "in", reason: `${yes.by} says ${REAP}: ${JSON.stringify(yes.text)}` };
   if (policy.allJobs && pod.job !== undefined) return { kind: "in", reason: `it is of Job ${pod.job} (--all-jobs)` };
-  if (policy.asIfSelected === true) return { kind: "in", reason: "it need not be selected" };
   return {
     kind: "not in",
     reason: `neither it nor its namespace has the label ${REAP}=true${policy.allJobs ? ", and it is no Job's" : ""}`,

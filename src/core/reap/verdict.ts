@@ -3,7 +3,7 @@ import { sidecarIn } from "../sidecars/containers.ts";
 import { isProxy, type SidecarName } from "../sidecars/registry.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-containers.ts";
-import { type ReaperMemory, type Rule, type RuleInput, rules, rulesForApp } from "./pod-rules.ts";
+import { type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { describeMissing, missingFor } from "./rights.ts";
@@ -22,11 +22,8 @@ export type Verdict =
  */
 export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): Verdict {
   const facts = factsOf(pod, policy, known);
-  for (const [rule, reasonToLeave] of rules) {
-    if (policy.regardless === true && rulesForApp.has(rule)) continue;
-    const reason = reasonToLeave(facts);
-    if (reason !== undefined) return { kind: "leave", rule, reason };
-  }
+  const hold = holdsIn(facts).next().value;
+  if (hold !== undefined) return { kind: "leave", ...hold };
   const endings = endingsOf(facts);
   if (typeof endings === "string") return { kind: "leave", rule: "no-method", reason: endings };
   return withRights(inTime(facts, endings), facts);
@@ -45,11 +42,14 @@ export interface Hold {
 
 /** Returns all rules by which a pod is left, in their order, unlike `verdictOf`, for which the first one counts. */
 export function holdsOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): readonly Hold[] {
-  const facts = factsOf(pod, policy, known);
-  return rules.flatMap(([rule, reasonToLeave]) => {
-    const reason = reasonToLeave(facts);
-    return reason === undefined ? [] : [{ rule, reason }];
-  });
+  return [...holdsIn(factsOf(pod, policy, known))];
+}
+
+function* holdsIn(facts: RuleInput): Generator<Hold, undefined> {
+  for (const [rule, reasonToLeave] of rules) {
+    const reason = facts.policy.waived?.has(rule) === true ? undefined : reasonToLeave(facts);
+    if (reason !== undefined) yield { rule, reason };
+  }
 }
 
 /**
@@ -107,7 +107,7 @@ function inTime({ apps, policy, known }: RuleInput, containers: readonly Ending[
     ({ name, state }) => `${name}: exit code ${state.kind === "terminated" ? state.exitCode : "unknown"}`,
   );
   const ending = `the app has ended and will not restart (${codes.join(", ")})`;
-  const what = policy.regardless === true ? "a user asks for it" : ending;
+  const what = policy.waived?.has("app-running") === true ? "a user asks for it" : ending;
   if (now < at)
     return {
       kind: "later",

@@ -3,6 +3,7 @@ import { farEnvoysOf, throughTunnel } from "../../core/kubectl/forwarded.ts";
 import { reasonLines } from "../../core/kubectl/text.ts";
 import { reasonOf } from "../../core/kubectl/why.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
+import { selectionRules, useRules } from "../../core/reap/pod-rules.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import { policyOf, type ReapPolicy } from "../../core/reap/policy.ts";
 import { type Right, rightsNeeded } from "../../core/reap/rights.ts";
@@ -69,7 +70,7 @@ export async function quitPod(
   log.info({ pod: ref.name, reason: found.why }, "no ebb in the pod: using the reaper's methods");
   const policy = policyOf({ ...settings, after: 0, allJobs: false }, methods, new Map());
   const missing = await lackedRights(methods, session);
-  const row = await endPod({ ...policy, missing, regardless: true }, settings, session);
+  const row = await endPod({ ...policy, missing, waived: useRules }, settings, session);
   if (row.result === "ended" || row.reason === "over" || row.reason === "sidecars-ended") return EXIT.ok;
   throw new Failure(EXIT.unavailable, `pod ${ref.name}: ${row.why}`);
 }
@@ -104,7 +105,9 @@ export async function explainPod({
     session,
   );
   const reason = reasonOf(pod, policy, { now, missing });
-  const row = settings.end ? await endPod({ ...policy, missing, asIfSelected: true }, settings, session) : undefined;
+  const row = settings.end
+    ? await endPod({ ...policy, missing, waived: selectionRules }, settings, session)
+    : undefined;
   const document = { ...reason, end: row === undefined ? null : { result: row.result, why: row.why } };
   await print(document, reasonLines(document), settings.output);
   if (row === undefined) return reason.stuck ? DOCTOR_EXIT.found : EXIT.ok;

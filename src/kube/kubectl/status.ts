@@ -3,6 +3,7 @@ import { type FarSidecar, farSidecarsOf, throughTunnel } from "../../core/kubect
 import { type PodRow, rowOf, summaryOf } from "../../core/kubectl/pod-status.ts";
 import { podTable, summaryLines } from "../../core/kubectl/text.ts";
 import { methodKinds } from "../../core/reap/methods.ts";
+import { selectionRules } from "../../core/reap/pod-rules.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { EXIT } from "../../core/run/exit.ts";
@@ -102,7 +103,7 @@ async function askThrough(
 
 /** Every pod is judged as if it were selected, with all methods: the table says what it is, not who may end it. */
 const policy: ReapPolicy = {
-  ...{ afterMs: 0, allJobs: false, allowsReapExec: true, asIfSelected: true },
+  ...{ afterMs: 0, allJobs: false, allowsReapExec: true, waived: selectionRules },
   ...{ methods: methodKinds, namespaces: new Map() },
 };
 

@@ -1,6 +1,6 @@
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import type { Ending } from "../../core/reap/methods.ts";
-import type { ReaperMemory } from "../../core/reap/pod-rules.ts";
+import { type ReaperMemory, selectionRules } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { reportOf, reportOfUnselected, reportOfVerdict } from "../../core/reap/report.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
@@ -125,7 +125,7 @@ function reportNow(pod: KubeObject, verdict: Verdict, policy: ReapPolicy, known:
   if (verdict.kind !== "leave") return reportOfVerdict(verdict);
   const { rule, reason } = verdict;
   if (rule !== "not-selected") return { ...reportOfVerdict(verdict), reason: rule };
-  return { ...reportOfUnselected(reason, verdictOf(pod, { ...policy, asIfSelected: true }, known)), reason: rule };
+  return { ...reportOfUnselected(reason, verdictOf(pod, { ...policy, waived: selectionRules }, known)), reason: rule };
 }
 
 /** Says that an earlier run asked this sidecar to quit at `toldAt`, if its time to exit is not over; else undefined. */

@@ -87,11 +87,7 @@ export function createApiClient(access: Access): ApiClient {
     server: access.server,
     namespace: access.namespace,
     get: (path, asking) => ask("GET", path, asking),
-    text: (path, asking = {}) =>
-      withRetries(async () => {
-        const response = await request(access, { method: "GET", path, ...asking });
-        return await readBodyWithin(response, LARGEST_ANSWER);
-      }, asking),
+    text: (path, asking = {}) => withRetries(() => requestText(access, { method: "GET", path, ...asking }), asking),
     create: (path, body, asking) => ask("POST", path, asking, jsonBody(body)),
     update: (path, body, asking) => ask("PUT", path, asking, jsonBody(body)),
     patch: (path, operations, asking) => ask("PATCH", path, asking, patchBody(operations)),
@@ -120,13 +116,22 @@ interface Request extends RequestOptions {
 }
 
 async function requestJson<T>(access: Access, asked: Request): Promise<T> {
-  const response = await request(access, asked);
+  const text = await requestText(access, asked);
   try {
-    const answer: unknown = JSON.parse(await readBodyWithin(response, LARGEST_ANSWER));
+    const answer: unknown = JSON.parse(text);
     if (!hasMetadata(answer)) throw new Error("an answer that is no object of the API");
     return answer as T;
   } catch (error) {
-    throw toApiError(error, asked, access); // it broke off, or is nothing that an API server says
+    throw toApiError(error, asked, access);
+  }
+}
+
+async function requestText(access: Access, asked: Request): Promise<string> {
+  const response = await request(access, asked);
+  try {
+    return await readBodyWithin(response, LARGEST_ANSWER);
+  } catch (error) {
+    throw toApiError(error, asked, access); // it broke off
   }
 }
 

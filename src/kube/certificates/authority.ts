@@ -1,6 +1,5 @@
 import { type Plan, planRotation } from "../../core/cluster/rotation.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import { isConflict, lacksRight } from "../api/api-error.ts";
+import { isConflict, orNotInstalled } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { followObject } from "../controller/follow.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
@@ -139,8 +138,7 @@ async function write(
   const secrets = secretsPath({ namespace });
   if (!isNew) return await api.update<Secret>(`${secrets}/${secret}`, body, asking);
   return await api.create<Secret>(secrets, body, asking).catch((error: unknown) => {
-    if (!lacksRight(error)) throw error;
-    throw new Failure(EXIT.unavailable, `the Secret ${secret} does not exist: apply the manifests again`);
+    throw orNotInstalled(error, `Secret ${secret}`);
   });
 }
 

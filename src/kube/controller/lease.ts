@@ -10,10 +10,9 @@ import {
   recordWrite,
   resign,
 } from "../../core/cluster/leadership.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { abortedAfter } from "../../system/timer.ts";
-import { isApiFailure, isConflict, isNotFound, lacksRight } from "../api/api-error.ts";
+import { isApiFailure, isConflict, isNotFound, orNotInstalled } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";
@@ -201,8 +200,7 @@ function createBallot(settings: LeaseSettings) {
         return api.update<Lease>(path, { ...lease, spec: { ...lease.spec, ...spec } }, asking(signal));
       const fresh = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name, namespace }, spec };
       return api.create<Lease>(collection, fresh, asking(signal)).catch((error: unknown) => {
-        if (!lacksRight(error)) throw error;
-        throw new Failure(EXIT.unavailable, `the Lease ${name} does not exist: apply the manifests again`);
+        throw orNotInstalled(error, `Lease ${name}`);
       });
     },
     async release(): Promise<void> {

@@ -5,7 +5,7 @@ import { type CountedBy, countedByText, type InFlight, inFlightOf } from "../../
 import { type Inbound, type KnownListeners, scopeOf } from "../../core/envoy/inbound.ts";
 import { readStats, statsPath } from "../../core/envoy/stats.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
-import { readSocketsAt } from "../process/sockets.ts";
+import { readSocketsOf } from "../process/sockets.ts";
 import { type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 import type { AskScope, DrainRequestOptions } from "./scope.ts";
 
@@ -58,7 +58,7 @@ async function count({ sidecar, envoy, admin }: DrainRequestOptions, scope: AskS
   const outcome = isSilent ? clusters.outcome : await admin.get(statsPath);
   const stats = isAnswer(outcome) ? readStats(outcome.body) : undefined;
   const counted = inFlightOf({ stats }, known);
-  const sockets = envoy.isElsewhere === true ? undefined : readSocketsAt(envoy.admin.address);
+  const sockets = readSocketsOf(envoy);
   return { outcome, inFlight: counted ?? inFlightOf({ sockets }, known) };
 }
 

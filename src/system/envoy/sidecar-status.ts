@@ -3,7 +3,7 @@ import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { ProbeStatus, SidecarStatus } from "../../core/status/snapshot.ts";
-import { readSocketsAt } from "../process/sockets.ts";
+import { readSocketsOf } from "../process/sockets.ts";
 import { probeOnce } from "../sidecars/ready.ts";
 import { askForStatus } from "./ask-status.ts";
 
@@ -28,7 +28,7 @@ async function stateOf(
   { withinMs, shown }: { readonly withinMs: number; readonly shown: Envoy },
 ): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
-  const sockets = envoy.isElsewhere === true ? undefined : readSocketsAt(envoy.admin.address);
+  const sockets = readSocketsOf(envoy);
   const answers = await askForStatus(envoy, { withinMs, inbound });
   return envoyStatus({ ...shown, inbound, sockets }, answers);
 }

@@ -1,7 +1,7 @@
-import type { Address } from "../../core/base/address.ts";
 import { memoizeLast } from "../../core/base/memoize-last.ts";
 import { isOwnAddress, type SocketTables } from "../../core/proc/net.ts";
 import { parseListeners } from "../../core/sidecars/detect.ts";
+import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { readIfThere } from "../file.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
@@ -18,10 +18,11 @@ export function readSocketTables(): SocketTables {
   };
 }
 
-/** Reads the sockets of the network namespace of a server. Returns undefined if that is not this one. */
-export function readSocketsAt(server: Address): SocketTables | undefined {
+/** Reads the sockets of the network namespace of an Envoy. Returns undefined if that is not this one. */
+export function readSocketsOf({ admin, isElsewhere }: NonNullable<Sidecar["envoy"]>): SocketTables | undefined {
+  if (isElsewhere === true) return undefined;
   const tables = readSocketTables();
-  return isOwnAddress(server, tables) ? tables : undefined;
+  return isOwnAddress(admin.address, tables) ? tables : undefined;
 }
 
 /**

@@ -65,10 +65,20 @@ function isCall(wanted: readonly string[], args: readonly unknown[]): boolean {
 /** Returns, in the kubelet's words, why an ephemeral container failed; undefined if it did not. */
 function failureOf({ name, state }: ContainerView): string | undefined {
   if (state.kind === "waiting" && !isStarting(state.reason)) {
-    return `ephemeral container ${name} does not start: ${described(state.reason, state.message)}`;
+    return notStarted(name, state);
   }
   if (state.kind !== "terminated" || state.exitCode === 0) return undefined;
   return `ephemeral container ${name} has ended with ${state.exitCode}: ${described(state.reason, state.message)}`;
+}
+
+/** Says, in the kubelet's words, why an ephemeral container does not start. */
+export function notStarted(name: string, { reason, message }: Reasons): string {
+  return `ephemeral container ${name} does not start: ${described(reason, message)}`;
+}
+
+interface Reasons {
+  readonly reason: string;
+  readonly message?: string | undefined;
 }
 
 function described(reason: string, message: string | undefined): string {

@@ -1,4 +1,4 @@
-import { isAtWork } from "../../core/reap/ephemeral.ts";
+import { isAtWork, notStarted } from "../../core/reap/ephemeral.ts";
 import { type ContainerView, viewOf } from "../../core/reap/pod-view.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { pause } from "../controller/pause.ts";
@@ -30,9 +30,8 @@ export async function runInEphemeral(
   await addEphemeral({ name, args: words, env: [] }, fresh, { api, signal, image, imagePullPolicy });
   const state = await endOf(name, session);
   if (state?.kind !== "terminated") {
-    const why =
-      state?.kind === "waiting" ? `${state.reason}${state.message === undefined ? "" : `: ${state.message}`}` : "gone";
-    throw new Failure(EXIT.unavailable, `pod ${ref.name}: ephemeral container ${name} does not start: ${why}`);
+    const waiting = state?.kind === "waiting" ? state : { reason: "gone" };
+    throw new Failure(EXIT.unavailable, `pod ${ref.name}: ${notStarted(name, waiting)}`);
   }
   return { text: await api.text(`${pathOf(ref)}/log?container=${name}`, { signal }), code: state.exitCode };
 }

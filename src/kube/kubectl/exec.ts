@@ -3,7 +3,7 @@ import { EBB } from "../../core/inject/container/command.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { writeStreamed } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
-import { EXEC_PROTOCOL, execPath, exitIn, readOutput } from "../reaper/act/exec.ts";
+import { EXEC_PROTOCOL, type Exit, execPath, exitIn, readOutput } from "../reaper/act/exec.ts";
 import type { PodSession } from "./session.ts";
 
 /** An ebb in a container of a pod, or why there is none. */
@@ -34,7 +34,7 @@ async function ask(command: Command, session: PodSession): Promise<Said> {
     const exit = await run(command, session, (bytes) => {
       output += new TextDecoder().decode(bytes);
     });
-    return exit === "0" ? { output } : { why: `container ${command.container} has no ebb` };
+    return "code" in exit && exit.code === "0" ? { output } : { why: `container ${command.container} has no ebb` };
   } catch (error) {
     if (session.signal.aborted || !isApiFailure(error)) throw error;
     return { why: error.message, isFinal: true };
@@ -46,17 +46,15 @@ interface Command {
   readonly command: readonly string[];
 }
 
-/** Runs a command in a pod, and resolves with its exit code as text; with why not, if it cannot be started. */
+/** Runs a command in a pod, and resolves with its exit code, or why it did not come to its end. */
 async function run(
   command: Command,
   { api, ref, signal }: PodSession,
   take: (bytes: Uint8Array, descriptor: 1 | 2) => unknown,
-): Promise<string> {
+): Promise<Exit> {
   using stream = await api.stream(execPath(command, ref), EXEC_PROTOCOL, { signal });
   const status = await readOutput(stream, take);
-  if (status === undefined) return "the connection ended";
-  const exit = exitIn(status);
-  return "code" in exit ? exit.code : exit.why;
+  return status === undefined ? { why: "the connection ended" } : exitIn(status);
 }
 
 /**
@@ -75,6 +73,9 @@ export async function execEbb(
     const text = decoders[descriptor].decode(bytes, { stream: true });
     return writeStreamed(new TextEncoder().encode(printable(text)), descriptor);
   });
-  if (/^\d+$/.test(exit)) return Number(exit);
-  throw new Failure(EXIT.unavailable, `pod ${session.ref.name}: ebb ${words[0]} in container ${container}: ${exit}`);
+  if ("code" in exit) return Number(exit.code);
+  throw new Failure(
+    EXIT.unavailable,
+    `pod ${session.ref.name}: ebb ${words[0]} in container ${container}: ${exit.why}`,
+  );
 }

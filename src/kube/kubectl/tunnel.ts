@@ -6,8 +6,7 @@ import { excerpt } from "../../core/base/http-framing.ts";
 import type { FarSidecar, Via } from "../../core/kubectl/forwarded.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { Stream } from "../api/stream.ts";
-import { pathOf } from "../reaper/act/acting.ts";
-import { FORWARD_PROTOCOL, forwardChannels } from "../reaper/act/forward.ts";
+import { forwardChannels, openForward, readForward, sendForward } from "../reaper/act/forward.ts";
 import type { PodSession } from "./session.ts";
 
 /** Ports of a pod's loopback, each served on a unix socket here. Disposing of it (`using`) ends it. */
@@ -67,7 +66,7 @@ async function serve(socket: Socket, port: number, session: PodSession & Checked
     using stream = await open(port, session);
     await session.check();
     socket.once("close", () => stream[Symbol.dispose]());
-    send = (bytes) => stream.send(Buffer.concat([Buffer.of(forwardChannels.data), bytes]));
+    send = (bytes) => sendForward(stream, bytes);
     for (const bytes of given) send(bytes);
     await receive(stream, (bytes) => socket.write(bytes));
   } catch (error) {
@@ -78,21 +77,16 @@ async function serve(socket: Socket, port: number, session: PodSession & Checked
 }
 
 function open(port: number, { api, ref, signal }: PodSession): Promise<Stream> {
-  return api.stream(`${pathOf(ref)}/portforward?ports=${port}`, FORWARD_PROTOCOL, { signal });
+  return openForward(port, { pod: ref, api, signal });
 }
 
 /** Reads a stream to its end. Resolves with the kubelet's error, if there was one. */
 async function receive(stream: Stream, take: (bytes: Uint8Array) => unknown): Promise<string | undefined> {
-  const begun = new Set<number>();
-  for (;;) {
-    const message = await stream.next();
-    const [channel] = message ?? [];
-    if (message === undefined || channel === undefined) return undefined;
-    if (!begun.has(channel))
-      begun.add(channel); // the port's number
-    else if (channel === forwardChannels.error) return excerpt(new TextDecoder().decode(message.subarray(1)), 300);
-    else take(message.subarray(1));
+  for await (const [channel, bytes] of readForward(stream)) {
+    if (channel === forwardChannels.error) return excerpt(new TextDecoder().decode(bytes), 300);
+    take(bytes);
   }
+  return undefined;
 }
 
 const ANSWER_MS = 5000;
@@ -103,7 +97,7 @@ export async function whyUnreachable(port: number, { signal, ...session }: PodSe
   const limit = AbortSignal.timeout(ANSWER_MS);
   try {
     using stream = await open(port, { ...session, signal: AbortSignal.any([signal, limit]) });
-    stream.send(Buffer.concat([Buffer.of(forwardChannels.data), Buffer.from(HELLO)]));
+    sendForward(stream, Buffer.from(HELLO));
     let hasAnswered = false;
     const error = await receive(stream, () => {
       hasAnswered = true;

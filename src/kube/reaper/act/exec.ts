@@ -97,26 +97,28 @@ const KEPT = 4096;
 /** The exit code of SIGKILL, with which the kernel ends what runs in a container. */
 const KILLED = "137";
 
+/** The exit code of a command, or why it could not be started. */
+export type Exit = { readonly code: string } | { readonly why: string };
+
 /**
  * Returns the exit code in a command's status (meta/v1 Status, with NonZeroExitCode if the command has failed), or why
  * it could not be started.
  */
-export function exitIn(text: string): { readonly code: string } | { readonly why: string } {
+export function exitIn(text: string): Exit {
   const { status, message, reason, details } = objectOf(parse(text));
   if (status === "Success") return { code: "0" };
   const causes = listOf(objectOf(details).causes).map(objectOf);
   const code = reason === "NonZeroExitCode" ? causes.find((cause) => cause.reason === "ExitCode")?.message : undefined;
-  return typeof code === "string" ? { code } : { why: textOf(message) ?? excerpt(text, 200) };
+  return typeof code === "string" && /^\d+$/.test(code) ? { code } : { why: textOf(message) ?? excerpt(text, 200) };
 }
 
 function judge(text: string, output: string): Result {
   const exit = exitIn(text);
-  const code = "code" in exit ? exit.code : undefined;
-  if (code === "0" || code === KILLED) return { kind: "taken" };
   const said = output.trim() === "" ? "" : `: ${excerpt(output, 200)}`;
-  if (code !== undefined) return refusedBecause(`exit code ${code}${said}`);
-  const { why } = exit as { readonly why: string };
-  return isBackend(why) ? { kind: "unavailable", why } : refusedBecause(`${why}${said}`);
+  if ("why" in exit)
+    return isBackend(exit.why) ? { kind: "unavailable", ...exit } : refusedBecause(`${exit.why}${said}`);
+  const isTaken = exit.code === "0" || exit.code === KILLED;
+  return isTaken ? { kind: "taken" } : refusedBecause(`exit code ${exit.code}${said}`);
 }
 
 /** Reports whether the kubelet could not be reached (kubernetes staging/src/k8s.io/apiserver/pkg/util/proxy). */

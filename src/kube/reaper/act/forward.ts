@@ -16,9 +16,8 @@ type Forward = Extract<Method, { kind: "port-forward" }>;
  * kubernetes pkg/kubelet/server/portforward/websocket.go: two channels for each port, whose first message is its
  * number.
  */
-export const FORWARD_PROTOCOL = "v4.channel.k8s.io";
+const PROTOCOL = "v4.channel.k8s.io";
 export const forwardChannels = { data: 0, error: 1 } as const;
-const channels = forwardChannels;
 
 const MAX_ANSWER = 64 * 1024;
 
@@ -59,12 +58,11 @@ interface Around {
 async function send(request: PortRequest, container: string, { acting, settings }: Around): Promise<Result> {
   const { pod, objection, signal } = acting;
   await settings.turn(signal);
-  const path = `${pathOf(pod)}/portforward?ports=${request.port}`;
-  using stream = await settings.api.stream(path, FORWARD_PROTOCOL, { signal });
+  using stream = await openForward(request.port, { pod, api: settings.api, signal });
   const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
   const why = objection(fresh);
   if (why !== undefined) return refusedBecause(why);
-  stream.send(Buffer.concat([Buffer.of(channels.data), Buffer.from(bytesOf(request), "latin1")]));
+  sendForward(stream, Buffer.from(bytesOf(request), "latin1"));
   return await answerOf(stream, { container, sidecar: sidecarNamed(container, fresh) });
 }
 
@@ -87,20 +85,37 @@ interface ForwardedRequest {
 
 /** Reads the answer from the tunnel. A tunnel that ends without one counts as taken: the sidecar has ended first. */
 async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result> {
-  const begun = new Set<number>();
   let text = "";
-  for (;;) {
-    const message = await stream.next();
-    const [channel] = message ?? [];
-    if (channel !== undefined && !begun.has(channel)) {
-      begun.add(channel); // the port's number
-      continue;
-    }
-    const more = message === undefined ? "" : latin1(message.subarray(1));
-    if (channel === channels.error) return refusedBecause(reasonOf(more, asked));
-    text += more;
-    const result = judge(text, message === undefined, asked);
+  for await (const [channel, bytes] of readForward(stream)) {
+    if (channel === forwardChannels.error) return refusedBecause(reasonOf(latin1(bytes), asked));
+    text += latin1(bytes);
+    const result = judge(text, false, asked);
     if (result !== undefined) return result;
+  }
+  return judge(text, true, asked) as Result; // what has ended is not partial
+}
+
+/** Opens a tunnel to a port of a pod's loopback. Rejects as `ApiClient.stream` does. */
+export function openForward(
+  port: number,
+  { pod, api, signal }: Pick<Acting, "pod" | "signal"> & Pick<ActSettings, "api">,
+): Promise<Stream> {
+  return api.stream(`${pathOf(pod)}/portforward?ports=${port}`, PROTOCOL, { signal });
+}
+
+/** Sends bytes to the port. */
+export function sendForward(stream: Stream, bytes: Uint8Array): void {
+  stream.send(Buffer.concat([Buffer.of(forwardChannels.data), bytes]));
+}
+
+/** Yields what comes out of a tunnel, with its channel, until the tunnel ends. Leaves out the port's number. */
+export async function* readForward(stream: Stream): AsyncGenerator<readonly [channel: number, bytes: Uint8Array]> {
+  const begun = new Set<number>();
+  for (let message = await stream.next(); message !== undefined; message = await stream.next()) {
+    const [channel] = message;
+    if (channel === undefined) continue;
+    if (begun.has(channel)) yield [channel, message.subarray(1)];
+    begun.add(channel);
   }
 }
 

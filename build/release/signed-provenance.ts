@@ -1,7 +1,6 @@
 /**
- * Returns the predicate of the provenance beside an executable, as who signs it says it: with the builder that the
- * signature proves, and without the note that it is not signed. In a workflow of the forge that is the workflow; else
- * whoever has the key.
+ * Returns the predicate to sign, of the provenance beside an executable. The builder is the one that the signature
+ * proves: the workflow of the forge, or else the owner of the key. The note that the file is not signed is left out.
  */
 export function signedProvenance(statement: string, env: Readonly<Record<string, string | undefined>>): string {
   const { buildDefinition, runDetails } = JSON.parse(statement).predicate;

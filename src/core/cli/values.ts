@@ -187,8 +187,8 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
 export type UnknownVariable = { readonly variable: string; readonly didYouMean?: string };
 
 /**
- * Lists the `EBB_` variables that none of the options reads, nor a command for the cluster, each with the variable that was probably meant. Leaves out
- * service links.
+ * Lists the `EBB_` variables that neither one of the options nor a command for the cluster reads, each with the variable
+ * that was probably meant. Leaves out service links.
  */
 export function unknownVariables(options: Options, env: Environment): readonly UnknownVariable[] {
   const own: string[] = [];

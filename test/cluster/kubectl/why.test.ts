@@ -104,7 +104,7 @@ test("each rule is told in the reaper's words, with what ends the pod", async ()
   expect([young.code, young.stdout]).toEqual([1, expect.stringMatching(/^ {2}too-early: .* less than 10m ago$/m)]);
   expect([await quits(here, "stuck"), await reaperEvents(here)]).toEqual([0, []]);
 
-  // a container that somebody debugs it with
+  // an ephemeral container, for debugging
   const debug = ["debug", "failed", "--attach=false", "--image", images.bun, "--container", "look", "--"];
   await here.kubectl(...debug, "/bun", "-e", "setInterval(() => 0, 1e6)");
   const debugged = await here.until("it runs", async () => {

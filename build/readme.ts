@@ -9,8 +9,9 @@ import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
+import { code, list, table } from "./markdown.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
-import { alerts } from "./monitoring/monitoring.ts";
+import { alertTable } from "./monitoring/monitoring.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -191,23 +192,6 @@ function labelText([label, values]: readonly [string, ReadonlySet<string>]): str
   return `${code(label)}: ${openLabels[label] ?? [...values].map(code).join(", ")}`;
 }
 
-function alertTable(): string {
-  const rows = alerts.map(({ alert, labels, annotations: { summary, description, runbook } }) => [
-    `${code(alert)} (${labels.severity})`,
-    `${summary}. ${description}`,
-    linked(runbook),
-  ]);
-  return table(["alert", "it means", "do"], rows);
-}
-
-/** Makes a link of the section that a runbook ends with: `ebb help webhook: When it goes wrong`. */
-function linked(runbook: string): string {
-  return runbook.replace(/ebb help (\S+): (.+)$/, (_, page: string, section: string) => {
-    const anchor = section.toLowerCase().replaceAll(" ", "-");
-    return `[${page}](${page}.md#${anchor})`;
-  });
-}
-
 function differenceList(): string {
   return differences
     .map(
@@ -239,19 +223,6 @@ function initTable(): string {
 function flagsOf(flags: readonly string[] | undefined): string {
   if (flags === undefined) return "no";
   return flags.length === 0 ? "always" : code(flags.join(" "));
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("");
-}
-
-function list(items: readonly string[], indent = ""): string {
-  return items.map((item) => `${indent}- ${item}\n`).join("");
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
 }
 
 if (import.meta.main) {

@@ -5,6 +5,7 @@ import { stringify } from "yaml";
 import { name, version } from "../../package.json";
 import { sourceOf } from "../evidence/source.ts";
 import { gzip, tarOf } from "../image/tar.ts";
+import { run } from "../run.ts";
 import { chartFiles } from "./chart.ts";
 
 // bun build/chart/write.ts writes the Helm chart, the bases for Kustomize, and an archive of each.
@@ -55,9 +56,7 @@ function kustomizeFiles(): ReadonlyMap<string, string> {
 function manifestsOf(component: string): string {
   const { repository = "registry.example.com/ebb" } = values;
   const words = ["src/main.ts", "manifests", "--image", `${repository}:${version}`, component];
-  const { success, stdout, stderr } = Bun.spawnSync([process.execPath, ...words], { cwd: project });
-  if (!success) throw new Error(`ebb manifests: ${stderr}`);
-  return stdout.toString();
+  return run([process.execPath, ...words], { cwd: project });
 }
 
 function writeFolder(folder: string, files: ReadonlyMap<string, string>): void {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { code, table } from "../markdown.ts";
 
 /** A rule of build/monitoring/alerts.yaml. */
 export interface AlertRule {
@@ -38,3 +39,21 @@ export const dashboard = JSON.parse(readFileSync(join(import.meta.dirname, "dash
 export const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr }) => ({ title, expr: expr.replaceAll("$__rate_interval", "5m") })),
 );
+
+/** Returns the alerts as a table of the manual. */
+export function alertTable(): string {
+  const rows = alerts.map(({ alert, labels, annotations: { summary, description, runbook } }) => [
+    `${code(alert)} (${labels.severity})`,
+    `${summary}. ${description}`,
+    linked(runbook),
+  ]);
+  return table(["alert", "it means", "do"], rows);
+}
+
+/** Makes a link of the section that a runbook ends with: `ebb help webhook: When it goes wrong`. */
+function linked(runbook: string): string {
+  return runbook.replace(/ebb help (\S+): (.+)$/, (_, page: string, section: string) => {
+    const anchor = section.toLowerCase().replaceAll(" ", "-");
+    return `[${page}](${page}.md#${anchor})`;
+  });
+}

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json";
+import { run } from "../run.ts";
 import { writeSums } from "../setup/sums.mjs";
-import { run } from "./run.ts";
 
 const { name, version } = packageJson;
 const changelog = join(import.meta.dirname, "../../src/CHANGELOG.md");

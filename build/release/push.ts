@@ -4,8 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { evidencePaths } from "../evidence/evidence.ts";
 import { knownPlatforms } from "../image/oci.ts";
+import { run } from "../run.ts";
 import { files, imageIn } from "./files.ts";
-import { run } from "./run.ts";
 import { signedProvenance } from "./signed-provenance.ts";
 
 // bun build/release/push.ts [--from FOLDER] pushes the image and the chart of a release, signs both and SHA256SUMS, and

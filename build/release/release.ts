@@ -4,9 +4,9 @@ import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json";
 import { evidencePaths } from "../evidence/evidence.ts";
+import { run } from "../run.ts";
 import { targets } from "../targets.ts";
 import { completeRelease, differingFiles, files, imageIn } from "./files.ts";
-import { run } from "./run.ts";
 import { otherVersions } from "./version.ts";
 
 // bun build/release/release.ts [--name REGISTRY/NAME] [--url URL] makes dist/release, all that is published of a commit.

@@ -1,0 +1,15 @@
+/** Formats a table. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |\n`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("");
+}
+
+/** Formats a list. */
+export function list(items: readonly string[], indent = ""): string {
+  return items.map((item) => `${indent}- ${item}\n`).join("");
+}
+
+/** Formats a text as code. */
+export function code(text: string): string {
+  return `\`${text}\``;
+}

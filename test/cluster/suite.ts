@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { compiledProgram } from "../sidecars/compile.ts";
 import { programsOf, type User } from "../sidecars/programs.ts";
+import { runHere, runTask } from "../task.ts";
 import { variablesOf } from "./environment.ts";
 import { type ImageReferences, type MoreContents, referencesOf, testImages } from "./images.ts";
 import { loadImages } from "./load.ts";
@@ -27,12 +27,7 @@ export interface Suite {
 
 /** Does what the words of the command line say, and ends this process. */
 export async function runSuite(suite: Suite): Promise<never> {
-  try {
-    process.exit(await main(suite, process.argv.slice(2)));
-  } catch (error) {
-    console.error(`${suite.task}: ${error instanceof Error ? error.message : error}`);
-    process.exit(1);
-  }
+  return await runTask(suite.task, () => main(suite, process.argv.slice(2)));
 }
 
 function helpOf({ task }: Suite): string {
@@ -53,13 +48,13 @@ async function main(suite: Suite, words: readonly string[]): Promise<number> {
   suite.prepare?.();
   if (first === "--join") return await inRunningCluster(again(suite, rest));
   if (!process.env.KUBECONFIG) return await withCluster(again(suite, words), console.log);
-  if (first === "--shell") return await run([process.env.SHELL ?? "sh"]);
+  if (first === "--shell") return await runHere([process.env.SHELL ?? "sh"]);
   const tests = words.length > 0 ? words : [suite.folder];
   const images = await giveImages(suite);
   using proxy = await startProxy();
   const limit = suite.atOnce === undefined ? [] : ["--max-concurrency", `${suite.atOnce}`];
   const command = [process.execPath, "test", "--timeout", "300000", ...limit, ...tests];
-  return await run(command, variablesOf({ images, proxy: proxy.socket }));
+  return await runHere(command, variablesOf({ images, proxy: proxy.socket }));
 }
 
 /** Returns the command that runs a suite's program once more, in a process whose KUBECONFIG names a cluster. */
@@ -77,10 +72,4 @@ async function giveImages({ images: more }: Suite): Promise<ImageReferences> {
   const images = testImages(more);
   await loadImages(Object.values(images), command);
   return referencesOf(images);
-}
-
-function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<number> {
-  const cwd = join(import.meta.dirname, "..", "..");
-  return Bun.spawn([...command], { cwd, env: { ...process.env, ...env }, stdio: ["inherit", "inherit", "inherit"] })
-    .exited;
 }

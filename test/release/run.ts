@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { aptInstall, isInstalled, releasePackages } from "../../build/setup/packages.mjs";
 import { compiledProgram } from "../sidecars/compile.ts";
 import { programsOf } from "../sidecars/programs.ts";
+import { runHere, runTask } from "../task.ts";
 
 const HELP = `npm run test:release -- [WORD...]
   compiles cosign, Helm 3 and 4, Kustomize, actionlint and containerd, once, and runs the tests of a release, or \`bun test WORD...\`
@@ -10,12 +10,7 @@ const HELP = `npm run test:release -- [WORD...]
 
 const [, , ...words] = process.argv;
 
-try {
-  process.exit(await main());
-} catch (error) {
-  console.error(`test:release: ${error instanceof Error ? error.message : error}`);
-  process.exit(1);
-}
+await runTask("test:release", main);
 
 async function main(): Promise<number> {
   if (words[0] === "--help") return console.log(HELP) ?? 0;
@@ -31,7 +26,6 @@ async function main(): Promise<number> {
   return Math.max(...codes);
 }
 
-async function bun(...args: readonly string[]): Promise<number> {
-  const cwd = join(import.meta.dirname, "..", "..");
-  return await Bun.spawn([process.execPath, ...args], { cwd, stdio: ["inherit", "inherit", "inherit"] }).exited;
+function bun(...args: readonly string[]): Promise<number> {
+  return runHere([process.execPath, ...args]);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { aptInstall, isInstalled, sidecarPackages } from "../../build/setup/packages.mjs";
 import { ebbPath } from "../harness.ts";
+import { runHere, runTask } from "../task.ts";
 import { compiledProgram } from "./compile.ts";
 import { programsOf } from "./programs.ts";
 
@@ -21,12 +22,7 @@ const enter = [
   ...[ebbPath, "run", "--sidecar", "none", "--quiet", "--"],
 ];
 
-try {
-  process.exit(await main());
-} catch (error) {
-  console.error(`test:sidecars: ${error instanceof Error ? error.message : error}`);
-  process.exit(1);
-}
+await runTask("test:sidecars", main);
 
 async function main(): Promise<number> {
   if (words[0] === "--help") return console.log(HELP) ?? 0;
@@ -36,8 +32,7 @@ async function main(): Promise<number> {
   const tests = words.length > 0 ? words : ["test/sidecars"];
   const command = [process.execPath, "test", "--timeout", "60000", "--concurrent", "--max-concurrency", "3", ...tests];
   const inside = [process.execPath, join(import.meta.dirname, "inside.ts"), ...command];
-  const cwd = join(import.meta.dirname, "..", "..");
-  return await Bun.spawn([...enter, ...inside], { cwd, stdio: ["inherit", "inherit", "inherit"] }).exited;
+  return await runHere([...enter, ...inside]);
 }
 
 function obstacle(): string | undefined {

@@ -137,25 +137,25 @@ export async function createPod({ name }: Namespace, annotations: Readonly<Recor
   return { status, message, initContainers, ms: performance.now() - start };
 }
 
-export interface Creating extends AsyncDisposable {
-  readonly created: readonly Created[];
-}
-
-/** Creates pods that ask for ebb, in dry runs and four at a time, until the result is disposed of. */
-export function keepCreating(here: Namespace): Creating {
+/**
+ * Creates pods that ask for ebb, in dry runs and four at a time, until `change` is over. It gets those created so far.
+ * Resolves with all.
+ */
+export async function createdDuring(
+  here: Namespace,
+  change: (created: readonly Created[]) => Promise<void>,
+): Promise<readonly Created[]> {
   const created: Created[] = [];
   let isOver = false;
   const create = async (): Promise<void> => {
-    while (!isOver) {
-      created.push(await createPod(here, inject));
-    }
+    while (!isOver) created.push(await createPod(here, inject));
   };
   const creating = Promise.all([create(), create(), create(), create()]);
-  return {
-    created,
-    async [Symbol.asyncDispose]() {
-      isOver = true;
-      await creating;
-    },
-  };
+  try {
+    await change(created);
+  } finally {
+    isOver = true;
+    await creating;
+  }
+  return created;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Namespace } from "../cluster.ts";
 import { kubectl } from "../kubectl.ts";
 import type { KubeObject } from "../objects.ts";
-import { createPod, inject, keepCreating, startInstallation } from "./installation.ts";
+import { createdDuring, createPod, inject, startInstallation } from "./installation.ts";
 
 // While pods are created all the time, something happens to the webhook that `ebb manifests` has installed.
 
@@ -13,9 +13,7 @@ describe("every pod gets ebb", () => {
     await using installed = await startInstallation();
     const { here, name } = installed;
     await using there = await installed.namespace();
-    const creating = keepCreating(there);
-    {
-      await using _ = creating;
+    const created = await createdDuring(there, async () => {
       const before = await podNames(here);
       await here.kubectl("rollout", "restart", `deployment/${name}`);
       await here.until("all are others", async () => {
@@ -28,17 +26,15 @@ describe("every pod gets ebb", () => {
         const now = await podNames(here);
         return now.length === before.length && !now.includes(gone);
       });
-    }
-    expectAllChanged(creating.created);
+    });
+    expectAllChanged(created);
   });
 
   test.concurrent("while the CA and the certificate are renewed", async () => {
     await using installed = await startInstallation();
     const { here, name } = installed;
     await using there = await installed.namespace();
-    const creating = keepCreating(there);
-    {
-      await using _ = creating;
+    const created = await createdDuring(there, async () => {
       const first = await bundleOf(name);
       // who has lost its key makes another CA, as at the end of its life
       const patch = JSON.stringify([{ op: "remove", path: "/data/ca.key" }]);
@@ -49,28 +45,22 @@ describe("every pod gets ebb", () => {
       });
       expect(both.split("BEGIN CERTIFICATE").length).toBeGreaterThan(2);
       await here.until("each replica serves with a certificate of that one", async () => {
-        const pods = await here.pods(component);
-        const logs = await Promise.all(pods.map(({ metadata }) => here.logs(metadata.name, "webhook")));
-        return logs.every((log) => log.includes("serving with a new certificate"));
+        return (await logsOf(here)).every((log) => log.includes("serving with a new certificate"));
       });
-    }
-    expectAllChanged(creating.created);
+    });
+    expectAllChanged(created);
   });
 
   test.concurrent("while Secret and Lease are deleted, and installed again", async () => {
     await using installed = await startInstallation();
     const { here, name } = installed;
     await using there = await installed.namespace();
-    const creating = keepCreating(there);
-    {
-      await using _ = creating;
+    const created = await createdDuring(there, async (soFar) => {
       const first = await bundleOf(name);
       await here.kubectl("delete", `secret/${name}-certificates`, `lease/${name}`);
       for (const what of [`Secret ${name}-certificates`, `Lease ${name}`]) {
         await here.until(`the log asks for the ${what}`, async () => {
-          const pods = await here.pods(component);
-          const logs = await Promise.all(pods.map(({ metadata }) => here.logs(metadata.name, "webhook")));
-          return logs.join("").includes(`the ${what} does not exist: apply the manifests again`);
+          return (await logsOf(here)).join("").includes(`the ${what} does not exist: apply the manifests again`);
         });
       }
       await installed.kubectl("apply", "--server-side");
@@ -79,10 +69,15 @@ describe("every pod gets ebb", () => {
         const { spec } = await here.object<KubeObject & { spec?: { holderIdentity?: string } }>(`lease/${name}`);
         return spec?.holderIdentity;
       });
-      await there.until("there are enough pods to judge", () => creating.created.length > 20);
-    }
-    expectAllChanged(creating.created);
+      await there.until("there are enough pods to judge", () => soFar.length > 20);
+    });
+    expectAllChanged(created);
   });
+
+  async function logsOf(here: Namespace): Promise<readonly string[]> {
+    const pods = await here.pods(component);
+    return await Promise.all(pods.map(({ metadata }) => here.logs(metadata.name, "webhook")));
+  }
 
   function expectAllChanged(created: readonly { readonly initContainers: readonly string[] }[]): void {
     const others = created.filter(({ initContainers }) => !initContainers.includes("ebb-install"));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { imageValues, type Release, release, valuesFor } from "../../cluster/chart/release.ts";
 import { images, namespace } from "../../cluster/cluster.ts";
 import { kubectl } from "../../cluster/kubectl.ts";
-import { createPod, inject, keepCreating } from "../../cluster/webhook/installation.ts";
+import { createdDuring, createPod, inject } from "../../cluster/webhook/installation.ts";
 
 const component = "app.kubernetes.io/component=webhook";
 
@@ -14,18 +14,16 @@ test.each(["helm", "helm-4"] as const)("%s: every pod gets ebb, the CA is kept, 
   await asked.until("pods get ebb", async () => (await createPod(asked, inject)).initContainers.length > 0);
   await installed.nameService();
   const authority = await authorityOf(installed);
-  const creating = keepCreating(asked);
-  {
-    await using _ = creating;
+  const created = await createdDuring(asked, async (soFar) => {
     const next = { image: imageValues(images.appInEbb), networkPolicy: true };
     await installed.withChart("upgrade", valuesFor(asked, next));
     await replaced(installed, images.appInEbb);
     await installed.helm("test", installed.here.name);
     await installed.helm("rollback", installed.here.name, "1", "--wait", "--timeout", "4m");
     await replaced(installed, images.ebb);
-    await asked.until("there are enough pods to judge", () => creating.created.length > 20);
-  }
-  const others = creating.created.filter(
+    await asked.until("there are enough pods to judge", () => soFar.length > 20);
+  });
+  const others = created.filter(
     ({ status, initContainers }) => status !== 201 || !initContainers.includes("ebb-install"),
   );
   expect(others).toEqual([]);

@@ -1,5 +1,5 @@
-import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
+import { listen } from "../free-port.ts";
 
 /** A TCP forwarder that can be cut: it carries connections to a port of 127.0.0.1 on to a server. */
 export interface Line extends Disposable {
@@ -32,13 +32,13 @@ export async function cuttable({ hostname, port }: URL): Promise<Line> {
       one.pipe(other);
     }
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const own = await listen(server);
   const cut = (): void => {
     isCut = true;
     for (const socket of sockets) socket.destroy();
   };
   return {
-    port: (server.address() as AddressInfo).port,
+    port: own,
     cut,
     mend() {
       isCut = false;

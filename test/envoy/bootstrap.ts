@@ -1,12 +1,9 @@
 /** The address on which Envoy's admin interface listens. */
 export type AdminAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
-const freeAdmin: AdminAddress = { host: "127.0.0.1", port: 0 };
-
 /** A plan of an Envoy. */
 export interface Plan {
-  /** By default a free port of 127.0.0.1. */
-  readonly admin?: AdminAddress;
+  readonly admin: AdminAddress;
   /** Envoy's `node`, which it tells in /server_info; by default one with id `job`. */
   readonly node?: object;
   /** The beginnings of the admin paths that are allowed; undefined for all paths. */
@@ -63,7 +60,7 @@ export interface Configuration {
 
 /** Returns the configuration for a plan; listeners and clusters apart are for files, as a control plane sends them. */
 export function configurationOf(plan: Plan): Configuration {
-  const { admin = freeAdmin, allowPaths, from, shows = plan.isLikeIstio === true ? istioStats : undefined } = plan;
+  const { admin, allowPaths, from, shows = plan.isLikeIstio === true ? istioStats : undefined } = plan;
   const address = "path" in admin ? { pipe: { path: admin.path } } : socket(admin.host, admin.port);
   const resources = { listeners: listenersOf(plan), clusters: clustersOf(plan) };
   const bootstrap = {
@@ -116,7 +113,7 @@ function listenersOf({
 }
 
 function clustersOf(plan: Plan): readonly object[] {
-  const { admin = freeAdmin, waitsFor, upstreamPort, listeners = [] } = plan;
+  const { admin, waitsFor, upstreamPort, listeners = [] } = plan;
   const app = appOf(plan);
   const upstream = plan.isLikeIstio === true ? originalDestination(app) : cluster(app, upstreamPort);
   return [

@@ -1,10 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
+import { freePort } from "../free-port.ts";
 import { temporaryFolder, until } from "../harness.ts";
-import { configurationOf, type Plan } from "./bootstrap.ts";
+import { type AdminAddress, configurationOf, type Plan } from "./bootstrap.ts";
 
-export interface EnvoyOptions extends Omit<Plan, "from"> {
+export interface EnvoyOptions extends Omit<Plan, "admin" | "from"> {
+  /** By default a port of 127.0.0.1 that is free, and stays so when Envoy has ended. */
+  readonly admin?: AdminAddress;
   /** More flags for Envoy. */
   readonly flags?: readonly string[];
   /** Whether listeners and clusters come from files, as from a control plane; by default so if it is like Istio's. */
@@ -34,7 +37,8 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const { flags: more = [], isDynamic = options.isLikeIstio, listenerPort = 0, waitsFor } = options;
   const folder = temporaryFolder();
   const at = (name: string) => join(folder.path, name);
-  const plan = isDynamic === true ? { ...options, from: folder.path } : options;
+  const admin = options.admin ?? { host: "127.0.0.1", port: await freePort() };
+  const plan = { ...options, admin, ...(isDynamic === true && { from: folder.path }) };
   const { bootstrap, listeners, clusters } = configurationOf(plan);
   writeFileSync(at("envoy.json"), JSON.stringify(bootstrap));
   writeFileSync(at("listeners.json"), JSON.stringify({ resources: listeners }));

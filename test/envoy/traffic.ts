@@ -1,6 +1,7 @@
 import { connect as connectHttp2 } from "node:http2";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { parseAnswer } from "../../src/core/base/http-message.ts";
+import { listen } from "../free-port.ts";
 import { until } from "../harness.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 
@@ -36,10 +37,10 @@ export async function startBackend(): Promise<Backend> {
     websocket: { message: (socket, message) => void socket.send(message) },
   });
   const echo = createServer((socket) => socket.on("error", () => undefined).pipe(socket));
-  await new Promise<void>((listening) => echo.listen(0, "127.0.0.1", listening));
+  const tcpPort = await listen(echo);
   return {
     port: http.port as number,
-    tcpPort: (echo.address() as AddressInfo).port,
+    tcpPort,
     requests,
     release,
     async [Symbol.asyncDispose]() {

@@ -1,4 +1,5 @@
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { listen } from "../free-port.ts";
 import { type EnvoyState, envoyAnswer, live } from "./envoy-answers.ts";
 import { pour } from "./raw-server.ts";
 
@@ -59,8 +60,7 @@ export async function startEnvoy(answers: Readonly<Record<string, Answer>> = {})
     server.close();
     for (const socket of sockets) socket.destroy();
   };
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const envoy: StandInEnvoy = {
     ...live,
     url: `http://127.0.0.1:${port}`,

@@ -1,5 +1,5 @@
-import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
+import { listen } from "../free-port.ts";
 import { takes } from "../time.ts";
 
 /** A TCP server that answers as no HTTP server would. */
@@ -17,7 +17,6 @@ export interface RawServer extends AsyncDisposable {
 /** Starts a raw server on a free port of `host`. */
 export async function startRawServer(answer: RawServer["answer"], host = "127.0.0.1"): Promise<RawServer> {
   let received = 0;
-  let port = 0;
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
@@ -28,10 +27,9 @@ export async function startRawServer(answer: RawServer["answer"], host = "127.0.
       raw.answer(socket);
     });
   });
+  const port = await listen(server, host);
   const raw: RawServer = {
-    get port() {
-      return port;
-    },
+    port,
     answer,
     received: () => received,
     close: () =>
@@ -42,8 +40,6 @@ export async function startRawServer(answer: RawServer["answer"], host = "127.0.
     open: () => new Promise((listening) => server.listen(port, host, listening)),
     [Symbol.asyncDispose]: () => raw.close(),
   };
-  await raw.open();
-  port = (server.address() as AddressInfo).port;
   return raw;
 }
 

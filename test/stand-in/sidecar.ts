@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "../free-port.ts";
 
 /** An HTTP server in the place of a sidecar. */
 export interface FakeSidecar extends AsyncDisposable {
@@ -41,8 +41,7 @@ export async function fakeSidecar(options: FakeSidecarOptions = {}): Promise<Fak
     server.close();
     server.closeIdleConnections();
   });
-  await new Promise<void>((listening) => server.listen(0, options.host ?? "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server, options.host);
   const sidecar: FakeSidecar = {
     port,
     url: `http://${options.host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,

@@ -3,13 +3,14 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { parseListeners } from "../../src/core/sidecars/detect.ts";
 import { readIfThere } from "../../src/system/file.ts";
 import { native } from "../../src/system/native/native.ts";
+import { listen } from "../free-port.ts";
 
 const servers: Server[] = [];
 
 beforeAll(async () => {
   for (const host of ["127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"]) {
     const server = createServer();
-    await new Promise<void>((listening) => server.listen(0, host, listening));
+    await listen(server, host);
     servers.push(server);
   }
 });

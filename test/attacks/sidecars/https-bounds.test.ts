@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
+import { listen } from "../../free-port.ts";
 import { ebb, startEbb, until } from "../../harness.ts";
 import { pour } from "../../stand-in/raw-server.ts";
 
@@ -61,7 +62,7 @@ beforeAll(async () => {
     });
     server.on("secureConnection", (socket: Socket) => socket.on("error", () => undefined));
     servers.set(name, hostile);
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    await listen(server);
   };
   for (const [name, serve] of Object.entries(beforeTls)) await start(name, createTcpServer(serve));
   for (const [name, serve] of Object.entries(overTls)) await start(name, createTlsServer(certificate, serve));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { listen } from "../../free-port.ts";
 import { ebb } from "../../harness.ts";
 
 interface Witness extends AsyncDisposable {
@@ -22,8 +22,7 @@ async function startWitness(notReady = 0): Promise<Witness> {
     response.writeHead(isReady ? 200 : 503).end(request.url === "/server_info" ? '{"state":"LIVE"}' : "");
     if (["/quitquitquit", "/shutdown"].includes(request.url ?? "")) server.close();
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: (userinfo) => `http://${userinfo}@127.0.0.1:${port}`,
     get authorizations() {

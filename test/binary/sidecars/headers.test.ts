@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { childPath } from "../../compiled.ts";
+import { listen } from "../../free-port.ts";
 import { ebb } from "../../harness.ts";
 import { envoyAnswer, live } from "../../stand-in/envoy-answers.ts";
 
@@ -24,12 +24,12 @@ async function startGuarded(): Promise<Guarded> {
     response.writeHead(isLetIn ? 200 : 401).end(isLetIn ? (known?.body ?? "LIVE\n") : "no token\n");
     if (isLetIn && pathname === "/quitquitquit") server.close();
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const port = await listen(server);
   const stop = (): void => {
     server.closeAllConnections();
     server.close();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, answers, [Symbol.dispose]: stop };
+  return { url: `http://127.0.0.1:${port}`, answers, [Symbol.dispose]: stop };
 }
 
 const flag = ["--header", `X-Token: ${TOKEN}`];

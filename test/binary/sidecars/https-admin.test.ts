@@ -1,8 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { createServer } from "node:tls";
+import { listen } from "../../free-port.ts";
 import { drainLineOf, lineOf, startEbb, until } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
@@ -19,8 +20,7 @@ async function startTls(port: number): Promise<AsyncDisposable & { readonly url:
     for (const end of [socket, inside]) end.on("error", () => void [socket.destroy(), inside.destroy()]);
     socket.pipe(inside).pipe(socket);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `https://127.0.0.1:${await listen(server)}`;
   return { url, [Symbol.asyncDispose]: () => new Promise((closed) => void server.close(() => closed())) };
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { connect as connectTo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { listen } from "../../free-port.ts";
 import { ebb, temporaryFolder } from "../../harness.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { kubectl } from "../kubectl.ts";
@@ -90,9 +91,9 @@ async function startProxy(): Promise<Proxy> {
       client.once("close", () => far.destroy());
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listen(server);
   return {
-    url: `http://u:p@127.0.0.1:${(server.address() as { port: number }).port}`,
+    url: `http://u:p@127.0.0.1:${port}`,
     get tunnels() {
       return tunnels;
     },

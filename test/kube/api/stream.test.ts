@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { ApiError } from "../../../src/kube/api/api-error.ts";
 import { createApiClient } from "../../../src/kube/api/client.ts";
 import { podOf, running } from "../../core/reap/stuck-pods.ts";
+import { listen } from "../../free-port.ts";
 import { until } from "../../harness.ts";
 import { refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
 
@@ -130,8 +131,7 @@ test("a server that agrees on no protocol is not spoken to", async () => {
     socket.on("error", () => undefined);
     socket.write(`HTTP/1.1 ${head}\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const identity = async () => ({ headers: {} });
   const api = createApiClient({ server: `http://127.0.0.1:${port}`, namespace: "x", identity });
   const { message } = await failureOf(api.stream(EXEC, PROTOCOL));
@@ -196,8 +196,7 @@ test("it goes through the proxy that the kubeconfig names", async () => {
     target.on("error", () => client.destroy());
     client.on("error", () => target.destroy());
   });
-  await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening));
-  const { port } = proxy.address() as AddressInfo;
+  const port = await listen(proxy);
   await using cluster = startStandInApi({ proxy: `http://user:secret@127.0.0.1:${port}` });
   cluster.objects.set(POD, podOf({ containers: { c: running } }));
   cluster.exec = { open: (far) => far.send(Buffer.from("hello")) };

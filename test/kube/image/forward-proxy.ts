@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
+import { listen } from "../../free-port.ts";
 
 /** A forward proxy (RFC 9110, 9.3.6: CONNECT) that leads every host to one port of this machine. */
 export interface ForwardProxy extends AsyncDisposable {
@@ -24,8 +25,7 @@ export async function startForwardProxy(port: number): Promise<ForwardProxy> {
       upstream.on("error", () => client.destroy());
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port: own } = server.address() as { readonly port: number };
+  const own = await listen(server);
   return {
     url: `http://127.0.0.1:${own}`,
     lines,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
+import { listen } from "../../free-port.ts";
 import { createAsking, findOnce } from "./asking.ts";
 import { type Behaviour, Content, digestOf, expired, refusal, startStandIn, wantsToken } from "./stand-in-registry.ts";
 
@@ -158,9 +159,7 @@ describe("a registry that refuses, fails or lies costs no more than the answer",
 
 describe("a registry that cannot be talked to", () => {
   test("nobody listens", async () => {
-    const free = startStandIn();
-    await free[Symbol.asyncDispose]();
-    expect(await findOnce(`${free.host}/app`)).toMatchObject({
+    expect(await findOnce("127.0.0.1:1/app")).toMatchObject({
       failure: "unreachable",
       reason: expect.stringContaining("nobody listens there"),
     });
@@ -221,8 +220,7 @@ describe("a registry that cannot be talked to", () => {
 
   test("it does not even speak TLS", async () => {
     const server = createServer(() => {}); // accepts, and says nothing
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as { readonly port: number };
+    const port = await listen(server);
     const lookup = await findOnce(`registry.example.com/app`, {
       requestMs: 200,
       mirrors: [`registry.example.com=localhost:${port}`],

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { parseProbe, parseTarget } from "../../../src/core/sidecars/probe.ts";
 import { probeOnce, whenReady } from "../../../src/system/sidecars/ready.ts";
+import { listen } from "../../free-port.ts";
 
 /** A server on loopback that treats each connection so. `accepted` counts them. */
 async function serve(treat: (socket: Socket) => void) {
@@ -11,9 +12,9 @@ async function serve(treat: (socket: Socket) => void) {
     socket.on("error", () => undefined).resume();
     treat(socket);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const port = await listen(server);
   return {
-    url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `tcp://127.0.0.1:${port}`,
     accepted: () => count,
     treat: (other: typeof treat) => {
       treat = other;

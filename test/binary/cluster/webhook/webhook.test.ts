@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
+import { listen } from "../../../free-port.ts";
 import { ebb, lineOf, startEbb, temporaryFolder, until } from "../../../harness.ts";
 import { mountCertificate, nonEmpty, pod, portOf, said, startUnready, startWebhook, webhookFlags } from "./webhook.ts";
 
@@ -163,7 +164,6 @@ interface Answered {
 /** A port where something listens already. */
 async function listening() {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
+  const port = await listen(server);
   return { port, [Symbol.asyncDispose]: async () => void server.close() };
 }

@@ -23,6 +23,7 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
       while (!isOver) {
         envoy = await startEnvoy({ upstreamPort, admin, listenerPort, listeners, flags });
         starts += 1;
+        if (isOver) envoy.kill("SIGKILL");
         await envoy.ended;
         await envoy[Symbol.asyncDispose]();
       }
@@ -71,7 +72,7 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
 
     await using next = startEbb(["run", ...flags, "--", "sleep", "100"]);
     await until("it has started again", () => next.stderr().includes('"ebb: started the command"'));
-    expect(envoy.starts()).toBe(2);
+    await until("the next Envoy is known here, too", () => envoy.starts() === 2);
     expect(await envoy.closes()).toBe(false);
     expect((await fetch(`${envoy.admin}/ready`)).status).toBe(200);
     const said = next.stderr();

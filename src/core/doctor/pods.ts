@@ -1,6 +1,6 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { isEbbKey, STATUS } from "../inject/annotation-names.ts";
-import { EBB } from "../inject/container/command.ts";
+import { EBB, MUST_BE_FIRST } from "../inject/container/command.ts";
 import { earlyTraffic } from "../inject/container/readiness.ts";
 import { injectPod } from "../inject/inject-pod.ts";
 import { orchestratorOf, roleIn } from "../inject/orchestrators/registry.ts";
@@ -81,8 +81,8 @@ export function readinessFindings(pod: JsonObject): readonly Finding[] {
 }
 
 /**
- * Returns a finding for each container of an injected pod that ebb does not start, because its command was not known. One
- * whose orchestrator needs its command as it is is none.
+ * Returns a finding for each container of an injected pod that ebb does not start, because its command was not known, or
+ * must stay. One whose orchestrator needs its command as it is is none.
  */
 export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
   const status = readStatus(textOf(objectOf(objectOf(pod.metadata).annotations)[STATUS]));
@@ -90,6 +90,7 @@ export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
   return Object.entries(status.containers).flatMap(([name, { hook, unwrapped }]) => {
     if (unwrapped === undefined || roleIn(pod as Pod & JsonObject, { name }) === "untouchable") return [];
     const does = hook === true ? "drains, and does not wait for the sidecars" : "starts without ebb";
+    if (unwrapped.includes(MUST_BE_FIRST)) return [ofPod(pod, `its container "${name}" ${does}: ${unwrapped}`)];
     const message = `its container "${name}" ${does}, because its command was not known: ${unwrapped}`;
     return [ofPod(pod, `${message}; ebb.dev/entrypoint.${name} can give it; after that: ${howAgain(pod)}`)];
   });

@@ -157,7 +157,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
     // what an earlier injection has put there, and cannot be brought up to date, may be wrong by now
     const containers = Object.keys(status?.containers ?? {});
     if (containers.length > 0) return { kind: "removed", asked, pod: before, containers, warnings };
-    const isFixed = leftApps.every(({ role }) => role === "untouchable");
+    const isFixed = leftApps.every(({ start }) => start.kind === "unknown" && start.isKept);
     const reason = `its command ${isFixed ? "must stay as it is" : "is not known"}`;
     return { kind: "skipped", asked, reason, problems: left, warnings: others };
   }

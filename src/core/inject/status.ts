@@ -33,7 +33,7 @@ const containerStatus = z.object({
       stopSignal: z.optional(z.string()),
     }),
   ),
-  /** Why ebb does not start the container: nobody knew its command. */
+  /** Why ebb does not start the container: nobody knew its command, or that must stay. */
   unwrapped: z.optional(z.string()),
   /** The names of the variables that were added. */
   env: z.optional(z.array(z.string())),
@@ -81,7 +81,7 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
 export interface Recorded {
   /** Those whose command starts with ebb from now on. */
   readonly containers: readonly string[];
-  /** Those that ebb drains, and does not start, because nobody knows their command. */
+  /** Those that ebb drains, and does not start, because nobody knows their command, or that must stay. */
   readonly drained: readonly string[];
   /** Those that ebb has made native sidecars. */
   readonly natives: readonly string[];

@@ -20,7 +20,7 @@ export interface AdmissionResponse {
   readonly reason?: string;
   /** The containers that ebb was put into, or taken out of. */
   readonly containers?: readonly string[];
-  /** The containers that ebb drains and does not start, because their command is unknown. */
+  /** The containers that ebb drains and does not start, because their command is unknown, or must stay. */
   readonly drained?: readonly string[];
   readonly allowed: boolean;
   /** A JSON Patch, as text. */

@@ -97,7 +97,7 @@ function createImageMetrics(registers: Registry[]): (decision: Decision) => void
   for (const result of ["known", "found", ...lookupFailures]) lookups.inc({ result }, 0);
   const unwrapped = new Counter({
     name: "ebb_webhook_unwrapped_containers_total",
-    help: "Containers that ebb drains and does not start, because their command is unknown.",
+    help: "Containers that ebb drains and does not start, because their command is unknown, or must stay.",
     registers,
   });
   return ({ response, lookups: known, waitedFor }) => {

@@ -194,6 +194,12 @@ describe("a container of an injected pod whose command was not known", () => {
     expect(found(annotations, unnamed, app())).toEqual([{ object: "Pod shop/a", message }]);
   });
 
+  test("keeps it if that must be PID 1: no annotation is named", () => {
+    const message =
+      'its container "queue" drains, and does not wait for the sidecars: /init must be PID 1, which ebb run would be: ebb help apps';
+    expect(found({}, { ...unnamed, command: ["/init"] }, app())).toEqual([{ object: "Pod shop/a", message }]);
+  });
+
   test("ends a pod with it only by others: that is said", () => {
     const given = { containers: [unnamed, app()], spec: { restartPolicy: "Never" } };
     const pod = podIn(injectPod(podOf(given), { ...policy, ...unknownImage }));

@@ -73,15 +73,14 @@ export function isLeft({ start, isMounted }: App): boolean {
  * other.
  */
 export function remarkOnUnknown(app: App, pod: Pod): readonly Remark[] {
-  const { at, container, start, role, shutdown, isUnseen } = app;
+  const { at, container, start, shutdown, isUnseen } = app;
   if (start.kind !== "unknown") return [];
   const { name, args } = container;
   const unseen = isUnseen ? `, so ${KEPT}` : "";
   const left = isAlwaysRestarted(pod) ? `, and adds no drain hook either (${shutdown.why})` : unseen;
   const consequence = isLeft(app) ? left : shutdown.kind === "hook" ? ", and only drains it" : "";
   const field = `spec.containers[${at}].command`;
-  if (role === "untouchable")
-    return [{ field, message: `ebb leaves "${name}" as it is${consequence}: ${start.reason}` }];
+  if (start.isKept) return [{ field, message: `ebb leaves "${name}" as it is${consequence}: ${start.reason}` }];
   const what = (args ?? []).length > 0 ? "ENTRYPOINT" : "ENTRYPOINT and CMD";
   const sidecar = isUnseen ? "; if it is a sidecar, name it in ebb.dev/sidecars" : "";
   const message = `ebb does not know what "${name}" starts${consequence}: ${start.reason}${sidecar}; or give its ${what}: ebb.dev/entrypoint.${name}, or command here`;

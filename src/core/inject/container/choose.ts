@@ -8,7 +8,7 @@ import { architecturesOf } from "../other-system.ts";
 import { type Container, MOST_REMARKS, type Pod, type Remark, type Remarks } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectRequest, TrackedImage } from "../policy.ts";
-import { innerStarterOf, starterOf, wrap } from "./command.ts";
+import { innerStarterOf, isInit, MUST_BE_FIRST, starterOf, wrap } from "./command.ts";
 import { pathAsked, roleOf } from "./role.ts";
 import { hasNoCommand, type Words, wordsOf } from "./words.ts";
 
@@ -27,8 +27,8 @@ export type Start =
   | { readonly kind: "wrapped"; readonly command: string[]; readonly image: TrackedImage | undefined }
   /** As before: by an ebb of its own. */
   | { readonly kind: "own-ebb"; readonly image: TrackedImage | undefined }
-  /** As before: nobody knows its command, or an orchestrator needs it as it is. */
-  | { readonly kind: "unknown"; readonly reason: string; readonly image: undefined };
+  /** As before: nobody knows its command, or that must stay (`isKept`). */
+  | { readonly kind: "unknown"; readonly reason: string; readonly isKept: boolean; readonly image: undefined };
 
 /** Chooses the containers that ebb starts: all but the sidecars. */
 export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Remarks): readonly Chosen[] {
@@ -52,8 +52,11 @@ export function chooseContainers(pod: Pod, request: InjectRequest, remarks: Rema
 }
 
 function untouched(pod: Pod): Start {
-  const reason = `${orchestratorOf(pod)?.name} needs it as it is`;
-  return { kind: "unknown", reason, image: undefined };
+  return kept(`${orchestratorOf(pod)?.name} needs it as it is`);
+}
+
+function kept(reason: string): Start {
+  return { kind: "unknown", reason, isKept: true, image: undefined };
 }
 
 /** Returns a warning for a container that does only what ebb does. */
@@ -67,9 +70,11 @@ type Wanted = Omit<Chosen, "start">;
 
 /** Decides how a container starts. Returns undefined, with a remark, if ebb has nothing to do there. */
 function startOf(wanted: Wanted, said: Words, { warnings }: Remarks): Start | undefined {
-  if (said.kind === "unknown") return { ...said, image: undefined };
+  if (said.kind === "unknown") return { ...said, isKept: false, image: undefined };
   const { at, container } = wanted;
   const { words } = said;
+  const [program = ""] = [...words, ...(container.args ?? [])];
+  if (isInit(program)) return kept(`${program} ${MUST_BE_FIRST}, which ebb run would be: ebb help apps`);
   const image = said.kind === "image" ? said.image : undefined;
   const field = `spec.containers[${at}].command`;
   const starter = starterOf([...words, ...(container.args ?? [])]);

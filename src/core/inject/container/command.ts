@@ -31,6 +31,14 @@ export function starterOf([path = "", second = ""]: readonly string[]): Starter 
   return { kind: "app" };
 }
 
+/** Why an init cannot be ebb's child. */
+export const MUST_BE_FIRST = "must be PID 1";
+
+/** Reports whether a program is s6-overlay's or systemd's init. */
+export function isInit(path: string): boolean {
+  return /^(\/init|(\/usr)?\/(sbin\/init|lib\/systemd\/systemd))$/.test(path);
+}
+
 /**
  * Returns the command with `ebb run --` before it, or with ebb in the place of the tool that it starts with. The
  * child's command line is unchanged.

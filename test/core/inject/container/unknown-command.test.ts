@@ -213,3 +213,39 @@ describe("a pod that ends", () => {
     });
   });
 });
+
+describe("a command that must be PID 1", () => {
+  const why = (program: string) => `${program} must be PID 1, which ebb run would be: ebb help apps`;
+
+  test.each<[string, object, object]>([
+    ["an image's ENTRYPOINT", unnamed(), imageSays({ entrypoint: ["/init"] })],
+    ["an image's CMD", unnamed(), imageSays({ entrypoint: [], cmd: ["/init", "x"] })],
+    ["the args of an image without ENTRYPOINT", unnamed({ args: ["/init"] }), imageSays({ entrypoint: [] })],
+    ["the manifest", unnamed({ command: ["/init"] }), {}],
+    ["--entrypoint", unnamed(), { entrypoints: new Map([["app", ["/init"]]]) }],
+  ])("is not wrapped, but drained, if it is said by %s", (_, container, changes) => {
+    const pod = changed({ containers: [container] }, changes);
+    expect(pod.spec.containers[0].command).toEqual((container as Loose).command);
+    expect(pod.spec.containers[0].lifecycle.preStop.exec.command).toContain("drain");
+    expect(statusOf(pod).containers.app).toMatchObject({ hook: true, unwrapped: why("/init") });
+    expect(warnings({ containers: [container] }, changes)).toEqual([
+      ["spec.containers[0].command", `ebb leaves "app" as it is, and only drains it: ${why("/init")}`],
+    ]);
+  });
+
+  test.each(["/sbin/init", "/usr/sbin/init", "/lib/systemd/systemd", "/usr/lib/systemd/systemd"])(
+    "leaves a pod that ends as it is: %s",
+    (program) => {
+      const given = { containers: [unnamed({ command: [program] })], spec: { restartPolicy: "Never" } };
+      expect(injectPod(podOf(given), policy)).toMatchObject({
+        kind: "skipped",
+        reason: "its command must stay as it is",
+        problems: [{ message: `ebb leaves "app" as it is: ${why(program)}` }],
+      });
+    },
+  );
+
+  test.each(["/init.sh", "/app/init", "init", "/usr/bin/systemd-notify"])("is not %s", (program) => {
+    expect(changed({ containers: [unnamed({ command: [program] })] }).spec.containers[0].command[3]).toBe(program);
+  });
+});

@@ -26,10 +26,10 @@ export interface Images {
   /** Returns what is remembered, without waiting; undefined if a registry has to be asked. */
   known(query: ImageQuery, auths: readonly RegistryAuths[]): Lookup | undefined;
   /**
-   * Looks an image up, and waits for at most `waitMs`. The registry may answer later, for the next one who asks. Never
-   * rejects.
+   * Looks an image up, and waits for at most `waitMs`; undefined: for as long as look-ups take. The registry may answer
+   * later, for the next one who asks. Never rejects.
    */
-  find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs: number): Promise<Lookup>;
+  find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs?: number): Promise<Lookup>;
 }
 
 /** Look-ups at one registry at the same time. */
@@ -64,8 +64,7 @@ interface Pending {
  * @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
  */
 export function createImages(settings: RegistrySettings, context: ImageContext, clock: Clock = realClock): Images {
-  const most = context.isAtDesk ? Number.POSITIVE_INFINITY : MOST_FOR_PODS;
-  return new RememberedImages(createReader(settings, context), clock, most);
+  return new RememberedImages(createReader(settings, context), clock, context);
 }
 
 class RememberedImages implements Images {
@@ -76,12 +75,14 @@ class RememberedImages implements Images {
   readonly #pending = new Map<string, Pending>();
   /** By registry, so that a slow one does not hold up the others. */
   readonly #limits = new Map<string, Limit>();
-  readonly #most: number;
+  readonly #isAtDesk: boolean;
+  readonly #lookupMs: number;
 
-  constructor(reader: Reader, clock: Clock, most: number) {
+  constructor(reader: Reader, clock: Clock, { isAtDesk, lookupMs = LOOKUP_MS }: ImageContext) {
     this.#reader = reader;
     this.#clock = clock;
-    this.#most = most;
+    this.#isAtDesk = isAtDesk;
+    this.#lookupMs = lookupMs;
     this.#outages = createOutages(clock);
   }
 
@@ -90,14 +91,15 @@ class RememberedImages implements Images {
     return "kind" in wanted ? wanted : this.#remembered(wanted);
   }
 
-  async find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs: number): Promise<Lookup> {
+  async find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs?: number): Promise<Lookup> {
     const wanted = this.#want(query, auths);
     if ("kind" in wanted) return wanted;
     const already = this.#remembered(wanted);
     if (already !== undefined) return already;
-    if (this.#pending.size >= this.#most && !this.#pending.has(wanted.keys.query))
-      return unknown("timeout", `${this.#most} images are being looked up: try again in a minute`);
+    if (!this.#isAtDesk && this.#pending.size >= MOST_FOR_PODS && !this.#pending.has(wanted.keys.query))
+      return unknown("timeout", `${MOST_FOR_PODS} images are being looked up: try again in a minute`);
     const pending = this.#start(wanted, false);
+    if (waitMs === undefined) return await pending.answer;
     const { promise: late, resolve } = Promise.withResolvers<Lookup>();
     const cancel = deadline(waitMs, () => resolve(this.#late(wanted, pending, waitMs)));
     return await Promise.race([pending.answer, late]).finally(cancel);
@@ -125,7 +127,7 @@ class RememberedImages implements Images {
     if (under !== undefined) return under;
     let session: Session | undefined;
     const asking: Asking = {
-      signal: AbortSignal.timeout(LOOKUP_MS), // the wait for other look-ups counts
+      signal: this.#limit(), // for a pod the wait for other look-ups counts
       outages: this.#outages.forLookup(() => void this.#start(wanted, true), isProbe),
       onSession: (next) => {
         session = next;
@@ -142,7 +144,7 @@ class RememberedImages implements Images {
       const { host } = wanted.reference;
       const limit = this.#limits.get(host) ?? createLimit(MOST_AT_ONCE);
       this.#limits.set(host, limit);
-      const said = await limit(() => this.#ask(wanted, asking));
+      const said = await limit(() => this.#ask(wanted, this.#isAtDesk ? { ...asking, signal: this.#limit() } : asking));
       this.#memory.keep(wanted.keys, said, this.#clock.now());
       return said.answer;
     } catch (error) {
@@ -166,11 +168,17 @@ class RememberedImages implements Images {
     return { digest: report.digest, answer: commandOf(query.image, report) };
   }
 
+  #limit(): AbortSignal {
+    return AbortSignal.timeout(this.#lookupMs);
+  }
+
   /** Answers in the place of a registry that takes too long. It counts until the registry has answered. */
   #late(wanted: Wanted, pending: Pending, waitMs: number): Lookup {
     const session = pending.session();
     const host = session?.source.host ?? wanted.reference.host;
-    const error = lookupError("timeout", `${host} did not answer within ${formatDuration(waitMs)}`);
+    const within = `within ${formatDuration(waitMs)}`;
+    const others = `${host} was not asked ${within}, because others were slow`;
+    const error = lookupError("timeout", session === undefined ? others : `${host} did not answer ${within}`);
     if (session?.isUnanswered) pending.asking.outages?.begin(session.source.origin, error);
     this.#memory.fail(wanted.keys, unknown(error.failure, error.message), this.#clock.now());
     return this.#remembered(wanted) ?? unknown(error.failure, error.message);

@@ -31,6 +31,8 @@ export interface ImageContext {
   readonly isAtDesk: boolean;
   /** The limit of a request and its whole answer, in milliseconds; undefined: 10 s. */
   readonly requestMs?: number;
+  /** That of a look-up; undefined: 30 s. */
+  readonly lookupMs?: number;
 }
 
 /** Where an image is asked for, and by which credentials of the asker. */

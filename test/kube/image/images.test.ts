@@ -167,16 +167,29 @@ describe("while a registry is away", () => {
       expect(asking.images.known(queryOf(`${registry.host}/${name}`), [])).toMatchObject({ failure: "timeout" });
   });
 
+  test("at a desk the limit of a look-up is its own: those before it do not count", async () => {
+    const endless = () => new Response(new ReadableStream({ start: (it) => it.enqueue(Buffer.from("{")) }));
+    await using registry = startStandIn(contentOf("app"), ({ line }) =>
+      line.includes("slow") ? endless() : undefined,
+    );
+    using asking = createAsking({ isAtDesk: true, lookupMs: 1000 });
+    const names = [...Array.from({ length: 8 }, (_, n) => `slow-${n}`), "app"];
+    const found = names.map((name) => asking.images.find(queryOf(`${registry.host}/${name}`), []));
+    expect(await found[0]).toMatchObject({ failure: "timeout" });
+    expect(await found.at(-1)).toMatchObject(starting("/app"));
+  });
+
   test.each([
     ["the webhook", false, "200 images are being looked up"],
-    ["ebb inject, which looks up all of a manifest's,", true, "did not answer"],
+    ["ebb inject, which looks up all of a manifest's,", true, "was not asked within 500ms, because others were slow"],
   ])("at most 200 images are looked up for %s", async (_, isAtDesk, words) => {
     await using registry = changing(contentOf("app"));
     using asking = createAsking({ isAtDesk });
     registry.is(silent);
     const names = Array.from({ length: 201 }, (_, at) => `${registry.host}/app-${at}`);
     const found = await Promise.all(names.map((name) => asking.images.find(queryOf(name), [], 500)));
-    expect(found.at(-2)).toMatchObject({ failure: "timeout", reason: expect.stringContaining("did not answer") });
+    expect(found[0]).toMatchObject({ failure: "timeout", reason: expect.stringContaining("did not answer") });
+    expect(found.at(-2)).toMatchObject({ failure: "timeout", reason: expect.stringContaining("was not asked") });
     expect(found.at(-1)).toMatchObject({ failure: "timeout", reason: expect.stringContaining(words) });
   });
 

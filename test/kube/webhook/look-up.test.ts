@@ -40,7 +40,7 @@ function reviewerIn({ known = () => undefined, find = async () => found, ...more
     known: (_, auths) => known(auths),
     find({ image }, given, waitMs) {
       asked.push(`${image} with ${given.length}`);
-      return find(waitMs);
+      return find(waitMs as number);
     },
   };
   const none: Credentials = { known: () => [], read: async () => [] };

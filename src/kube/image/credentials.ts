@@ -45,8 +45,9 @@ export function ownAuths({ registryConfig, isAtDesk, env, log }: CredentialPlace
 }
 
 async function authsIn(config: DockerConfig, host: string, helpers?: Helpers): Promise<readonly RegistryAuths[]> {
+  // an empty helper stands for the file itself (docker/cli 0b4503c, cli/config/configfile/file.go, GetCredentialsStore)
   const helper = config.credHelpers.get(host) ?? config.credsStore;
-  const auth = helper === undefined ? undefined : await helpers?.(helper, host);
+  const auth = helper ? await helpers?.(helper, host) : undefined;
   return auth === undefined ? [config.auths] : [new Map([[host, auth]]), config.auths];
 }
 

@@ -29,6 +29,8 @@ async function ask(name: string, host: string): Promise<RegistryAuth | undefined
   const env = withoutOwnVariables(startingEnvironment());
   // Docker keeps those of Docker Hub under this name (docker/cli, cli/registry)
   const server = host === DOCKER_HUB ? "https://index.docker.io/v1/" : host;
+  if (Bun.which(program, { PATH: env.PATH ?? "" }) === null)
+    throw new Error(`${program}, which this file names, is not in PATH: install it, or take it out of the file`);
   const child = Bun.spawn([program, "get"], { env, stdin: new Blob([server]), stderr: "ignore", detached: true });
   const [output, code] = await outputOf(child, LIMIT_MS, true);
   if (code !== 0 && /not found/i.test(output)) return undefined;

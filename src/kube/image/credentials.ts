@@ -63,12 +63,16 @@ function checkConfig(path: string): void {
   }
 }
 
-/** The files of Docker (docker/cli) and podman (containers-auth.json(5)), in the order of their use. */
-function usualPaths({ DOCKER_CONFIG, HOME, REGISTRY_AUTH_FILE, XDG_RUNTIME_DIR, XDG_CONFIG_HOME }: Environment) {
+/**
+ * The files of Docker (docker/cli) and podman (containers-auth.json(5); without XDG_RUNTIME_DIR: containers/image,
+ * pkg/docker/config/config.go, getPathToAuthWithOS), in the order of their use.
+ */
+export function usualPaths({ DOCKER_CONFIG, HOME, REGISTRY_AUTH_FILE, XDG_RUNTIME_DIR, XDG_CONFIG_HOME }: Environment) {
   const home = HOME || "/";
+  const runtime = XDG_RUNTIME_DIR ? join(XDG_RUNTIME_DIR, "containers") : `/run/containers/${process.getuid?.()}`;
   return [
     join(DOCKER_CONFIG || join(home, ".docker"), "config.json"),
-    REGISTRY_AUTH_FILE || (XDG_RUNTIME_DIR ? join(XDG_RUNTIME_DIR, "containers/auth.json") : ""),
+    REGISTRY_AUTH_FILE || join(runtime, "auth.json"),
     join(XDG_CONFIG_HOME || join(home, ".config"), "containers/auth.json"),
-  ].filter((path) => path !== "");
+  ];
 }

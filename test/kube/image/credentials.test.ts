@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ownAuths } from "../../../src/kube/image/credentials.ts";
+import { ownAuths, usualPaths } from "../../../src/kube/image/credentials.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../collect-log.ts";
 
@@ -27,6 +27,15 @@ test("a program for credentials that is not in PATH is named, not the file", asy
       "docker-credential-no-such, which this file names, is not in PATH: install it, or take it out of the file",
     ],
   });
+});
+
+test.each([
+  [{ XDG_RUNTIME_DIR: "/run/user/7" }, "/run/user/7/containers/auth.json"],
+  [{}, `/run/containers/${process.getuid?.()}/auth.json`],
+  [{ REGISTRY_AUTH_FILE: "/auth.json" }, "/auth.json"],
+])("with %j podman's file is %s", (env, path) => {
+  const others = ["/home/me/.docker/config.json", "/home/me/.config/containers/auth.json"];
+  expect(usualPaths({ HOME: "/home/me", ...env })).toEqual([others[0] as string, path, others[1] as string]);
 });
 
 test("an empty name of a program stands for the file itself, also beside a credsStore", async () => {

@@ -1,4 +1,5 @@
 import { z } from "zod/mini";
+import { DOCKER_HUB } from "./reference.ts";
 
 /**
  * The credentials of one `config.json` of Docker's, or of one Secret of type kubernetes.io/dockerconfigjson, by the names
@@ -46,7 +47,7 @@ export function parseDockerConfig(text: string): DockerConfig {
   return {
     auths: new Map(entries),
     credsStore: credsStore || undefined,
-    credHelpers: new Map(Object.entries(credHelpers ?? {})),
+    credHelpers: new Map(Object.entries(credHelpers ?? {}).map(([name, helper]) => [keyOf(name), helper])),
   };
 }
 
@@ -74,6 +75,13 @@ function authOf({ auth, username, password, identitytoken }: z.infer<typeof entr
   return { ...named, identityToken };
 }
 
+/** Returns the helper for a registry; the empty text if the file itself has its credentials, undefined if none is named. */
+export function helperFor({ credHelpers, credsStore }: DockerConfig, host: string): string | undefined {
+  const names = host === DOCKER_HUB ? [host, ...hubKeys] : [host];
+  const name = names.find((each) => credHelpers.has(each));
+  return name === undefined ? credsStore : credHelpers.get(name);
+}
+
 /** Returns a registry's name without scheme and API version: `https://index.docker.io/v1/` is `index.docker.io`. */
 function keyOf(name: string): string {
   const [, host = "", path = ""] = /^(?:https?:\/\/)?([^/]*)(.*)$/s.exec(name) ?? [];
@@ -92,7 +100,7 @@ export function authsFor(auths: readonly RegistryAuths[], host: string, reposito
       .filter((key) => isMatch(key, host, `/${repository}`))
       .sort()
       .reverse();
-    const found = keys.length > 0 || host !== "docker.io" ? keys : hubKeys.filter((key) => each.has(key)).slice(0, 1);
+    const found = keys.length > 0 || host !== DOCKER_HUB ? keys : hubKeys.filter((key) => each.has(key)).slice(0, 1);
     return found.map((key) => each.get(key) as RegistryAuth);
   });
 }

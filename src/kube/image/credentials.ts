@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describeSystemError } from "../../core/base/system-error.ts";
-import { type DockerConfig, parseDockerConfig, type RegistryAuths } from "../../core/image/auths.ts";
+import { type DockerConfig, helperFor, parseDockerConfig, type RegistryAuths } from "../../core/image/auths.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { isThere } from "../../system/file.ts";
 import { MiB, readFileWithin } from "../../system/input.ts";
@@ -46,7 +46,7 @@ export function ownAuths({ registryConfig, isAtDesk, env, log }: CredentialPlace
 
 async function authsIn(config: DockerConfig, host: string, helpers?: Helpers): Promise<readonly RegistryAuths[]> {
   // an empty helper stands for the file itself (docker/cli 0b4503c, cli/config/configfile/file.go, GetCredentialsStore)
-  const helper = config.credHelpers.get(host) ?? config.credsStore;
+  const helper = helperFor(config, host);
   const auth = helper ? await helpers?.(helper, host) : undefined;
   return auth === undefined ? [config.auths] : [new Map([[host, auth]]), config.auths];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { authsFor, parseDockerConfig } from "../../../src/core/image/auths.ts";
+import { authsFor, helperFor, parseDockerConfig } from "../../../src/core/image/auths.ts";
 import { parseReference, type Reference } from "../../../src/core/image/reference.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -132,6 +132,16 @@ describe("a file with credentials", () => {
       credsStore: "desktop",
       credHelpers: new Map([["gcr.io", "gcloud"]]),
     });
+  });
+
+  test.each([
+    ["https://index.docker.io/v1/", "docker.io"],
+    ["index.docker.io", "docker.io"],
+    ["docker.io", "docker.io"],
+    ["https://gcr.io", "gcr.io"],
+  ])("names by %s the program for %s", (name, host) => {
+    const config = parseDockerConfig(JSON.stringify({ credsStore: "other", credHelpers: { [name]: "it" } }));
+    expect([helperFor(config, host), helperFor(config, "quay.io")]).toEqual(["it", "other"]);
   });
 
   test.each([

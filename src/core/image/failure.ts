@@ -64,10 +64,19 @@ const remedies: Partial<Readonly<Record<LookupFailure, string>>> = {
   timeout: CHECK_NETWORK,
 };
 
-/** Returns what to do if a registry gives an image to some only. At a desk, nobody reads the Secrets of pods. */
+/**
+ * Returns what to do if a registry gives an image to some only, or to nobody: strangers are not told what there is. At a
+ * desk, nobody reads the Secrets of pods.
+ */
 export function loginRemedy(host: string, isAtDesk: boolean): string {
-  if (isAtDesk) return `log in (docker login ${host}), or give --registry-config FILE`;
-  return "give credentials: the pod's imagePullSecrets (with --pull-secrets), or --registry-config";
+  const name = ", or there is no such repository: check the name";
+  if (isAtDesk) return `log in (docker login ${host}), or give --registry-config FILE${name}`;
+  return `give credentials: the pod's imagePullSecrets (with --pull-secrets), or --registry-config${name}`;
+}
+
+/** Names what is refused: with which credentials it was asked for. */
+export function askedFor(what: string, hasCredentials: boolean): string {
+  return `${what} ${hasCredentials ? "with the credentials that were sent" : "without credentials"}`;
 }
 
 /** Creates the failure of a registry: what is wrong, and what to do about it, by default what its kind says. */

@@ -1,7 +1,7 @@
 import { objectOf, parseObject, textOf } from "../../core/base/json.ts";
 import type { RegistryAuth } from "../../core/image/auths.ts";
 import type { TokenSource } from "../../core/image/challenge.ts";
-import { loginRemedy, lookupError } from "../../core/image/failure.ts";
+import { askedFor, loginRemedy, lookupError } from "../../core/image/failure.ts";
 import { MiB } from "../../system/input.ts";
 import { basicAuthorization } from "../api/identity.ts";
 import { bodyOf, refusalOf } from "./answer.ts";
@@ -34,7 +34,7 @@ async function readToken(
   const url = await checkedTarget(session, realm);
   const response = await exchange(session, tokenRequest(url, { service, scopes }, auth));
   const who = `the token server ${url.host} of ${nameOf(session)}`;
-  const what = auth === undefined ? "a token without credentials" : "a token";
+  const what = askedFor("a token", auth !== undefined);
   const login = loginRemedy(session.source.host, session.reach.isAtDesk);
   if (!response.ok) throw await refusalOf(response, { who, what, image: undefined, login });
   const body = await bodyOf(session, response, LARGEST_TOKEN);

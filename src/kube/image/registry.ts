@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RegistryAuth } from "../../core/image/auths.ts";
 import { chooseChallenge, type TokenSource } from "../../core/image/challenge.ts";
-import { LookupError, loginRemedy, lookupError, type Refused } from "../../core/image/failure.ts";
+import { askedFor, LookupError, loginRemedy, lookupError, type Refused } from "../../core/image/failure.ts";
 import type { Architecture } from "../../core/image/lookup.ts";
 import {
   type ImageConfig,
@@ -110,11 +110,11 @@ async function ask(session: Session, method: "GET" | "HEAD", path: string, accep
   const challenge = chooseChallenge(response.headers.get("www-authenticate") ?? "", repository);
   await response.body?.cancel();
   if (challenge === undefined) throw unauthorized(refused, "401 without a way to authenticate");
-  const anonymous = { ...refused, what: `${refused.what} without credentials` };
-  let refusal = unauthorized(anonymous, "401");
+  let refusal = unauthorized({ ...refused, what: askedFor(refused.what, false) }, "401");
   for (const auth of session.auths.length > 0 ? session.auths : [undefined]) {
-    const attempt = { refused: auth === undefined ? anonymous : refused, send };
+    const attempt = { refused: { ...refused, what: askedFor(refused.what, auth !== undefined) }, send };
     const answer = await tryWith(session, challenge, auth, attempt);
+    if (answer === undefined) continue;
     if (!(answer instanceof LookupError)) return answer;
     refusal = answer;
     if (refusal.failure !== "unauthorized") break;
@@ -122,16 +122,16 @@ async function ask(session: Session, method: "GET" | "HEAD", path: string, accep
   throw refusal;
 }
 
-/** Asks once more, with credentials. Returns an answer of 200, or why there is none. */
+/** Asks once more, with credentials. Returns an answer of 200, or why there is none; undefined if there was nothing to send. */
 async function tryWith(
   session: Session,
   challenge: TokenSource | "basic",
   auth: RegistryAuth | undefined,
   { refused, send }: { readonly refused: Refused; readonly send: () => Promise<Response> },
-): Promise<Response | LookupError> {
+): Promise<Response | LookupError | undefined> {
   try {
     session.authorization = await authorize(session, challenge, auth);
-    if (session.authorization === undefined) return unauthorized(refused, "401");
+    if (session.authorization === undefined) return undefined;
     const response = await send();
     return response.ok ? response : await refusalOf(response, refused);
   } catch (error) {

@@ -105,9 +105,10 @@ describe("who asks is told", () => {
   });
 
   test.each<[string, Behaviour, string]>([
-    ["a wrong password", passwords(), "401"],
-    ["a wrong password for a token", tokens(() => false), "bad password"],
-    ["a token without a right", tokens(() => true), "401"],
+    ["a wrong password", passwords(), "refuses team/app with the credentials that were sent (401)"],
+    ["a wrong password for a token", tokens(() => false), "refuses a token with the credentials that were sent (401)"],
+    ["a wrong password, which the registry explains", tokens(() => false), "bad password"],
+    ["a token without a right", tokens(() => true), "refuses team/app with the credentials that were sent (401)"],
   ])("in vain: %s", async (name, behave, words) => {
     const isRight = name.startsWith("a token");
     await using registry = startStandIn(content, (got, itself) =>
@@ -119,6 +120,14 @@ describe("who asks is told", () => {
     expect(lookup).toMatchObject({ failure: "unauthorized", reason: expect.stringContaining(words) });
     expect(JSON.stringify(lookup)).not.toContain("s3cret");
     expect(registry.got.length).toBeLessThan(5);
+  });
+
+  test("in vain: a refresh token, where a password is wanted, is not sent", async () => {
+    await using registry = startStandIn(content, passwords());
+    const auths = [authOf(registry.host, "", "", "refresh me")];
+    expect(await findOnce(`${registry.host}/team/app`, {}, auths)).toMatchObject({
+      reason: expect.stringContaining("refuses team/app without credentials (401)"),
+    });
   });
 
   test.each([

@@ -130,7 +130,7 @@ describe("a registry that refuses, fails or lies costs no more than the answer",
   test("401 to a person is to log in", async () => {
     const login = () => new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
     await using registry = startStandIn(content, login);
-    const reason = `${registry.host} refuses app without credentials (401): log in (docker login ${registry.host}), or give --registry-config FILE`;
+    const reason = `${registry.host} refuses app without credentials (401): log in (docker login ${registry.host}), or give --registry-config FILE, or there is no such repository: check the name`;
     const env = { HOME: "/nowhere" };
     expect(await findOnce(`${registry.host}/app`, { isAtDesk: true, env })).toMatchObject({ reason });
   });

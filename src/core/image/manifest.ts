@@ -123,7 +123,9 @@ function parsed<S extends z.ZodMiniType>(schema: S, body: string, name: string):
   try {
     value = JSON.parse(body);
   } catch {
-    throw new Error(`expected ${name}, got what is no JSON`);
+    throw new Error(
+      `expected ${name}, got what is no JSON: check that a registry answers there, no proxy or login page`,
+    );
   }
   const result = z.safeParse(schema, value);
   if (result.success) return result.data;

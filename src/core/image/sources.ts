@@ -50,7 +50,8 @@ export function sourcesOf(
     const path = to.path === "" ? repository : `${to.path}/${repository}`;
     return { origin: to.origin, host: to.host, repository: path, mirrors: host, isFallback: false };
   });
-  if (registries !== "all" && !registries.includes(host)) return mirrored;
+  const isMirrorOfItself = mirrors.some(({ to }) => to.host === host && to.path === ""); // named so to have no TLS
+  if (isMirrorOfItself || (registries !== "all" && !registries.includes(host))) return mirrored;
   const own: Source = { origin: originOf("https://", host), host, repository, mirrors: undefined, isFallback: false };
   // as Docker and containerd: a registry of this machine's may have no TLS
   const plain = isLocalhost(host) ? [{ ...own, origin: originOf("http://", host), isFallback: true }] : [];

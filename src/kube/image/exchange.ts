@@ -76,11 +76,12 @@ export async function checkedTarget(
 ): Promise<URL> {
   const own = new URL(source.origin);
   const url = URL.canParse(location, base) ? new URL(location, base) : undefined;
-  const refused = (why: string) => lookupError("invalid", `${source.host} refers to ${redactUrl(location)}, ${why}`);
+  const refused = (why: string, remedy?: string) =>
+    lookupError("invalid", `${source.host} refers to ${redactUrl(location)}, ${why}`, { remedy });
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
     throw refused("which is no URL to follow");
   if (url.origin === own.origin) return url;
-  if (url.protocol !== "https:") throw refused("which has no TLS");
+  if (url.protocol !== "https:") throw refused("which has no TLS", "set the registry's external URL to https");
   if (isListed(url.host, reach.policy)) return url;
   const isProxied = proxyFor(url.origin, reach.env) !== undefined;
   const address = await internalAddressOf(url.hostname, isProxied);
@@ -90,7 +91,7 @@ export async function checkedTarget(
 
 /** Returns the registry's name for people: of a mirror, also what it mirrors. */
 export function nameOf({ source: { host, mirrors } }: Pick<Conversation, "source">): string {
-  return mirrors === undefined ? host : `${host}, the mirror of ${mirrors},`;
+  return mirrors === undefined || mirrors === host ? host : `${host}, the mirror of ${mirrors},`;
 }
 
 /** Returns a server's name for people: also the registry's, if that has another name or refers to the server. */
@@ -127,8 +128,13 @@ async function send(
     conversation.isUnanswered = false;
     return response;
   } catch (error) {
-    throw toLookupError(error, serverOf(conversation, url), proxy);
+    throw toLookupError(error, serverOf(conversation, url), { proxy, plain: plainMirror(conversation, url) });
   }
+}
+
+/** Returns the --registry-mirror by which a registry is asked without TLS; undefined for a server that it refers to. */
+function plainMirror({ source: { host, origin, mirrors = host } }: Conversation, url: string): string | undefined {
+  return new URL(url).origin === origin ? `${mirrors}=http://${host}` : undefined;
 }
 
 /** Causes by Bun's code, for those that Bun words in its own way. */
@@ -146,22 +152,31 @@ const badCertificates: Readonly<Record<string, readonly [string, string]>> = {
   CERT_NOT_YET_VALID: ["is not valid yet", "set this machine's clock"],
 };
 
-/** Converts a failure of `fetch`, or of reading an answer, into a LookupError. */
-export function toLookupError(error: unknown, server: string, proxy?: string): LookupError {
+/**
+ * Converts a failure of `fetch`, or of reading an answer, into a LookupError. `plain`: the --registry-mirror by which the
+ * server would be asked without TLS.
+ */
+export function toLookupError(
+  error: unknown,
+  server: string,
+  { proxy, plain }: { readonly proxy?: string | undefined; readonly plain?: string | undefined } = {},
+): LookupError {
   const { name, code = "", message } = error as NodeJS.ErrnoException;
   const shownProxy = proxy === undefined ? "" : `the proxy ${redactUrl(proxy)}`;
   const where = proxy === undefined ? server : `${server} through ${shownProxy}`;
   if (name === "TimeoutError" || name === "AbortError")
     return lookupError("timeout", `${where} does not answer in time`);
-  const [wrong, remedy] = badCertificates[code] ?? [];
-  if (wrong !== undefined) return lookupError("untrusted", `the certificate of ${where} ${wrong}`, { remedy });
+  const [wrong, cure] = badCertificates[code] ?? [];
+  if (wrong !== undefined) return lookupError("untrusted", `the certificate of ${where} ${wrong}`, { remedy: cure });
   if (/CERT|ISSUER|SIGNATURE|TLS/.test(code))
     return lookupError("untrusted", `the certificate of ${where} is not trusted: ${withoutHint(message)}`);
   const why = reasons[code] ?? withoutHint(message);
   // only the proxy itself is connected to
   if (proxy !== undefined && ["ECONNREFUSED", "ENOTFOUND"].includes(code))
     return lookupError("unreachable", `${shownProxy} cannot be reached: ${why}`, { remedy: "check HTTPS_PROXY" });
-  return lookupError("unreachable", `${where} cannot be reached: ${why}`);
+  const isPlain = code === "EPROTO" && plain !== undefined;
+  const remedy = isPlain ? { remedy: `if it has no TLS: --registry-mirror ${plain}` } : {};
+  return lookupError("unreachable", `${where} cannot be reached: ${why}`, remedy);
 }
 
 /** Returns a message of Bun's without its advice to programmers. */

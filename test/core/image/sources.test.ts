@@ -36,6 +36,11 @@ describe("where an image is asked for", () => {
     ]);
   });
 
+  test("a registry that is the mirror of itself is asked so only", () => {
+    const registryMirror = [mirror("r.example.com=http://r.example.com")];
+    expect(placesOf("r.example.com/a", { registryMirror })).toEqual(["http://r.example.com a"]);
+  });
+
   test("a mirror may be asked in the place of a registry that may not", () => {
     const registryMirror = [mirror("docker.io=a.example.com")];
     expect(placesOf("nginx", { registries: [], registryMirror })).toEqual(["https://a.example.com library/nginx"]);

@@ -297,7 +297,7 @@ describe("mirrors", () => {
     expect(await lookup).toMatchObject(starting("/app"));
   });
 
-  test("one without TLS is asked if it is named so", async () => {
+  test("one without TLS is asked if it is named so; if not, the remedy names it so", async () => {
     const content = contentOf("library/app");
     const plain = Bun.serve({
       port: 0,
@@ -307,7 +307,10 @@ describe("mirrors", () => {
         return new Response(content.manifests.get(`library/app/${name}`) ?? content.blobs.get(`library/app/${name}`));
       },
     });
-    using asking = createAsking({ mirrors: [`docker.io=http://localhost:${plain.port}`], registries: [] });
+    const [host, how] = [`localhost:${plain.port}`, { registries: [] }];
+    const reason = `${host} cannot be reached: it does not speak TLS; if it has no TLS: --registry-mirror docker.io=http://${host}`;
+    expect(await findOnce("app", { ...how, mirrors: [`docker.io=${host}`] })).toMatchObject({ reason });
+    using asking = createAsking({ ...how, mirrors: [`docker.io=http://${host}`] });
     expect(await find(asking, "app")).toMatchObject(starting("/library/app"));
     await plain.stop(true);
   });

@@ -77,11 +77,14 @@ export interface ImageConfig {
   readonly stopSignal: string | undefined;
 }
 
+/** The media types of schema 1: its digest leaves out its signatures, so it would seem wrong. */
+export const schema1Type = /^application\/vnd\.docker\.distribution\.manifest\.v1\+/;
+export const SCHEMA_1 = "it has Docker's schema 1 of 2015, which containerd does not run either: push the image again";
+
 /** Parses a manifest or an index. @throws Error that says what it is instead */
 export function parseManifest(body: string): Manifest {
   const { schemaVersion, manifests, config: described } = parsed(manifest, body, "a manifest of an image");
-  if (schemaVersion === 1)
-    throw new Error("it has Docker's schema 1 of 2015, which containerd does not run either: push the image again");
+  if (schemaVersion === 1) throw new Error(SCHEMA_1);
   // what is both may mean another image to everybody who reads it (CVE-2021-41190)
   if (manifests && described) throw new Error("it is a manifest and an index at once");
   if (manifests) {

@@ -10,6 +10,8 @@ import {
   type Platform,
   parseConfig,
   parseManifest,
+  SCHEMA_1,
+  schema1Type,
 } from "../../core/image/manifest.ts";
 import { chooseEntries, type ImageReport } from "../../core/image/platform.ts";
 import { isDigest, type Reference } from "../../core/image/reference.ts";
@@ -70,6 +72,8 @@ interface Verified {
 
 async function readManifest(session: Session, name: string): Promise<Verified> {
   const response = await ask(session, "GET", `manifests/${name}`, manifestTypes.join());
+  if (schema1Type.test(response.headers.get("content-type") ?? ""))
+    throw lookupError("invalid", `${nameOf(session)}: ${SCHEMA_1}`);
   const said = response.headers.get("docker-content-digest");
   const body = await bodyOf(session, response, session.reach.mostBytes);
   const wanted = isDigest(name) ? name : said !== null && isDigest(said) ? said : digestOf(body, "sha256");

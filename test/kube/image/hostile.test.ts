@@ -59,6 +59,15 @@ describe("a registry that refuses, fails or lies costs no more than the answer",
     ["HTML", () => new Response("<html>"), "invalid", "no JSON"],
     ["an empty answer", () => new Response(""), "invalid", "no JSON: check that a registry answers there"],
     ["schema 1", () => Response.json({ schemaVersion: 1, fsLayers: [] }), "invalid", "schema 1"],
+    [
+      "schema 1 with signatures, which its digest leaves out",
+      () => {
+        const type = "application/vnd.docker.distribution.manifest.v1+prettyjws";
+        return new Response("{}", { headers: { "content-type": type, "docker-content-digest": digest } });
+      },
+      "invalid",
+      "schema 1",
+    ],
     ["a manifest without an end", endless, "invalid", "more than 1 MiB"],
     ["a config without an end", at("/blobs/", endless), "invalid", "more than 1 MiB"],
     ["a refusal without an end", () => new Response(endless().body, { status: 403 }), "unauthorized", "403"],

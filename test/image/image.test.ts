@@ -115,7 +115,7 @@ describe.skipIf(lacking !== undefined)("images of a registry", () => {
   });
 
   test.each([
-    ["elsewhere:1", [], 69, "is for linux/s390x, and ebb for linux/amd64 and linux/arm64"],
+    ["elsewhere:1", [], 69, "is for linux/s390x only: ebb runs on linux/amd64 and linux/arm64"],
     [
       "nowhere:1",
       [],

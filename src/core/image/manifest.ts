@@ -136,10 +136,22 @@ function parsed<S extends z.ZodMiniType>(schema: S, body: string, name: string):
   throw new Error(`expected ${name}, got something else at ${issue?.path.join(".") || "its root"}: ${issue?.message}`);
 }
 
+/** Other names of processors, as containerd reads them (github.com/containerd/platforms 07c2124, database.go, normalizeArch). */
+const otherNames = new Map([
+  ["x86_64", "amd64"],
+  ["x86-64", "amd64"],
+  ["aarch64", "arm64"],
+]);
+
 function platformOf(given: {
   readonly os?: string | null | undefined;
   readonly architecture?: string | null | undefined;
   readonly variant?: string | null | undefined;
 }): Platform {
-  return { os: given.os ?? "", architecture: given.architecture ?? "", variant: given.variant ?? "" };
+  const { os, architecture, variant } = given;
+  return {
+    os: os ?? "",
+    architecture: otherNames.get(architecture ?? "") ?? architecture ?? "",
+    variant: variant ?? "",
+  };
 }

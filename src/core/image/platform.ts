@@ -1,12 +1,12 @@
 import { boundedReason } from "./failure.ts";
-import type { Architecture, Lookup, LookupFailure } from "./lookup.ts";
+import { type Architecture, architectures, type ImageQuery, type Lookup, type LookupFailure } from "./lookup.ts";
 import type { ImageConfig, Manifest, Platform } from "./manifest.ts";
 
 type Index = Extract<Manifest, { readonly kind: "index" }>;
 
 /** Chooses the images of an index for the processors that are asked for; each has at most one. */
-export function chooseEntries({ entries }: Index, architectures: readonly Architecture[]): Index["entries"] {
-  return architectures.flatMap((architecture) => {
+export function chooseEntries({ entries }: Index, wanted: readonly Architecture[]): Index["entries"] {
+  return wanted.flatMap((architecture) => {
     const fitting = entries.filter(({ platform }) => platform.os === "linux" && platform.architecture === architecture);
     // the one for every such processor, as containerd prefers it (github.com/containerd/platforms, compare.go)
     const chosen = fitting.find(({ platform }) => ["", "v1", "v8"].includes(platform.variant)) ?? fitting[0];
@@ -24,24 +24,30 @@ export interface ImageReport {
   readonly configs: readonly ImageConfig[];
 }
 
-/** Decides what an image starts: what all its configs agree on. `name` is the image's, for the reason. */
-export function commandOf(name: string, { digest, platforms, configs }: ImageReport): Lookup {
+/** Decides what an image starts on the processors that are asked for: what all its configs agree on. */
+export function commandOf(query: ImageQuery, { digest, platforms, configs }: ImageReport): Lookup {
+  const { image } = query;
   const [first, ...others] = configs;
-  if (first === undefined) {
-    const has = platforms.map(formatPlatform).join(", ") || "no platform";
-    return unknown("other-platform", `${name} is for ${has} only: ebb runs on linux/amd64 and linux/arm64`);
-  }
+  if (first === undefined) return unknown("other-platform", `${image} ${mismatch(platforms, query.architectures)}`);
   const other = others.find((each) => describeCommand(each) !== describeCommand(first));
   if (other !== undefined) {
     const both = [first, other].map((each) => `${describeCommand(each)} on ${each.platform.architecture}`).join(", ");
     return unknown(
       "ambiguous",
-      `${name} starts ${both}: name one of them, or one architecture in the pod's nodeSelector`,
+      `${image} starts ${both}: name one of them, or one architecture in the pod's nodeSelector`,
     );
   }
   const { entrypoint, cmd } = first;
   const isAgreed = others.every(({ stopSignal }) => stopSignal === first.stopSignal);
   return { kind: "found", command: { entrypoint, cmd, stopSignal: isAgreed ? first.stopSignal : undefined, digest } };
+}
+
+function mismatch(platforms: readonly Platform[], wanted: readonly Architecture[]): string {
+  if (!platforms.some(({ os }) => os !== "")) return "has an index that names no image for a platform";
+  const is = `is for ${platforms.map(formatPlatform).join(", ")} only`;
+  return wanted.length < architectures.length
+    ? `${is}, and the pod for linux/${wanted.join()}, by its node selector or affinity`
+    : `${is}: ebb runs on linux/amd64 and linux/arm64`;
 }
 
 /** Formats what an image starts: `ENTRYPOINT ["/app"] CMD ["serve"]`. */

@@ -3,7 +3,7 @@ import type { ImageSettings } from "../../core/cli/cluster/registry-options.ts";
 import { LookupError } from "../../core/image/failure.ts";
 import { architectures } from "../../core/image/lookup.ts";
 import type { ImageConfig } from "../../core/image/manifest.ts";
-import { formatPlatform, type ImageReport } from "../../core/image/platform.ts";
+import { commandOf, formatPlatform, type ImageReport } from "../../core/image/platform.ts";
 import { formatReference, parseReference, usualFault } from "../../core/image/reference.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { writeOutput } from "../../system/output/output.ts";
@@ -61,11 +61,9 @@ export async function showImage(
       },
     });
     const shown = shownOf(report, { image: formatReference(reference), askedAt });
-    if (shown.starts.length === 0)
-      throw new Failure(
-        EXIT.unavailable,
-        `image: ${image} is for ${shown.platforms.join(", ")}, and ebb for linux/amd64 and linux/arm64`,
-      );
+    const command = commandOf({ image, architectures }, report);
+    if (command.kind === "unknown" && command.failure === "other-platform")
+      throw new Failure(EXIT.unavailable, `image: ${command.reason}`);
     await writeOutput(settings.json ? `${JSON.stringify(shown, null, 2)}\n` : textOf(shown));
     return EXIT.ok;
   } catch (error) {

@@ -165,7 +165,7 @@ class RememberedImages implements Images {
     }
     const { architectures } = query;
     const report = await this.#reader.ask(places, (session) => readImage(session, reference, architectures), asking);
-    return { digest: report.digest, answer: commandOf(query.image, report) };
+    return { digest: report.digest, answer: commandOf(query, report) };
   }
 
   #limit(): AbortSignal {

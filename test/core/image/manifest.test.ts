@@ -42,6 +42,17 @@ describe("a manifest", () => {
   });
 
   test.each([
+    ["x86_64", "amd64"],
+    ["x86-64", "amd64"],
+    ["aarch64", "arm64"],
+    ["constructor", "constructor"],
+  ])("an index may name %s for %s", (given, architecture) => {
+    const mediaType = "application/vnd.oci.image.manifest.v1+json";
+    const manifests = [{ mediaType, digest, platform: { os: "linux", architecture: given } }];
+    expect(manifestOf({ manifests })).toMatchObject({ entries: [{ platform: { architecture } }] });
+  });
+
+  test.each([
     ["schema 1", { schemaVersion: 1, name: "a", fsLayers: [], history: [] }, "schema 1"],
     ["a manifest and an index at once", { config: ociConfig, manifests: [] }, "at once"],
     ["a Helm chart", { config: { ...ociConfig, mediaType: "application/vnd.cncf.helm.config.v1+json" } }, "helm"],

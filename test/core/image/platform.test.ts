@@ -35,11 +35,14 @@ const config = (architecture: string, starts: Partial<ImageConfig>): ImageConfig
   ...starts,
 });
 const decide = (...configs: readonly ImageConfig[]) =>
-  commandOf("app:1", {
-    digest: "sha256:0",
-    platforms: [{ os: "windows", architecture: "amd64", variant: "" }],
-    configs,
-  });
+  commandOf(
+    { image: "app:1", architectures },
+    {
+      digest: "sha256:0",
+      platforms: [{ os: "windows", architecture: "amd64", variant: "" }],
+      configs,
+    },
+  );
 
 describe("what an image starts", () => {
   test("is what all of them say", () => {
@@ -69,7 +72,9 @@ describe("what an image starts", () => {
 
   test("is not known if it is for thousands of platforms: the first are shown", () => {
     const platforms = Array(10_000).fill({ os: "plan9\n", architecture: "amd64", variant: "" });
-    const { reason } = commandOf("app:1", { digest: "sha256:0", platforms, configs: [] }) as { reason: string };
+    const { reason } = commandOf({ image: "app:1", architectures }, { digest: "sha256:0", platforms, configs: [] }) as {
+      reason: string;
+    };
     expect(reason).toStartWith("app:1 is for plan9\\n/amd64, plan9\\n/amd64, ");
     expect(reason.length).toBeLessThan(1100);
   });
@@ -80,5 +85,16 @@ describe("what an image starts", () => {
       failure: "other-platform",
       reason: expect.stringContaining("app:1 is for windows/amd64 only"),
     });
+  });
+
+  test.each([
+    ["linux/arm64", "app:1 is for linux/arm64 only, and the pod for linux/amd64, by its node selector or affinity"],
+    ["", "app:1 has an index that names no image for a platform"],
+    [undefined, "app:1 has an index that names no image for a platform"],
+  ])("is not known where the pod is for another processor than the image: %p", (platform, reason) => {
+    const [os = "", architecture = ""] = (platform ?? "").split("/");
+    const platforms = platform === undefined ? [] : [{ os, architecture, variant: "" }];
+    const query = { image: "app:1", architectures: ["amd64"] } as const;
+    expect(commandOf(query, { digest: "sha256:0", platforms, configs: [] })).toMatchObject({ reason });
   });
 });

@@ -1,5 +1,5 @@
 import { z } from "zod/mini";
-import { DOCKER_HUB } from "./reference.ts";
+import { DOCKER_HUB, hubNames } from "./reference.ts";
 
 /**
  * The credentials of one `config.json` of Docker's, or of one Secret of type kubernetes.io/dockerconfigjson, by the names
@@ -77,7 +77,7 @@ function authOf({ auth, username, password, identitytoken }: z.infer<typeof entr
 
 /** Returns the helper for a registry; the empty text if the file itself has its credentials, undefined if none is named. */
 export function helperFor({ credHelpers, credsStore }: DockerConfig, host: string): string | undefined {
-  const names = host === DOCKER_HUB ? [host, ...hubKeys] : [host];
+  const names = host === DOCKER_HUB ? [host, ...hubNames] : [host];
   const name = names.find((each) => credHelpers.has(each));
   return name === undefined ? credsStore : credHelpers.get(name);
 }
@@ -100,13 +100,10 @@ export function authsFor(auths: readonly RegistryAuths[], host: string, reposito
       .filter((key) => isMatch(key, host, `/${repository}`))
       .sort()
       .reverse();
-    const found = keys.length > 0 || host !== DOCKER_HUB ? keys : hubKeys.filter((key) => each.has(key)).slice(0, 1);
+    const found = keys.length > 0 || host !== DOCKER_HUB ? keys : hubNames.filter((key) => each.has(key)).slice(0, 1);
     return found.map((key) => each.get(key) as RegistryAuth);
   });
 }
-
-/** Other names of Docker Hub in files of credentials: the kubelet's default, and the name of its server. */
-const hubKeys = ["index.docker.io", "registry-1.docker.io"];
 
 function isMatch(key: string, host: string, path: string): boolean {
   const slash = key.indexOf("/");

@@ -14,6 +14,15 @@ export interface Reference {
 /** Docker Hub, as names of images have it. */
 export const DOCKER_HUB = "docker.io";
 
+/** Its other names: the kubelet's default in files of credentials, and that of its server. */
+export const hubNames: readonly string[] = ["index.docker.io", "registry-1.docker.io"];
+
+/** Returns the name under which a registry is looked for: in lower case, and `docker.io` for Docker Hub. */
+export function registryName(host: string): string {
+  const name = host.toLowerCase();
+  return hubNames.includes(name) ? DOCKER_HUB : name;
+}
+
 const LABEL = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
 const HOST = `(?:${LABEL}(?:\\.${LABEL})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]{1,5})?`;
 const PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";

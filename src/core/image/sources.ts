@@ -1,4 +1,4 @@
-import { DOCKER_HUB, isRegistryHost, type Reference } from "./reference.ts";
+import { DOCKER_HUB, isRegistryHost, type Reference, registryName } from "./reference.ts";
 
 /** A registry, and where its images are asked for first. */
 export interface Mirror {
@@ -27,7 +27,7 @@ export function parseMirror(text: string): Mirror | undefined {
     /^([^=/]+)=(https?:\/\/)?([^/]+)((?:\/[^/\s?#]+)*)\/?$/.exec(text) ?? [];
   if (!isRegistryHost(from) || !isRegistryHost(host)) return undefined;
   const named = host.toLowerCase();
-  return { from: from.toLowerCase(), to: { origin: originOf(scheme, named), host: named, path: path.slice(1) } };
+  return { from: registryName(from), to: { origin: originOf(scheme, named), host: named, path: path.slice(1) } };
 }
 
 /** What decides where an image is asked for. */
@@ -44,7 +44,7 @@ export function sourcesOf(
   { host: written, repository }: Reference,
   { registries, registryMirror }: SourcePolicy,
 ): readonly Source[] {
-  const host = written.toLowerCase();
+  const host = registryName(written);
   const mirrors = registryMirror.filter(({ from }) => from === host);
   const mirrored = mirrors.map(({ to }): Source => {
     const path = to.path === "" ? repository : `${to.path}/${repository}`;
@@ -60,7 +60,10 @@ export function sourcesOf(
 
 /** Reports whether an option names a registry's host, so that a redirect or a token may lead there. */
 export function isListed(host: string, { registries, registryMirror }: SourcePolicy): boolean {
-  return (registries !== "all" && registries.includes(host)) || registryMirror.some(({ to }) => to.host === host);
+  return (
+    (registries !== "all" && registries.includes(registryName(host))) ||
+    registryMirror.some(({ to }) => to.host === host)
+  );
 }
 
 function isLocalhost(host: string): boolean {

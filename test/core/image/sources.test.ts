@@ -36,6 +36,16 @@ describe("where an image is asked for", () => {
     ]);
   });
 
+  test.each(["index.docker.io", "registry-1.docker.io", "Docker.io"])("%s is Docker Hub", (name) => {
+    expect(placesOf("nginx", { registries: [], registryMirror: [mirror(`${name}=a.example.com`)] })).toEqual([
+      "https://a.example.com library/nginx",
+    ]);
+    expect(placesOf(`${name}/team/app`, { registries: ["docker.io"] })).toEqual([
+      "https://registry-1.docker.io team/app",
+    ]);
+    expect(isListed(name.toLowerCase(), { registries: ["docker.io"], registryMirror: [] })).toBe(true);
+  });
+
   test("a registry that is the mirror of itself is asked so only", () => {
     const registryMirror = [mirror("r.example.com=http://r.example.com")];
     expect(placesOf("r.example.com/a", { registryMirror })).toEqual(["http://r.example.com a"]);

@@ -1,5 +1,5 @@
 import { splitBy } from "../../base/text.ts";
-import { isRegistryHost } from "../../image/reference.ts";
+import { isRegistryHost, registryName } from "../../image/reference.ts";
 import { type Mirror, parseMirror } from "../../image/sources.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
@@ -99,6 +99,6 @@ function parseListed(given: string): readonly string[] | undefined {
   if (given === "none") return [];
   const hosts = splitBy(given.toLowerCase(), ",");
   return hosts.length > 0 && hosts.every((host) => !["all", "none"].includes(host) && isRegistryHost(host))
-    ? hosts
+    ? hosts.map(registryName)
     : undefined;
 }

@@ -9,6 +9,7 @@ test.each([
   ["docker.io,all", undefined, undefined],
   ["", undefined, undefined],
   ["https://docker.io", undefined, undefined],
+  ["index.docker.io,quay.io", ["docker.io", "quay.io"], ["docker.io", "quay.io"]],
 ])("--registries %s may ask %j, in the webhook %j", (text, registries, ofWebhook) => {
   expect<unknown>(registryOptions.registries.syntax.parse(text)).toEqual(registries);
   expect<unknown>(webhookRegistryOptions.registries.syntax.parse(text)).toEqual(ofWebhook);

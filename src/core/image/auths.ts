@@ -42,12 +42,12 @@ export function parseDockerConfig(text: string): DockerConfig {
   const { auths, credsStore, credHelpers } = checked(text);
   const entries = Object.entries(auths ?? {}).flatMap(([name, given]): (readonly [string, RegistryAuth])[] => {
     const auth = given === null ? undefined : authOf(given);
-    return auth === undefined ? [] : [[keyOf(name), auth]];
+    return auth === undefined ? [] : [[name, auth]];
   });
   return {
-    auths: new Map(entries),
+    auths: byKey(entries),
     credsStore: credsStore || undefined,
-    credHelpers: new Map(Object.entries(credHelpers ?? {}).map(([name, helper]) => [keyOf(name), helper])),
+    credHelpers: byKey(Object.entries(credHelpers ?? {})),
   };
 }
 
@@ -80,6 +80,13 @@ export function helperFor({ credHelpers, credsStore }: DockerConfig, host: strin
   const names = host === DOCKER_HUB ? [host, ...hubNames] : [host];
   const name = names.find((each) => credHelpers.has(each));
   return name === undefined ? credsStore : credHelpers.get(name);
+}
+
+/** Maps entries by their registries; of two for one registry, the one that has just that name wins. */
+function byKey<T>(entries: readonly (readonly [string, T])[]): ReadonlyMap<string, T> {
+  const isExact = ([name]: readonly [string, T]) => keyOf(name) === name;
+  const ordered = [...entries.filter((one) => !isExact(one)), ...entries.filter(isExact)];
+  return new Map(ordered.map(([name, value]) => [keyOf(name), value]));
 }
 
 /** Returns a registry's name without scheme and API version: `https://index.docker.io/v1/` is `index.docker.io`. */

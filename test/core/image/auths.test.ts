@@ -90,6 +90,13 @@ describe("credentials that are for an image", () => {
     ]);
   });
 
+  test.each([[["quay.io", "https://quay.io"]], [["https://quay.io", "quay.io", "quay.io/"]]])(
+    "of %j for one registry, its own name wins",
+    (names) => {
+      expect(usedFor("quay.io/a", names)).toEqual(["quay.io"]);
+    },
+  );
+
   test("those of Docker Hub's other names count only if there are none of its own", () => {
     expect(usedFor("nginx", ["docker.io", "https://index.docker.io/v1/"])).toEqual(["docker.io"]);
   });

@@ -254,6 +254,18 @@ describe.skipIf(lacking !== undefined).each(["basic", "token"] as const)(
       );
     });
 
+    test("is asked without credentials if a program has empty ones", async () => {
+      const script = `#!/bin/sh\necho '{"Username": "", "Secret": ""}'\n`;
+      chmodSync(write("empty/docker-credential-empty", script), 0o755);
+      write("empty-docker/config.json", { credsStore: "empty" });
+      const env = {
+        DOCKER_CONFIG: join(folder.path, "empty-docker"),
+        PATH: `${join(folder.path, "empty")}:${process.env.PATH}`,
+      };
+      const { code, stderr } = await image(registry, "team/app:1", [], { env });
+      expect([code, stderr]).toEqual([69, expect.stringContaining("without credentials (401)")]);
+    });
+
     test.each([
       ["without credentials", undefined],
       ["with a wrong password", "s3cret"],

@@ -36,6 +36,7 @@ async function ask(name: string, host: string): Promise<RegistryAuth | undefined
   if (code !== 0 && /not found/i.test(output)) return undefined;
   if (code !== 0) throw new Error(`${program} failed with exit code ${code}`);
   const { Username: username, Secret: secret } = parsed(program, output);
+  if (secret === "") return undefined;
   // the name by which a helper says that the secret is a refresh token
   return username === "<token>"
     ? { username: "", password: "", identityToken: secret }

@@ -1,8 +1,11 @@
 import { relative, resolve } from "node:path";
 import { isatty } from "node:tty";
 import type { Environment } from "../../core/base/environment.ts";
+import { listOf, objectOf, textOf } from "../../core/base/json.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
 import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
+import { nearest } from "../../core/cli/suggestion.ts";
+import { namesFor } from "../../core/inject/container/words.ts";
 import { injectPod, removeFromPod } from "../../core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { ChangePod } from "../../core/inject/workload.ts";
@@ -51,26 +54,50 @@ type Done = Source & Injected;
  */
 export async function inject(order: Order): Promise<number> {
   const { outcome, quiet, strict, env } = order;
-  const done = await changeAll(order, await readSources(order.paths, order.recursive));
+  const names = new Set<string>();
+  const done = await changeAll(order, await readSources(order.paths, order.recursive), names);
+  const stray = strayEntrypoints(order.policy, [...names]);
   const problems = done.flatMap(({ problems, warnings }) => (strict ? [...warnings, ...problems] : problems));
+  if (strict) problems.push(...stray);
   if (problems.length > 0) throw new Failure(INJECT_EXIT.input, allOf(problems.map(oneLine)));
-  if (!quiet) await say(done.flatMap(({ remarks }) => remarks));
+  if (!quiet) await say([...done.flatMap(({ remarks }) => remarks), ...stray]);
   if (outcome === "diff") return await showDiff(done, env);
   if (outcome === "write") return writeFiles(done);
   await writeContent(joinTexts(done.map(textAfter)));
   return EXIT.ok;
 }
 
-/** Puts ebb into the pods of all manifests, or takes it out of them. */
+/** Puts ebb into the pods of all manifests, or takes it out of them. Adds what their containers are called to `names`. */
 async function changeAll(
   { policy, registries, env, log }: Order,
   sources: readonly Source[],
+  names: Set<string>,
 ): Promise<readonly Done[]> {
   const change = (changePod: ChangePod, namesLeft: boolean): readonly Done[] =>
     sources.map((source) => ({ ...source, ...injectText(source.name, source.text, changePod, namesLeft) }));
   if (policy === undefined) return change(removeFromPod, false); // what ebb never enters has no ebb to be removed
   const images = () => createImages(registries, { env, log, isAtDesk: true });
-  return await withLookups(images, (imageOf) => change((pod) => injectPod(pod, { ...policy, imageOf }), true));
+  return await withLookups(images, (imageOf) =>
+    change((pod) => {
+      for (const name of namesIn(pod)) names.add(name);
+      return injectPod(pod, { ...policy, imageOf });
+    }, true),
+  );
+}
+
+function namesIn(pod: unknown): readonly string[] {
+  const containers = listOf(objectOf(objectOf(pod).spec).containers).map(objectOf);
+  return containers.flatMap(({ name, image }) => namesFor({ name: textOf(name) ?? "", image: textOf(image) ?? "" }));
+}
+
+/** Returns a warning for each --entrypoint that no container takes. */
+function strayEntrypoints(policy: InjectPolicy | undefined, names: readonly string[]): readonly string[] {
+  const stray = [...(policy?.entrypoints.keys() ?? [])].filter((name) => !names.includes(name));
+  return stray.map((name) => {
+    const near = nearest(name, names);
+    const hint = near === undefined ? "" : `; did you mean ${near}?`;
+    return `warning: --entrypoint ${name}: no container and no image is called so${hint}`;
+  });
 }
 
 async function say(remarks: readonly string[]): Promise<void> {

@@ -310,6 +310,15 @@ describe("what cannot be done", () => {
     });
   });
 
+  test("an entrypoint for no container or image is warned of; with --strict that is exit code 65", async () => {
+    const given = ["--registries", "none", "--entrypoint", "reprot=/report", "--entrypoint", "web=/web"];
+    const stray = "no container and no image is called so";
+    const lines = `ebb: warning: --entrypoint reprot: ${stray}; did you mean report?\nebb: warning: --entrypoint web: ${stray}\n`;
+    const { code, stderr } = await inject(job, ...given);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(lines)]);
+    expect(await inject(job, "--strict", ...given)).toMatchObject({ code: 65, stderr: expect.stringContaining(lines) });
+  });
+
   test("an entrypoint that is told makes it possible", async () => {
     const { code, stdout } = await inject(job, "--entrypoint", "report=/report --month 10", "--set", "quit-timeout=9s");
     expect(code).toBe(0);

@@ -36,17 +36,20 @@ export function wordsOf(container: Container, request: InjectRequest, architectu
   return formerWords(container, request.former.get(name)) ?? { kind: "unknown", reason };
 }
 
+/** Returns what `--entrypoint` may call a container, the strongest first. */
+export function namesFor({ name, image }: Pick<Container, "name" | "image">): readonly string[] {
+  return [name, image ?? "", withoutTag(image ?? "")];
+}
+
 /** Returns what the user says of an image, now or at an earlier injection. */
-function entrypointOf({ name, image }: Container, request: InjectRequest): readonly string[] | undefined {
+function entrypointOf(container: Container, request: InjectRequest): readonly string[] | undefined {
   const { annotations, policy, former } = request;
-  const full = image ?? "";
-  const earlier = former.get(name);
+  const earlier = former.get(container.name);
+  const ofPolicy = namesFor(container).find((one) => policy.entrypoints.has(one)) ?? "";
   return (
-    annotations.entrypoints.get(name) ??
+    annotations.entrypoints.get(container.name) ??
     annotations.entrypoint ??
-    policy.entrypoints.get(name) ??
-    policy.entrypoints.get(full) ??
-    policy.entrypoints.get(withoutTag(full)) ??
+    policy.entrypoints.get(ofPolicy) ??
     (earlier?.image === undefined ? earlier?.words : undefined)
   );
 }

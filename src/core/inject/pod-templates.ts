@@ -4,17 +4,17 @@ import { isObject, type JsonObject, objectOf, type Path, textOf, valueAt } from 
 interface TemplateKind {
   /** The path to a template. `*`: each item of a list, or each value of an object. */
   readonly path: readonly string[];
-  /**
-   * The restartPolicy that the controller gives the pods if the object beside the template has none. Left out: the
-   * template's own counts.
-   */
+  /** The restartPolicy that the controller gives the pods if there is none. Left out: Kubernetes' default. */
   readonly restartPolicy?: string;
+  /** Whether the controller looks for the restartPolicy beside the template, not in it. */
+  readonly isBeside?: true;
 }
 
 const workload: TemplateKind = { path: ["spec", "template"] };
 const replicas = (field: string, restartPolicy: string): TemplateKind => ({
   path: ["spec", field, "*", "template"],
   restartPolicy,
+  isBeside: true,
 });
 
 /** Where the pod templates of Kubernetes' own kinds are; `extensions` is the group that `apps` once was. */
@@ -40,21 +40,28 @@ const builtInGroups = ["", "v1", "apps", "batch", "extensions"];
  * api/leaderworkerset/v1/leaderworkerset_types.go.
  */
 const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
-  ["jobset.x-k8s.io JobSet", [{ path: ["spec", "replicatedJobs", "*", "template", "spec", "template"] }]],
+  [
+    "jobset.x-k8s.io JobSet",
+    // pkg/webhooks/jobset_webhook.go (Default)
+    [{ path: ["spec", "replicatedJobs", "*", "template", "spec", "template"], restartPolicy: "OnFailure" }],
+  ],
   ["kubeflow.org PyTorchJob", [replicas("pytorchReplicaSpecs", "OnFailure")]],
   ["kubeflow.org TFJob", [replicas("tfReplicaSpecs", "Never")]],
   ["kubeflow.org XGBoostJob", [replicas("xgbReplicaSpecs", "Never")]],
   ["kubeflow.org PaddleJob", [replicas("paddleReplicaSpecs", "OnFailure")]],
   ["kubeflow.org JAXJob", [replicas("jaxReplicaSpecs", "OnFailure")]],
   ["kubeflow.org MPIJob", [replicas("mpiReplicaSpecs", "Never")]],
-  ["keda.sh ScaledJob", [{ path: ["spec", "jobTargetRef", "template"] }]],
+  // pkg/scaling/executor/scale_jobs.go (generateJobs)
+  ["keda.sh ScaledJob", [{ path: ["spec", "jobTargetRef", "template"], restartPolicy: "OnFailure" }]],
   ["argoproj.io Rollout", [workload]],
   ["apps.openshift.io DeploymentConfig", [workload]],
   ["batch.volcano.sh Job", [{ path: ["spec", "tasks", "*", "template"] }]],
   ["apps.kruise.io CloneSet", [workload]],
   ["apps.kruise.io StatefulSet", [workload]],
   ["apps.kruise.io DaemonSet", [workload]],
-  ["apps.kruise.io BroadcastJob", [workload]],
+  // apis/apps/defaults: "Default to 'OnFailure'" with the gate TemplateNoDefaults; without it the webhook has set Always
+  // before, and refuses that: "pod restartPolicy can only be Never or OnFailure"
+  ["apps.kruise.io BroadcastJob", [{ ...workload, restartPolicy: "OnFailure" }]],
   ["apps.kruise.io AdvancedCronJob", [{ path: ["spec", "template", "jobTemplate", "spec", "template"] }]],
   [
     "leaderworkerset.x-k8s.io LeaderWorkerSet",
@@ -69,7 +76,7 @@ const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
 export interface PodTemplate {
   readonly path: Path;
   readonly template: JsonObject;
-  /** The restartPolicy of its pods, if the object says it beside the template, not in it. */
+  /** The restartPolicy of its pods, if that is not the template's own or Kubernetes' default. */
   readonly restartPolicy: string | undefined;
 }
 
@@ -83,7 +90,7 @@ export function templatesIn(object: JsonObject): readonly PodTemplate[] {
       const template = valueAt(object, path);
       if (!isObject(template)) return [];
       if (path.length > 0 && !Array.isArray(objectOf(template.spec).containers)) return [];
-      return [{ path, template, restartPolicy: restartPolicyBeside(object, path, kind) }];
+      return [{ path, template, restartPolicy: restartPolicyOf(object, path, kind) }];
     }),
   );
 }
@@ -108,8 +115,9 @@ function placesOf(value: unknown, [name, ...rest]: readonly string[], path: Path
   return Object.entries(objectOf(value)).flatMap(([key, item]) => placesOf(item, rest, [...path, key]));
 }
 
-function restartPolicyBeside(object: JsonObject, path: Path, { restartPolicy }: TemplateKind): string | undefined {
-  if (restartPolicy === undefined) return undefined;
-  const said = textOf(objectOf(valueAt(object, path.slice(0, -1))).restartPolicy);
+function restartPolicyOf(object: JsonObject, path: Path, kind: TemplateKind): string | undefined {
+  const { restartPolicy, isBeside } = kind;
+  const place = isBeside ? path.slice(0, -1) : [...path, "spec"];
+  const said = restartPolicy === undefined ? undefined : textOf(objectOf(valueAt(object, place)).restartPolicy);
   return said === "ExitCode" ? "Never" : (said ?? restartPolicy);
 }

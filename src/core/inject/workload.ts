@@ -45,10 +45,7 @@ export function placesIn(document: unknown): readonly (PodPlace | LeftPlace)[] {
   return placesFrom(document, []);
 }
 
-/**
- * Changes a pod as its controller makes it: by the restartPolicy beside the template, which the changed template does not
- * get.
- */
+/** Changes a pod as its controller makes it: with the restartPolicy that this gives it. The template keeps its own. */
 export function changeAt({ pod, restartPolicy }: PodPlace, changePod: ChangePod): Injection {
   if (restartPolicy === undefined) return changePod(pod);
   const { restartPolicy: own, ...spec } = objectOf(pod.spec);

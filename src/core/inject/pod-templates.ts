@@ -49,7 +49,7 @@ const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
   ["kubeflow.org TFJob", [replicas("tfReplicaSpecs", "Never")]],
   ["kubeflow.org XGBoostJob", [replicas("xgbReplicaSpecs", "Never")]],
   ["kubeflow.org PaddleJob", [replicas("paddleReplicaSpecs", "OnFailure")]],
-  ["kubeflow.org JAXJob", [replicas("jaxReplicaSpecs", "OnFailure")]],
+  ["kubeflow.org JAXJob", [replicas("jaxReplicaSpecs", "Never")]],
   ["kubeflow.org MPIJob", [replicas("mpiReplicaSpecs", "Never")]],
   // pkg/scaling/executor/scale_jobs.go (generateJobs)
   ["keda.sh ScaledJob", [{ path: ["spec", "jobTargetRef", "template"], restartPolicy: "OnFailure" }]],

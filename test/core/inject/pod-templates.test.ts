@@ -28,6 +28,12 @@ describe("the pod templates of", () => {
       ["spec.pytorchReplicaSpecs.Master.template OnFailure", "spec.pytorchReplicaSpecs.Worker.template Never"],
     ],
     [
+      "kubeflow.org/v1",
+      "JAXJob",
+      { spec: { jaxReplicaSpecs: { Worker: { template } } } },
+      ["spec.jaxReplicaSpecs.Worker.template Never"],
+    ],
+    [
       "kubeflow.org/v2beta1",
       "MPIJob",
       { spec: { mpiReplicaSpecs: { Launcher: { template, restartPolicy: "OnFailure" } } } },

@@ -11,8 +11,8 @@ interface TemplateKind {
 }
 
 const workload: TemplateKind = { path: ["spec", "template"] };
-const replicas = (field: string, restartPolicy: string): TemplateKind => ({
-  path: ["spec", field, "*", "template"],
+const replicas = (field: string, restartPolicy: string, type = "*"): TemplateKind => ({
+  path: ["spec", field, type, "template"],
   restartPolicy,
   isBeside: true,
 });
@@ -32,7 +32,8 @@ const builtIn: ReadonlyMap<string, TemplateKind> = new Map([
 const builtInGroups = ["", "v1", "apps", "batch", "extensions"];
 
 /**
- * The other kinds whose controllers keep the command, init containers, volumes and hooks of a template, by API group.
+ * The other kinds whose controllers keep the command, init containers, volumes and hooks of a template, by API group, or
+ * by apiVersion where versions differ.
  * Sources: jobset api/jobset/v1alpha2/jobset_types.go; kubeflow training-operator v1
  * pkg/apis/kubeflow.org/v1/*_types.go and *_defaults.go, pkg/controller.v1/common/pod.go (setRestartPolicy); keda
  * apis/keda/v1alpha1/scaledjob_types.go; argo-rollouts pkg/apis/rollouts/v1alpha1/types.go; openshift api
@@ -51,6 +52,10 @@ const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
   ["kubeflow.org PaddleJob", [replicas("paddleReplicaSpecs", "OnFailure")]],
   ["kubeflow.org JAXJob", [replicas("jaxReplicaSpecs", "Never")]],
   ["kubeflow.org MPIJob", [replicas("mpiReplicaSpecs", "Never")]],
+  [
+    "kubeflow.org/v2beta1 MPIJob", // mpi-operator pkg/apis/kubeflow/v2beta1/{constants,default}.go
+    [replicas("mpiReplicaSpecs", "OnFailure", "Launcher"), replicas("mpiReplicaSpecs", "Never", "Worker")],
+  ],
   // pkg/scaling/executor/scale_jobs.go (generateJobs)
   ["keda.sh ScaledJob", [{ path: ["spec", "jobTargetRef", "template"], restartPolicy: "OnFailure" }]],
   ["argoproj.io Rollout", [workload]],
@@ -98,7 +103,8 @@ export function templatesIn(object: JsonObject): readonly PodTemplate[] {
 /** Returns where the templates of an object's kind are. An object without apiVersion is one of Kubernetes' own. */
 function templateKindsOf(object: JsonObject): readonly TemplateKind[] {
   const [group, kind] = [groupOf(object), textOf(object.kind) ?? ""];
-  if (!builtInGroups.includes(group)) return others.get(`${group} ${kind}`) ?? [];
+  if (!builtInGroups.includes(group))
+    return others.get(`${textOf(object.apiVersion)} ${kind}`) ?? others.get(`${group} ${kind}`) ?? [];
   const own = builtIn.get(kind);
   return own === undefined ? [] : [own];
 }

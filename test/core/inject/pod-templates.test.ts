@@ -36,8 +36,20 @@ describe("the pod templates of", () => {
     [
       "kubeflow.org/v2beta1",
       "MPIJob",
-      { spec: { mpiReplicaSpecs: { Launcher: { template, restartPolicy: "OnFailure" } } } },
-      ["spec.mpiReplicaSpecs.Launcher.template OnFailure"],
+      { spec: { mpiReplicaSpecs: { Launcher: { template }, Worker: { template, restartPolicy: "OnFailure" } } } },
+      ["spec.mpiReplicaSpecs.Launcher.template OnFailure", "spec.mpiReplicaSpecs.Worker.template OnFailure"],
+    ],
+    [
+      "kubeflow.org/v2beta1",
+      "MPIJob",
+      { spec: { mpiReplicaSpecs: { Worker: { template } } } },
+      ["spec.mpiReplicaSpecs.Worker.template Never"],
+    ],
+    [
+      "kubeflow.org/v1",
+      "MPIJob",
+      { spec: { mpiReplicaSpecs: { Launcher: { template }, Worker: { template } } } },
+      ["spec.mpiReplicaSpecs.Launcher.template Never", "spec.mpiReplicaSpecs.Worker.template Never"],
     ],
     [
       "keda.sh/v1alpha1",

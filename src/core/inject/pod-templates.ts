@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
+import { isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
+import type { Container } from "./pod.ts";
 
 /** Where a kind's pod templates are, and what its controller sets in their pods. */
 interface TemplateKind {
@@ -8,6 +9,8 @@ interface TemplateKind {
   readonly restartPolicy?: string;
   /** Whether the controller looks for the restartPolicy beside the template, not in it. */
   readonly isBeside?: true;
+  /** Reports whether the controller sets the command of a template's first container. */
+  readonly setsCommand?: (first: JsonObject) => boolean;
 }
 
 const workload: TemplateKind = { path: ["spec", "template"] };
@@ -16,6 +19,8 @@ const replicas = (field: string, restartPolicy: string, type = "*"): TemplateKin
   restartPolicy,
   isBeside: true,
 });
+
+const isEmpty = (words: unknown) => listOf(words).length === 0;
 
 /** Where the pod templates of Kubernetes' own kinds are; `extensions` is the group that `apps` once was. */
 const builtIn: ReadonlyMap<string, TemplateKind> = new Map([
@@ -51,10 +56,22 @@ const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
   ["kubeflow.org XGBoostJob", [replicas("xgbReplicaSpecs", "Never")]],
   ["kubeflow.org PaddleJob", [replicas("paddleReplicaSpecs", "OnFailure")]],
   ["kubeflow.org JAXJob", [replicas("jaxReplicaSpecs", "Never")]],
-  ["kubeflow.org MPIJob", [replicas("mpiReplicaSpecs", "Never")]],
   [
-    "kubeflow.org/v2beta1 MPIJob", // mpi-operator pkg/apis/kubeflow/v2beta1/{constants,default}.go
-    [replicas("mpiReplicaSpecs", "OnFailure", "Launcher"), replicas("mpiReplicaSpecs", "Never", "Worker")],
+    "kubeflow.org MPIJob", // newWorker: `sleep 365d`, which replaces args, too
+    [
+      replicas("mpiReplicaSpecs", "Never", "Launcher"),
+      { ...replicas("mpiReplicaSpecs", "Never", "Worker"), setsCommand: ({ command }) => isEmpty(command) },
+    ],
+  ],
+  [
+    "kubeflow.org/v2beta1 MPIJob", // mpi-operator pkg/apis/kubeflow/v2beta1/{constants,default}.go; newWorker: `sshd -De`
+    [
+      replicas("mpiReplicaSpecs", "OnFailure", "Launcher"),
+      {
+        ...replicas("mpiReplicaSpecs", "Never", "Worker"),
+        setsCommand: ({ command, args }) => isEmpty(command) && isEmpty(args),
+      },
+    ],
   ],
   // pkg/scaling/executor/scale_jobs.go (generateJobs)
   ["keda.sh ScaledJob", [{ path: ["spec", "jobTargetRef", "template"], restartPolicy: "OnFailure" }]],
@@ -83,6 +100,8 @@ export interface PodTemplate {
   readonly template: JsonObject;
   /** The restartPolicy of its pods, if that is not the template's own or Kubernetes' default. */
   readonly restartPolicy: string | undefined;
+  /** Reports whether the controller sets the command of a container, as it has none. */
+  readonly setsCommand: (container: Container) => boolean;
 }
 
 /**
@@ -94,8 +113,11 @@ export function templatesIn(object: JsonObject): readonly PodTemplate[] {
     placesOf(object, kind.path, []).flatMap((path) => {
       const template = valueAt(object, path);
       if (!isObject(template)) return [];
-      if (path.length > 0 && !Array.isArray(objectOf(template.spec).containers)) return [];
-      return [{ path, template, restartPolicy: restartPolicyOf(object, path, kind) }];
+      const { containers } = objectOf(template.spec);
+      if (path.length > 0 && !Array.isArray(containers)) return [];
+      const { name } = objectOf(listOf(containers)[0]);
+      const setsCommand = (one: Container) => one.name === name && kind.setsCommand?.(one) === true;
+      return [{ path, template, restartPolicy: restartPolicyOf(object, path, kind), setsCommand }];
     }),
   );
 }

@@ -70,7 +70,9 @@ async function changeAll(
     sources.map((source) => ({ ...source, ...injectText(source.name, source.text, changePod, namesLeft) }));
   if (policy === undefined) return change(removeFromPod, false); // what ebb never enters has no ebb to be removed
   const images = () => createImages(registries, { env, log, isAtDesk: true });
-  return await withLookups(images, (imageOf) => change((pod) => injectPod(pod, { ...policy, imageOf }), true));
+  return await withLookups(images, (imageOf) =>
+    change((pod, setsCommand) => injectPod(pod, { ...policy, imageOf, setsCommand }), true),
+  );
 }
 
 async function say(remarks: readonly string[]): Promise<void> {

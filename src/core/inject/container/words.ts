@@ -29,12 +29,15 @@ export function hasNoCommand({ command }: Container): boolean {
 export function wordsOf(container: Container, request: InjectRequest, architectures: readonly Architecture[]): Words {
   const said = hasNoCommand(container) ? entrypointOf(container, request) : container.command;
   if (said != null) return { kind: "said", words: said };
+  if (request.policy.setsCommand?.(container) === true) return { kind: "unknown", reason: SET_LATER };
   const { name, image } = container;
   const lookup = !image ? undefined : request.policy.imageOf?.({ image, architectures });
   if (lookup?.kind === "found") return wordsOfImage(container, lookup.command);
   const reason = lookup?.reason ?? (image ? `no registry was asked for ${image}` : "it has no image");
   return formerWords(container, request.former.get(name)) ?? { kind: "unknown", reason };
 }
+
+const SET_LATER = "its controller sets the command, as there is none here: let ebb webhook change the pods";
 
 /** Returns what the user says of an image, now or at an earlier injection. */
 function entrypointOf({ name, image }: Container, request: InjectRequest): readonly string[] | undefined {

@@ -18,7 +18,7 @@ import {
   installContainer,
   mountInTheWay,
 } from "./install.ts";
-import { appsVolume, joinApps } from "./last-of.ts";
+import { appsVolume, joinApps, lastQuits } from "./last-of.ts";
 import { spareSidecars, warnOfInits } from "./orchestrated.ts";
 import { orchestratorOf } from "./orchestrators/registry.ts";
 import { type Container, freeName, type Mount, type Pod, type Remarks } from "./pod.ts";
@@ -65,7 +65,7 @@ export function changePod(pod: Pod, request: InjectRequest, remarks: Remarks): r
   if (!isAlwaysRestarted(pod) && apps.some(quitsByItself))
     remarks.warnings.push(...quitProblems(context.surroundings), ...unquittable(pod, request.annotations));
   remarks.warnings.push(...warnOfInits(pod, context.surroundings));
-  if (apps.some(({ container }) => quits(container))) spareSidecars(pod, context.surroundings);
+  if (lastQuits(apps, pod)) spareSidecars(pod, context.surroundings);
   hookProxies(apps, context, remarks);
   addVolumes(context);
   return all;

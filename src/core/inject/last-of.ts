@@ -2,7 +2,7 @@ import { options } from "../cli/options.ts";
 import { APPS_FOLDER, OWN_FOLDER } from "../run/peers.ts";
 import type { App } from "./container/app.ts";
 import { mayEnd } from "./container/restart.ts";
-import { quits } from "./container/shutdown.ts";
+import { quits, sparesProxy } from "./container/shutdown.ts";
 import { mountIn } from "./install.ts";
 import type { Container, Mount, Pod, Remark, Volume } from "./pod.ts";
 
@@ -41,6 +41,13 @@ function tooMany(count: number): Remark {
 function mayQuit({ container, looks, isGiven }: App, pod: Pod): boolean {
   const isTold = looks || isGiven("quit") || isGiven("signal-process");
   return isTold && mayEnd(container, pod) && quits(container);
+}
+
+/** Reports whether the container that ends last tells the proxy to quit: a helper, if there is one. */
+export function lastQuits(apps: readonly App[], pod: Pod): boolean {
+  const helpers = apps.filter(({ role }) => role === "helper");
+  const last = helpers.length > 0 ? helpers : apps;
+  return last.length > 0 && last.every((app) => mayQuit(app, pod) && !sparesProxy(app.container));
 }
 
 /** Returns the volume that the app containers share. */

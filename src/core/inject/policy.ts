@@ -1,4 +1,5 @@
 import type { ImageQuery, Lookup } from "../image/lookup.ts";
+import type { Container } from "./pod.ts";
 import type { PodAnnotations } from "./pod-annotations.ts";
 
 /**
@@ -24,6 +25,8 @@ export interface InjectPolicy {
   readonly entrypoints: ReadonlyMap<string, readonly string[]>;
   /** Returns what a registry says of an image that none of them knows; undefined if none was asked. */
   readonly imageOf?: ((query: ImageQuery) => Lookup | undefined) | undefined;
+  /** Reports whether the pods' controller sets a container's command, as the manifest has none. */
+  readonly setsCommand?: ((container: Container) => boolean) | undefined;
   /** Whether an image whose command a registry told gets its digest (`shop:1.4@sha256:...`). */
   readonly pinImages?: boolean | undefined;
 }

@@ -3,10 +3,10 @@ import { isEbbKey } from "./annotation-names.ts";
 import type { Injection } from "./inject-pod.ts";
 import { whyLeft } from "./other-kinds.ts";
 import type { Remark } from "./pod.ts";
-import { templatesIn } from "./pod-templates.ts";
+import { type PodTemplate, templatesIn } from "./pod-templates.ts";
 
 /** Puts ebb into a pod, or takes it out. Never throws. */
-export type ChangePod = (pod: unknown) => Injection;
+export type ChangePod = (pod: unknown, setsCommand: PodTemplate["setsCommand"]) => Injection;
 
 /** A pod, or a pod template, inside an object of Kubernetes. */
 export interface PodPlace {
@@ -17,6 +17,7 @@ export interface PodPlace {
   readonly pod: JsonObject;
   /** The restartPolicy that its controller gives the pod; undefined if the pod's own counts. */
   readonly restartPolicy: string | undefined;
+  readonly setsCommand: PodTemplate["setsCommand"];
   /**
    * Annotations and labels of ebb on the object around the pod, which have no effect there. Fields are the document's.
    */
@@ -45,14 +46,11 @@ export function placesIn(document: unknown): readonly (PodPlace | LeftPlace)[] {
   return placesFrom(document, []);
 }
 
-/**
- * Changes a pod as its controller makes it: by the restartPolicy beside the template, which the changed template does not
- * get.
- */
-export function changeAt({ pod, restartPolicy }: PodPlace, changePod: ChangePod): Injection {
-  if (restartPolicy === undefined) return changePod(pod);
+/** Changes a pod as its controller makes it: with the restartPolicy that this gives it. The template keeps its own. */
+export function changeAt({ pod, restartPolicy, setsCommand }: PodPlace, changePod: ChangePod): Injection {
+  if (restartPolicy === undefined) return changePod(pod, setsCommand);
   const { restartPolicy: own, ...spec } = objectOf(pod.spec);
-  const injection = changePod({ ...pod, spec: { ...spec, restartPolicy } });
+  const injection = changePod({ ...pod, spec: { ...spec, restartPolicy } }, setsCommand);
   if (!("pod" in injection)) return injection;
   const { restartPolicy: _, ...changed } = injection.pod.spec;
   const restored = own === undefined ? changed : { ...changed, restartPolicy: own as string };
@@ -77,11 +75,12 @@ function placesFrom(value: unknown, path: Path): readonly (PodPlace | LeftPlace)
   if (list !== undefined) return listOf(value[list]).flatMap((item, at) => placesFrom(item, [...path, list, at]));
   if (textOf(value.kind) === undefined) return [];
   const object = nameOf(value);
-  const pods = templatesIn(value).map(({ path: inner, template, restartPolicy }) => ({
+  const pods = templatesIn(value).map(({ path: inner, template, restartPolicy, setsCommand }) => ({
     object,
     path: [...path, ...inner],
     pod: template,
     restartPolicy,
+    setsCommand,
     warnings: misplaced(value, { path, inner }),
   }));
   const reason = pods.length > 0 ? undefined : whyLeft(value);

@@ -78,9 +78,9 @@ async function changeAll(
   if (policy === undefined) return change(removeFromPod, false); // what ebb never enters has no ebb to be removed
   const images = () => createImages(registries, { env, log, isAtDesk: true });
   return await withLookups(images, (imageOf) =>
-    change((pod) => {
+    change((pod, setsCommand) => {
       for (const name of namesIn(pod)) names.add(name);
-      return injectPod(pod, { ...policy, imageOf });
+      return injectPod(pod, { ...policy, imageOf, setsCommand });
     }, true),
   );
 }

@@ -108,6 +108,26 @@ describe("a sidecar becomes native", () => {
   });
 });
 
+describe("a sidecar that becomes native is warned of once", () => {
+  const byName = "before Kubernetes 1.33 no Service finds its port by name (metrics): write the number as targetPort";
+  const onNode = "before Kubernetes 1.33.6 the scheduler does not see its ports on the node";
+  const metrics = { name: "metrics", containerPort: 2020 };
+  test.each<[string, object, object, readonly string[]]>([
+    ["if a port has a name", metrics, {}, [byName]],
+    ["if a port is the node's", { containerPort: 2020, hostPort: 2020 }, { hostNetwork: true }, [onNode]],
+    ["if both are so", metrics, { hostNetwork: true }, [byName, onNode]],
+  ])("%s", (_, port, spec, parts) => {
+    const given = { containers: [app(), { ...logs, ports: [port] }], annotations: says("logs"), spec };
+    expect(names(changed(given).spec.initContainers)).toEqual(["ebb-install", "logs"]);
+    const said = warnings(given).filter(([field]) => field === "spec.containers[1].ports");
+    expect(said).toHaveLength(1);
+    for (const part of parts) expect(said[0]?.[1]).toContain(part);
+    expect(warnings({ ...given, annotations: says("logs", "false") }).map(([field]) => field)).not.toContain(
+      "spec.containers[1].ports",
+    );
+  });
+});
+
 describe("a sidecar stays ordinary, and it is said why,", () => {
   const hooked = { ...logs, lifecycle: { postStart: { exec: { command: ["/after-app"] } } } };
   test.each<[string, readonly object[], string]>([
@@ -116,6 +136,11 @@ describe("a sidecar stays ordinary, and it is said why,", () => {
       "if it has a restartPolicy of its own",
       [app(), { ...logs, restartPolicy: "Never" }],
       "a restartPolicy of its own",
+    ],
+    [
+      "if it has a hostPort, on the pod's own network",
+      [app(), { ...logs, ports: [{ name: "metrics", containerPort: 2020, hostPort: 2020 }] }],
+      "opens a hostPort only for an ordinary container",
     ],
   ])("%s", (_, containers, why) => {
     const given = { containers, annotations: says("logs") };

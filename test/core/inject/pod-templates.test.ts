@@ -3,6 +3,7 @@ import { describePath } from "../../../src/core/base/json.ts";
 import { templatesIn } from "../../../src/core/inject/pod-templates.ts";
 
 const template = { spec: { containers: [{ name: "app" }] } };
+const never = { spec: { ...template.spec, restartPolicy: "Never" } };
 
 describe("the pod templates of", () => {
   test.each<[string, string, object, readonly string[]]>([
@@ -14,8 +15,11 @@ describe("the pod templates of", () => {
     [
       "jobset.x-k8s.io/v1alpha2",
       "JobSet",
-      { spec: { replicatedJobs: [{ template: { spec: { template } } }, { template: { spec: { template } } }] } },
-      ["spec.replicatedJobs[0].template.spec.template", "spec.replicatedJobs[1].template.spec.template"],
+      { spec: { replicatedJobs: [{ template: { spec: { template } } }, { template: { spec: { template: never } } }] } },
+      [
+        "spec.replicatedJobs[0].template.spec.template OnFailure",
+        "spec.replicatedJobs[1].template.spec.template Never",
+      ],
     ],
     [
       "kubeflow.org/v1",
@@ -24,15 +28,39 @@ describe("the pod templates of", () => {
       ["spec.pytorchReplicaSpecs.Master.template OnFailure", "spec.pytorchReplicaSpecs.Worker.template Never"],
     ],
     [
+      "kubeflow.org/v1",
+      "JAXJob",
+      { spec: { jaxReplicaSpecs: { Worker: { template } } } },
+      ["spec.jaxReplicaSpecs.Worker.template Never"],
+    ],
+    [
       "kubeflow.org/v2beta1",
       "MPIJob",
-      { spec: { mpiReplicaSpecs: { Launcher: { template, restartPolicy: "OnFailure" } } } },
-      ["spec.mpiReplicaSpecs.Launcher.template OnFailure"],
+      { spec: { mpiReplicaSpecs: { Launcher: { template }, Worker: { template, restartPolicy: "OnFailure" } } } },
+      ["spec.mpiReplicaSpecs.Launcher.template OnFailure", "spec.mpiReplicaSpecs.Worker.template OnFailure"],
     ],
-    ["keda.sh/v1alpha1", "ScaledJob", { spec: { jobTargetRef: { template } } }, ["spec.jobTargetRef.template"]],
+    [
+      "kubeflow.org/v2beta1",
+      "MPIJob",
+      { spec: { mpiReplicaSpecs: { Worker: { template } } } },
+      ["spec.mpiReplicaSpecs.Worker.template Never"],
+    ],
+    [
+      "kubeflow.org/v1",
+      "MPIJob",
+      { spec: { mpiReplicaSpecs: { Launcher: { template }, Worker: { template } } } },
+      ["spec.mpiReplicaSpecs.Launcher.template Never", "spec.mpiReplicaSpecs.Worker.template Never"],
+    ],
+    [
+      "keda.sh/v1alpha1",
+      "ScaledJob",
+      { spec: { jobTargetRef: { template } } },
+      ["spec.jobTargetRef.template OnFailure"],
+    ],
     ["argoproj.io/v1alpha1", "Rollout", { spec: { template } }, ["spec.template"]],
     ["apps.openshift.io/v1", "DeploymentConfig", { spec: { template } }, ["spec.template"]],
     ["batch.volcano.sh/v1alpha1", "Job", { spec: { tasks: [{ template }] } }, ["spec.tasks[0].template"]],
+    ["apps.kruise.io/v1beta1", "BroadcastJob", { spec: { template } }, ["spec.template OnFailure"]],
     ["apps.kruise.io/v1alpha1", "CloneSet", { spec: { template } }, ["spec.template"]],
     [
       "leaderworkerset.x-k8s.io/v1",

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import type { Pod } from "../../../src/core/inject/pod.ts";
 import { changeAt, describeRemark, type PodPlace, placesIn, podsIn } from "../../../src/core/inject/workload.ts";
+import { policy } from "./injection.ts";
+import { imageSays } from "./registry.ts";
 
 const pod = { spec: { containers: [{ name: "app" }] } };
 
@@ -111,6 +114,36 @@ describe("the restartPolicy beside a template", () => {
       expect("pod" in injection && Object.keys(injection.pod.spec).toSorted()).toEqual(Object.keys(spec).toSorted());
     },
   );
+});
+
+describe("a command that its controller sets in a worker of an MPIJob", () => {
+  const injected = (apiVersion: string, container: object, annotations = {}) => {
+    const containers = [{ name: "a", image: "x", ...container }];
+    const template = { metadata: { annotations: { "ebb.dev/inject": "true", ...annotations } }, spec: { containers } };
+    const [place] = podsIn({ apiVersion, kind: "MPIJob", spec: { mpiReplicaSpecs: { Worker: { template } } } });
+    return changeAt(place as PodPlace, (given, setsCommand) =>
+      injectPod(given, { ...policy, ...imageSays({}), setsCommand }),
+    );
+  };
+
+  test.each<[string, object]>([
+    ["kubeflow.org/v2beta1", {}],
+    ["kubeflow.org/v1", {}],
+    ["kubeflow.org/v1", { args: ["x"] }],
+  ])("is left to it, with a warning: %s %j", (apiVersion, container) => {
+    const injection = injected(apiVersion, container);
+    const message = expect.stringContaining("its controller sets the command");
+    expect(injection).toMatchObject({ kind: "skipped", problems: [{ field: "spec.containers[0].command", message }] });
+  });
+
+  test.each<[string, object, object]>([
+    ["kubeflow.org/v2beta1", { args: ["x"] }, {}],
+    ["kubeflow.org/v2beta1", { command: ["/a"] }, {}],
+    ["kubeflow.org/v1", { command: ["/a"] }, {}],
+    ["kubeflow.org/v1", {}, { "ebb.dev/entrypoint": "/a" }],
+  ])("is not where it sets none: %s %j", (apiVersion, container, annotations) => {
+    expect(injected(apiVersion, container, annotations)).toMatchObject({ kind: "changed", containers: ["a"] });
+  });
 });
 
 test("a List in a List is looked into, and what is said names the place in the whole document", () => {

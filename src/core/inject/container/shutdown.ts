@@ -7,7 +7,7 @@ import { variablesOf } from "../pod-annotations.ts";
 import type { Chosen } from "./choose.ts";
 import { hasOwnProxy, type Surroundings } from "./network.ts";
 import { canReplace, hookOf, msSlept, remarkOnHook } from "./pre-stop.ts";
-import { valuesIn } from "./sidecars.ts";
+import { valuesIn, variablesIn } from "./sidecars.ts";
 
 /** How a container drains when its pod is deleted. */
 export interface HookPlan {
@@ -147,7 +147,14 @@ export function warnOfUncatchableSignal(
 /**
  * Reports whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes.
  */
-export function quits({ env }: Container): boolean {
-  const variables = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value ?? undefined]));
-  return valuesIn(variables, pickOptions("quitOn"))?.quitOn !== "never";
+export function quits(container: Container): boolean {
+  const values = valuesIn(variablesIn(container), pickOptions("quitOn", "restartPolicy"));
+  return values?.quitOn !== "never" && values?.restartPolicy !== "Always";
+}
+
+/** Reports whether variables leave out the proxy's quit (`--quit none`), with nothing instead. */
+export function sparesProxy(container: Container): boolean {
+  const { quit = [], signalProcess = [] } =
+    valuesIn(variablesIn(container), pickOptions("quit", "signalProcess")) ?? {};
+  return quit.length > 0 && quit.every((one) => one === "none") && signalProcess.length === 0;
 }

@@ -29,6 +29,7 @@ export function hasNoCommand({ command }: Container): boolean {
 export function wordsOf(container: Container, request: InjectRequest, architectures: readonly Architecture[]): Words {
   const said = hasNoCommand(container) ? entrypointOf(container, request) : container.command;
   if (said != null) return { kind: "said", words: said };
+  if (request.policy.setsCommand?.(container) === true) return { kind: "unknown", reason: SET_LATER };
   const { name, image } = container;
   const lookup = !image ? undefined : request.policy.imageOf?.({ image, architectures });
   if (lookup?.kind === "found") return wordsOfImage(container, lookup.command);
@@ -40,6 +41,8 @@ export function wordsOf(container: Container, request: InjectRequest, architectu
 export function namesFor({ name, image }: Pick<Container, "name" | "image">): readonly string[] {
   return [name, image ?? "", withoutTag(image ?? "")];
 }
+
+const SET_LATER = "its controller sets the command, as there is none here: let ebb webhook change the pods";
 
 /** Returns what the user says of an image, now or at an earlier injection. */
 function entrypointOf(container: Container, request: InjectRequest): readonly string[] | undefined {

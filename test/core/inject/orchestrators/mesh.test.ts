@@ -45,12 +45,28 @@ describe("Argo Workflows stops no sidecar that `wait` still needs", () => {
 
   test.each<[string, Loose]>([
     ["where it is native, because Kubernetes stops it last", withIstio("argo-workflows", true)],
-    ["where ebb does not quit it", withIstio("argo-workflows", false, { "ebb.dev/quit-on": "never" })],
+    ...[
+      { "ebb.dev/quit-on": "never" },
+      { "ebb.dev/quit-on.wait": "never" },
+      { "ebb.dev/sidecar": "none" },
+      { "ebb.dev/quit": "none" },
+      { "ebb.dev/restart-policy": "Always" },
+    ].map((said): [string, Loose] => [
+      `where no ebb quits it at the end: ${JSON.stringify(said)}`,
+      withIstio("argo-workflows", false, said),
+    ]),
     ["where there is none", golden("argo-workflows")],
     ["where it is another orchestrator's pod", withIstio("tekton")],
   ])("but needs no word %s", (_, pod) => {
     expect(kills(podIn(injectPod(pod, ofNamespace)))).toEqual([]);
   });
+
+  test.each([{ "ebb.dev/quit-on.main": "never" }, { "ebb.dev/quit": "none", "ebb.dev/signal-process": "pilot-agent" }])(
+    "also where only `wait` quits it, or in another way: %j",
+    (said) => {
+      expect(kills(podIn(injectPod(withIstio("argo-workflows", false, said), ofNamespace)))).toHaveLength(1);
+    },
+  );
 
   test("as its user says, if that is something else", () => {
     const pod = withIstio("argo-workflows", false, { [`${KILL}istio-proxy`]: '["/stop"]' });

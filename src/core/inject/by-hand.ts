@@ -1,6 +1,7 @@
 import { objectOf, textsOf } from "../base/json.ts";
 import { baseName } from "../base/text.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
+import { commandsIn } from "./script.ts";
 
 /** What a container's own preStop hook does. */
 export type HookKind =
@@ -80,23 +81,29 @@ function sidecarPathIn(text: string): string | undefined {
   return sidecarPaths.find(([, mark]) => mark.test(text))?.[0];
 }
 
-/** Words with which the parts of a script begin that only waits and asks. */
-const waiting =
-  /^(while|until|for|do|done|if|then|else|fi|!|\[|\[\[|test|true|false|:|set|exit|sleep|echo|printf|pgrep|pidof|ps|grep|kill|tail|wait|trap|nc|\S+=\S*)$/;
+/** Commands that only wait, look or print, whatever their arguments are. */
+const waiting = /^(sleep|wait|pgrep|pidof|ps|test|\[|\[\[|true|false|:|echo|printf|date|seq|for|break|set|exit)$/;
+const loopback = /^(https?:\/\/)?(localhost|127(\.\d+){3}|\[::1\])(:\d+)?([/?].*)?$/;
+/** An HTTP client's flag, or the value of one, that names neither a file nor a host. */
+const plain = /^(-[\w-]*(=[\w.]*)?|[A-Z]*|\d+|\/dev\/null|%.*)$/;
 
 /**
  * Reports whether a container only waits, and then asks a sidecar to quit: by a shell's script whose every command waits,
- * prints or asks. Returns the path that it asks, or undefined.
+ * prints or asks in this pod. Returns the path that it asks, or undefined.
  */
 export function quitterPath(command: readonly string[], args: readonly string[]): string | undefined {
-  const words = [...command, ...args];
-  const script = scriptIn(words);
-  if (script === undefined) return undefined;
-  const path = asksSidecar(script);
-  if (path === undefined) return undefined;
-  const parts = script.split(/[;&|\n]+|\b(?:do|then|else)\b/).map((part) => part.trim().split(/\s+/)[0] ?? "");
-  const asksFirst = asksSidecar(script.split(/[;&|\n]/)[0] ?? "") !== undefined;
-  return !asksFirst && parts.every((word) => word === "" || clients.includes(word) || waiting.test(word))
-    ? path
-    : undefined;
+  const commands = commandsIn(scriptIn([...command, ...args]) ?? "");
+  if (commands?.every(waitsOrAsks) !== true) return undefined;
+  const paths = commands.map((words) => asksSidecar(words.join(" ")));
+  return paths[0] === undefined ? paths.find((path) => path !== undefined) : undefined;
+}
+
+function waitsOrAsks([program = "", ...args]: readonly string[]): boolean {
+  if (program === "kill") return args[0] === "-0";
+  if (program === "grep")
+    return args.some((arg) => /^-\w*q/.test(arg)) || args.filter((arg) => !/^-/.test(arg)).length < 2;
+  if (program === "tail") return args.every((arg) => /^(-.*|\/dev\/null)$/.test(arg));
+  if (program === "curl" || program === "wget")
+    return args.some((arg) => loopback.test(arg)) && args.every((arg) => loopback.test(arg) || plain.test(arg));
+  return waiting.test(program) || (clients.includes(program) && /^(request|wait)$/.test(args[0] ?? ""));
 }

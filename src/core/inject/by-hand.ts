@@ -21,13 +21,13 @@ export function kindOfHook(hook: unknown): HookKind {
   const { exec, httpGet, sleep } = objectOf(hook);
   const { seconds } = objectOf(sleep);
   if (typeof seconds === "number") return { kind: "sleep", seconds };
-  const { path } = objectOf(httpGet);
+  const { path, port } = objectOf(httpGet);
   if (path === KNATIVE_PATH) return { kind: "known" };
   const words = textsOf(objectOf(exec).command);
   if (isEbb(words)) return { kind: "known" };
   const slept = secondsSlept(words);
   if (slept !== undefined) return { kind: "sleep", seconds: slept };
-  const asked = typeof path === "string" ? sidecarPathIn(path) : asksSidecar(words.join(" "));
+  const asked = typeof path === "string" ? sidecarPathIn(`:${port}${path}`) : asksSidecar(words.join(" "));
   return asked === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: asked };
 }
 
@@ -65,18 +65,20 @@ function asksSidecar(text: string): string | undefined {
   return asking.test(text) ? sidecarPathIn(text) : undefined;
 }
 
+const kinds = sidecarNames.map(kindOf);
 /** The paths of the known sidecars' quits and drains. */
-const ownPaths = sidecarNames
-  .map(kindOf)
-  .flatMap(({ quitPath, quit, drainPath }) => [
-    quitPath ?? new URL(quit).pathname,
-    ...(drainPath === undefined ? [] : [drainPath.split("?")[0] as string]),
-  ]);
-const sidecarPaths = [...new Set([...ownPaths, "/graceful_shutdown", "/healthcheck/fail"])].map(
-  (path) => [path, new RegExp(`(^|[/\\s"'])${path.slice(1)}($|[\\s?"'&|;)])`)] as const,
-);
+const ownPaths = kinds.flatMap(({ quitPath, quit, drainPath }) => [
+  quitPath ?? new URL(quit).pathname,
+  ...(drainPath === undefined ? [] : [drainPath.split("?")[0] as string]),
+]);
+/** Where many an app has a path of its own, too, the port says whose it is. */
+const shutdown = kinds.map(({ quit }) => new URL(quit)).find(({ pathname }) => pathname === "/shutdown");
+const sidecarPaths = [...new Set([...ownPaths, "/graceful_shutdown", "/healthcheck/fail"])].map((path) => {
+  const place = path === shutdown?.pathname ? `[^\\s"'/]*:${shutdown.port}/` : `([^\\s"'/]*/)?`;
+  return [path, new RegExp(`(^|[\\s"'])([^\\s"'/]*//)?${place}${path.slice(1)}($|[\\s?"'&|;)])`)] as const;
+});
 
-/** Returns the path of a known sidecar's quit or drain that is in the text. */
+/** Returns the path of a known sidecar's quit or drain that is in the text, with no folder before it. */
 function sidecarPathIn(text: string): string | undefined {
   return sidecarPaths.find(([, mark]) => mark.test(text))?.[0];
 }

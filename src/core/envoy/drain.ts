@@ -19,6 +19,8 @@ export type DrainState =
     }
   /** The work in flight cannot be counted: the drain lasts until its bound, as Istio's lasts a fixed time. */
   | { readonly phase: "sitting-out" }
+  /** The first request was refused: connections are accepted for the minimum, as without an Envoy. */
+  | { readonly phase: "not-there" }
   | { readonly phase: "over"; readonly outcome: DrainOutcome };
 
 /** How a drain ended. */
@@ -68,7 +70,10 @@ export type DrainAction =
 export interface DrainPolicy {
   /** The drain ends at the latest so many milliseconds after its start. */
   readonly boundMs: number;
-  /** Nothing is counted before so many milliseconds after the start, so an Envoy that is there does not end before. */
+  /**
+   * Nothing is counted before so many milliseconds after the start, so the drain does not end before, unless Envoy has
+   * exited.
+   */
   readonly minMs: number;
   /** The drain ends once no more requests and connections than this are in flight. */
   readonly maxInFlight: number;
@@ -128,6 +133,8 @@ export function step(state: DrainState, event: DrainEvent, policy: DrainPolicy):
       return counting(state, event, policy);
     case "sitting-out":
       return [state, []];
+    case "not-there":
+      return isDeadline(event, "minimum") ? end({ kind: "not there" }) : [state, []];
   }
 }
 
@@ -136,8 +143,14 @@ type In<P extends DrainState["phase"]> = Extract<DrainState, { phase: P }>;
 function failingHealth(state: In<"failing-health">, event: DrainEvent, { wasUp }: DrainPolicy): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "fail-health")) return [state, []];
-  if (isRefusal(event)) return end({ kind: wasUp ? "gone" : "not there" });
+  if (isRefusal(event)) return absent(state, wasUp);
   return state.isMinimumOver ? drainListeners({ isMinimumOver: true }) : [{ phase: "accepting" }, []];
+}
+
+/** An Envoy that was up before has gone, and no connection arrives through it any more. */
+function absent({ isMinimumOver }: In<"failing-health" | "draining-listeners">, wasUp: boolean): Next {
+  if (wasUp) return end({ kind: "gone" });
+  return isMinimumOver ? end({ kind: "not there" }) : [{ phase: "not-there" }, []];
 }
 
 function afterMinimum({ failsHealth }: DrainPolicy): Next {
@@ -155,8 +168,7 @@ function drainingListeners(
 ): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "drain-listeners")) return [state, []];
-  if (isRefusal(event))
-    return end(failsHealth ? { kind: "exited", left: undefined } : { kind: wasUp ? "gone" : "not there" });
+  if (isRefusal(event)) return failsHealth ? end({ kind: "exited", left: undefined }) : absent(state, wasUp);
   return state.isMinimumOver ? beginCounting() : [{ phase: "accepting" }, []];
 }
 

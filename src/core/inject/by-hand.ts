@@ -1,6 +1,7 @@
 import { objectOf, textsOf } from "../base/json.ts";
 import { baseName } from "../base/text.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
+import { commandsIn } from "./script.ts";
 
 /** What a container's own preStop hook does. */
 export type HookKind =
@@ -20,13 +21,13 @@ export function kindOfHook(hook: unknown): HookKind {
   const { exec, httpGet, sleep } = objectOf(hook);
   const { seconds } = objectOf(sleep);
   if (typeof seconds === "number") return { kind: "sleep", seconds };
-  const { path } = objectOf(httpGet);
+  const { path, port } = objectOf(httpGet);
   if (path === KNATIVE_PATH) return { kind: "known" };
   const words = textsOf(objectOf(exec).command);
   if (isEbb(words)) return { kind: "known" };
   const slept = secondsSlept(words);
   if (slept !== undefined) return { kind: "sleep", seconds: slept };
-  const asked = typeof path === "string" ? sidecarPathIn(path) : asksSidecar(words.join(" "));
+  const asked = typeof path === "string" ? sidecarPathIn(`:${port}${path}`) : asksSidecar(words.join(" "));
   return asked === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: asked };
 }
 
@@ -64,39 +65,47 @@ function asksSidecar(text: string): string | undefined {
   return asking.test(text) ? sidecarPathIn(text) : undefined;
 }
 
+const kinds = sidecarNames.map(kindOf);
 /** The paths of the known sidecars' quits and drains. */
-const ownPaths = sidecarNames
-  .map(kindOf)
-  .flatMap(({ quitPath, quit, drainPath }) => [
-    quitPath ?? new URL(quit).pathname,
-    ...(drainPath === undefined ? [] : [drainPath.split("?")[0] as string]),
-  ]);
-const sidecarPaths = [...new Set([...ownPaths, "/graceful_shutdown", "/healthcheck/fail"])].map(
-  (path) => [path, new RegExp(`(^|[/\\s"'])${path.slice(1)}($|[\\s?"'&|;)])`)] as const,
-);
+const ownPaths = kinds.flatMap(({ quitPath, quit, drainPath }) => [
+  quitPath ?? new URL(quit).pathname,
+  ...(drainPath === undefined ? [] : [drainPath.split("?")[0] as string]),
+]);
+/** Where many an app has a path of its own, too, the port says whose it is. */
+const shutdown = kinds.map(({ quit }) => new URL(quit)).find(({ pathname }) => pathname === "/shutdown");
+const sidecarPaths = [...new Set([...ownPaths, "/graceful_shutdown", "/healthcheck/fail"])].map((path) => {
+  const place = path === shutdown?.pathname ? `[^\\s"'/]*:${shutdown.port}/` : `([^\\s"'/]*/)?`;
+  return [path, new RegExp(`(^|[\\s"'])([^\\s"'/]*//)?${place}${path.slice(1)}($|[\\s?"'&|;)])`)] as const;
+});
 
-/** Returns the path of a known sidecar's quit or drain that is in the text. */
+/** Returns the path of a known sidecar's quit or drain that is in the text, with no folder before it. */
 function sidecarPathIn(text: string): string | undefined {
   return sidecarPaths.find(([, mark]) => mark.test(text))?.[0];
 }
 
-/** Words with which the parts of a script begin that only waits and asks. */
-const waiting =
-  /^(while|until|for|do|done|if|then|else|fi|!|\[|\[\[|test|true|false|:|set|exit|sleep|echo|printf|pgrep|pidof|ps|grep|kill|tail|wait|trap|nc|\S+=\S*)$/;
+/** Commands that only wait, look or print, whatever their arguments are. */
+const waiting = /^(sleep|wait|pgrep|pidof|ps|test|\[|\[\[|true|false|:|echo|printf|date|seq|for|break|set|exit)$/;
+const loopback = /^(https?:\/\/)?(localhost|127(\.\d+){3}|\[::1\])(:\d+)?([/?].*)?$/;
+/** An HTTP client's flag, or the value of one, that names neither a file nor a host. */
+const plain = /^(-[\w-]*(=[\w.]*)?|[A-Z]*|\d+|\/dev\/null|%.*)$/;
 
 /**
  * Reports whether a container only waits, and then asks a sidecar to quit: by a shell's script whose every command waits,
- * prints or asks. Returns the path that it asks, or undefined.
+ * prints or asks in this pod. Returns the path that it asks, or undefined.
  */
 export function quitterPath(command: readonly string[], args: readonly string[]): string | undefined {
-  const words = [...command, ...args];
-  const script = scriptIn(words);
-  if (script === undefined) return undefined;
-  const path = asksSidecar(script);
-  if (path === undefined) return undefined;
-  const parts = script.split(/[;&|\n]+|\b(?:do|then|else)\b/).map((part) => part.trim().split(/\s+/)[0] ?? "");
-  const asksFirst = asksSidecar(script.split(/[;&|\n]/)[0] ?? "") !== undefined;
-  return !asksFirst && parts.every((word) => word === "" || clients.includes(word) || waiting.test(word))
-    ? path
-    : undefined;
+  const commands = commandsIn(scriptIn([...command, ...args]) ?? "");
+  if (commands?.every(waitsOrAsks) !== true) return undefined;
+  const paths = commands.map((words) => asksSidecar(words.join(" ")));
+  return paths[0] === undefined ? paths.find((path) => path !== undefined) : undefined;
+}
+
+function waitsOrAsks([program = "", ...args]: readonly string[]): boolean {
+  if (program === "kill") return args[0] === "-0";
+  if (program === "grep")
+    return args.some((arg) => /^-\w*q/.test(arg)) || args.filter((arg) => !/^-/.test(arg)).length < 2;
+  if (program === "tail") return args.every((arg) => /^(-.*|\/dev\/null)$/.test(arg));
+  if (program === "curl" || program === "wget")
+    return args.some((arg) => loopback.test(arg)) && args.every((arg) => loopback.test(arg) || plain.test(arg));
+  return waiting.test(program) || (clients.includes(program) && /^(request|wait)$/.test(args[0] ?? ""));
 }

@@ -123,9 +123,11 @@ function remarkOn(issue: z.core.$ZodIssue, path: Path, value: unknown): Remark {
   const [, list, , name] = path;
   if (found == null && name === "name" && path.length === 4)
     return { field: fieldOf(path), message: `a ${list === "volumes" ? "volume" : "container"} without a name` };
-  const isScalar = typeof found === "number" || typeof found === "boolean";
-  const hint = isScalar && expectedOf(issue) === "text" ? `: write it in quotes, "${found}"` : "";
-  return { field: fieldOf(path), message: `expected ${expectedOf(issue)}, got ${brief(found)}${hint}` };
+  const expected = expectedOf(issue);
+  const isUnquoted = expected === "text" && (typeof found === "number" || typeof found === "boolean");
+  // the file may have it in another way: 420 is 0644 there, true is yes
+  const got = isUnquoted ? `a ${typeof found}: write it in quotes` : brief(found);
+  return { field: fieldOf(path), message: `expected ${expected}, got ${got}` };
 }
 
 const words: Readonly<Record<string, string>> = {

@@ -38,6 +38,15 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
     expect(ended.code).toBe(0);
   });
 
+  test.concurrent("beside an Envoy whose port is closed, which it then says", async () => {
+    const start = performance.now();
+    const named = ["--sidecar", "envoy", "--admin", "http://127.0.0.1:1"];
+    const ended = await ebb(["drain", ...named, "--drain", "20s", "--min-drain", "300ms"]);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(290);
+    expect(drainLineOf(ended)?.outcome).toStartWith("connection refused");
+    expect(ended.code).toBe(69);
+  });
+
   test.concurrent("but not when a stop signal comes", async () => {
     await using started = startEbb(["drain", "--sidecar", "none", "--drain", "60s", "--min-drain", "60s"]);
     await until("it waits", () => started.stderr().includes("no Envoy to drain"));

@@ -118,6 +118,13 @@ test("nothing is counted before the minimum", () => {
   });
 });
 
+test("an Envoy that is not there is no reason to end before the minimum", () => {
+  always((trace, { minMs }) => {
+    const [end] = endsOf(trace);
+    if (end?.outcome.kind === "not there") expect(end.ms).toBeGreaterThanOrEqual(minMs);
+  });
+});
+
 test("drained is what a count said, after the minimum, with no more left than may be", () => {
   always((trace, { minMs, maxInFlight }) => {
     const [end] = endsOf(trace);

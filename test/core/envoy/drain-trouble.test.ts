@@ -43,6 +43,6 @@ describe("cut short:", () => {
     ["while listeners are drained", "done fail-health; minimum over: ask drain-listeners; cut: end cut short"],
     ["while it counts", "counts; counted 2: arm poll 1000; cut: end cut short"],
     ["twice", "cut: end cut short; cut"],
-    ["after the end", "refused fail-health: end not there; cut"],
+    ["after the end", "refused fail-health; minimum over: end not there; cut"],
   ]);
 });

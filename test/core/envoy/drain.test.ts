@@ -43,7 +43,7 @@ describe("beside a native sidecar:", () => {
     ],
     ["listeners that drain only after the minimum", `${begun}; minimum over; done drain-listeners: ask count`],
     ["listeners that cannot be drained", `${begun}; failed drain-listeners; minimum over: ask count`],
-    ["it is not there", `${begun}; refused drain-listeners: end not there`],
+    ["it is not there", `${begun}; refused drain-listeners; minimum over: end not there`],
     ["it has been up, and is not there", `${begun}; refused drain-listeners: end gone`, { wasUp: true }],
     [
       "it goes while connections are still accepted",
@@ -54,7 +54,8 @@ describe("beside a native sidecar:", () => {
 
 describe("it goes meanwhile:", () => {
   testDrains({}, [
-    ["it is not there from the first", "refused fail-health: end not there"],
+    ["it is not there from the first", "refused fail-health; minimum over: end not there"],
+    ["not there, and the drain is ended", "refused fail-health; cut: end cut short"],
     ["it has been up, and is not there", "refused fail-health: end gone", { wasUp: true }],
     ["not there, noticed after the minimum", "minimum over; refused fail-health: end not there"],
     [
@@ -83,6 +84,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
       "bound over, cut, counted 0, failed count, refused count, poll over, last look over",
     ],
     [{ phase: "sitting-out" }, "bound over, cut"],
+    [{ phase: "not-there" }, "bound over, cut, minimum over"],
     [{ phase: "over", outcome: { kind: "drained" } }, ""],
   ])("%j", (state, belonging) => {
     for (const event of all.split(", ").filter((each) => !belonging.split(", ").includes(each))) {

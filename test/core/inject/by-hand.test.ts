@@ -33,6 +33,16 @@ describe("a preStop hook", () => {
     [{ httpGet: { path: "/quitquitquit", port: 9091 } }, asks("/quitquitquit")],
     [exec("curl", "-X", "POST", "http://localhost:8080/shutdown-hook"), { kind: "other" }],
     [exec("curl", "http://localhost:8080/drain"), { kind: "other" }],
+    [exec("curl", "-XPOST", "http://localhost:8080/actuator/shutdown"), { kind: "other" }],
+    [sh("curl -X POST http://localhost:8080/shutdown"), { kind: "other" }],
+    [sh("curl -X POST http://localhost:8080/app/quitquitquit"), { kind: "other" }],
+    [{ httpGet: { path: "/shutdown", port: 8080 } }, { kind: "other" }],
+    [{ httpGet: { path: "/shutdown", port: "http" } }, { kind: "other" }],
+    [{ httpGet: { path: "/actuator/shutdown", port: 4191 } }, { kind: "other" }],
+    [{ httpGet: { path: "/shutdown", port: 4191 } }, asks("/shutdown")],
+    [sh("curl -X POST http://localhost:3500/v1.0/shutdown"), asks("/v1.0/shutdown")],
+    [sh('curl -X POST "http://$HOST:$PORT/quitquitquit"'), asks("/quitquitquit")],
+    [sh("URL=http://localhost:15020/quitquitquit; curl $URL"), asks("/quitquitquit")],
     [sh("/app/quitquitquit"), { kind: "other" }],
     [{ httpGet: { path: "/wait-for-drain", port: 8022 } }, { kind: "known" }],
     [exec("/ebb", "drain", "--drain=10s"), { kind: "known" }],
@@ -68,8 +78,59 @@ describe("a container that only waits and quits a sidecar", () => {
     ["curl -sf localhost:15021/healthz/ready; /app; curl -X POST localhost:15020/quitquitquit", undefined],
     ["while pgrep app; do sleep 1; done", undefined],
     ["curl -X POST localhost:15020/quitquitquit", undefined],
+    [
+      `set -e
+# the app's own file (see its Deployment)
+while [ ! -f /data/done ]; do
+  echo "$(date): waiting; still there"
+  sleep 1
+done
+for i in $(seq 5); do
+  curl -sf -m 5 -o /dev/null --retry 3 \\
+    -X POST "http://[::1]:15020/quitquitquit" && exit 0
+done 2>&1`,
+      "/quitquitquit",
+    ],
   ])("%s", (script, path) => {
     expect(quitterPath(["/bin/sh", "-c", script], [])).toBe(path as string);
+  });
+
+  test.each([
+    "curl -sf -X POST http://billing.shop/run",
+    "sleep 5; while [ ! -f /data/done ]; do sleep 1; done; curl -T /data/out https://s3.example.com/out",
+    "sleep 5; curl -T/data/out localhost:8080",
+    "sleep 5; curl localhost.example.com",
+    "sleep 5; curl $URL localhost",
+    "sleep 5; wget -i urls.txt localhost",
+    "if /app/migrate; then RC=0; else RC=1; fi",
+    "until /app/migrate; do sleep 5; done",
+    "while ! /app/migrate; do sleep 5; done",
+    'RESULT=$(/app/report --month 10); echo "$RESULT"',
+    'echo "$(echo "$(/app/report)")"',
+    'echo $(echo ")"); /app; echo $(echo ")")',
+    "echo '$(echo ' ; /app ; ' )'",
+    "echo `/app/report`",
+    "DB_HOST=db /app/migrate",
+    "PYTHONUNBUFFERED=1 python job.py",
+    'trap "/app/report" EXIT; sleep 5',
+    "wget -qO- http://localhost:8080/rows | nc feeds 9000",
+    "sleep 5 & $APP",
+    "./test; sleep 5",
+    'sleep 5; kill -TERM "$PID"',
+    "sleep 5; cat /data/out",
+    "sleep 5; echo done > /data/out",
+    "tail -f /data/out",
+    "grep -c ERROR /data/log",
+    "app() { sleep 5; }; app",
+    "sleep \\5",
+  ])("not one that does more: %s", (work) => {
+    const script = `${work}; curl -X POST http://localhost:15020/quitquitquit`;
+    expect(quitterPath(["/bin/sh", "-c", script], [])).toBeUndefined();
+  });
+
+  test("nor a long one, which costs no time either", () => {
+    const script = `${"$(sleep ".repeat(100_000)}5${")".repeat(100_000)}; curl -X POST http://localhost:15020/quitquitquit`;
+    expect(quitterPath(["/bin/sh", "-c", script], [])).toBeUndefined();
   });
 
   test("also where the script is in args", () => {

@@ -62,13 +62,13 @@ test.each<[string, unknown, string, string]>([
     "a command with a number in it",
     { spec: { containers: [app({ command: ["sleep", 10] })] } },
     "spec.containers[0].command[1]",
-    'expected text, got 10: write it in quotes, "10"',
+    "expected text, got a number: write it in quotes",
   ],
   [
     "an annotation that is no text",
     { metadata: { annotations: { "ebb.dev/drain": true } }, spec: { containers: [app()] } },
     "metadata.annotations[ebb.dev/drain]",
-    'expected text, got true: write it in quotes, "true"',
+    "expected text, got a boolean: write it in quotes",
   ],
   [
     "a command that is no list",
@@ -104,7 +104,7 @@ test.each<[string, unknown, string, string]>([
     "a node selector that is no text",
     { spec: { containers: [app()], nodeSelector: { x: 5 } } },
     "spec.nodeSelector.x",
-    'expected text, got 5: write it in quotes, "5"',
+    "expected text, got a number: write it in quotes",
   ],
   [
     "a grace period in quotes",

@@ -50,8 +50,9 @@ function isSame(one: unknown, other: unknown): boolean {
 /** Adds to the edit the splices that replace a node's value, in the document's style. Its anchor, tag and quotes stay. */
 function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, colon }: Place): void {
   const { text } = edit.document;
-  const from = startOf(node);
-  const end = endOf(node) - breakAt(text, node);
+  // where nothing stands, the parser's start is that of the comment behind it
+  const isEmpty = !isFlow && colon !== undefined && startOf(node) === endOf(node);
+  const [from, end] = isEmpty ? [colon, colon] : [startOf(node), endOf(node) - breakAt(text, node)];
   // a block on the colon's own line, after `? key`, is written as one after a dash
   const isBelow = colon !== undefined && isBlock(node) && isFirstOnLine(text, from);
   if (isFlow || isInline(after)) {

@@ -34,8 +34,12 @@ export type Membership =
   /** `hasQuit`: this container's former ebb has told the sidecars to quit. */
   { readonly descriptor: number; readonly hasQuit: boolean } | { readonly problem: string };
 
-/** How long ebb tries to take a lock. Who has it keeps it for less, but for the last one while it quits the sidecars. */
-const LOCK_MS = 3000;
+/**
+ * How long ebb tries to take a lock, at the start and at the end. Who has it keeps it for milliseconds, but for the last
+ * one while it quits the sidecars. On a node that is short of processors these may be seconds; at the end, giving up
+ * keeps the sidecars for ever.
+ */
+const [START_MS, END_MS] = [3000, 10_000];
 const RETRY_MS = 5;
 
 /**
@@ -49,7 +53,7 @@ export async function join(run: PeerRun): Promise<Membership> {
     return membership;
   }
   const others = () => readPeers(run.settings);
-  const lock = await lockWithin(APPS_FOLDER, false, () => quitterOf(others()) !== undefined);
+  const lock = await lockWithin(START_MS, APPS_FOLDER, false, () => quitterOf(others()) !== undefined);
   const mustWait = membership.hasQuit || haveToldToQuit(others()); // also without the lock, what they say is true
   if (lock >= 0) native.unlock(lock);
   if (mustWait) await untilGone(run);
@@ -63,7 +67,7 @@ function warn({ log }: PeerRun, reason: string): void {
 
 async function enter({ settings }: PeerRun): Promise<Membership> {
   const [name = ""] = settings.lastOf ?? [];
-  const descriptor = await lockWithin(ownRecord(), true);
+  const descriptor = await lockWithin(START_MS, ownRecord(), true);
   if (descriptor < 0) return { problem: `${ownRecord()}: ${lockError(descriptor)}` };
   const { error, ...former } = readPeer(name, descriptor);
   if (!former.isLocked) return { problem: notSeen(name, error) };
@@ -88,11 +92,11 @@ function lockError(error: number): string {
 }
 
 /**
- * Takes a lock. Tries again while another holds it, for `LOCK_MS`, or until `isEnough`. Resolves with its descriptor, or
- * with -errno.
+ * Takes a lock. Tries again while another holds it, for `ms`, or until `isEnough`. Resolves with its descriptor, or with
+ * -errno.
  */
-async function lockWithin(path: string, isOwn: boolean, isEnough = () => false): Promise<number> {
-  const end = performance.now() + LOCK_MS;
+async function lockWithin(ms: number, path: string, isOwn: boolean, isEnough = () => false): Promise<number> {
+  const end = performance.now() + ms;
   for (;;) {
     const descriptor = native.lock(path, isOwn ? 1 : 0);
     if (descriptor !== -ERRNO.EAGAIN || performance.now() > end || isEnough()) return descriptor;
@@ -151,7 +155,7 @@ export async function leave(
   if (written < 0) return keep(`${ownRecord()}: ${errorText(-written)}`);
   if (stay !== undefined) return stay;
   const quitter = () => quitterOf(readPeers(settings));
-  const lock = await lockWithin(APPS_FOLDER, false, () => quitter() !== undefined);
+  const lock = await lockWithin(END_MS, APPS_FOLDER, false, () => quitter() !== undefined);
   const other = lock < 0 ? quitter() : undefined;
   if (other !== undefined) return `--last-of: ${other} quits the sidecars`;
   if (lock < 0) return keep(`${APPS_FOLDER}: ${lockError(lock)}`);

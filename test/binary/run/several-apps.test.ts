@@ -185,7 +185,7 @@ describe.skipIf(!canUnshare("--mount", "--pid", "--fork"))("a hostile container"
     expect([keptBecause(await a.end(0)), sidecar.requests]).toEqual([undefined, quit]);
   });
 
-  test("that holds the lock of the folder keeps the sidecar, and holds up each of the others for 3 s", async () => {
+  test("that holds the lock of the folder keeps the sidecar, and holds up each of the others", async () => {
     await using sidecar = await fakeSidecar();
     using pod = podOf(sidecar, ["a", "b"]);
     await using holder = lock(pod.volume);
@@ -195,7 +195,7 @@ describe.skipIf(!canUnshare("--mount", "--pid", "--fork"))("a hostile container"
     const ended = await a.end(0);
     expect(keptBecause(ended)).toBe("--last-of: /ebb.dev-apps: another process holds the lock");
     expect(lineOf(ended, UNKNOWN).reason).toBe("/ebb.dev-apps: another process holds the lock");
-    expect(performance.now() - began).toBeGreaterThan(6000);
+    expect(performance.now() - began).toBeGreaterThan(12_000);
     expect(ended.code).toBe(0);
   });
 

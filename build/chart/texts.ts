@@ -65,8 +65,6 @@ spec:
   {{- end }}
   securityContext:
     runAsNonRoot: true
-    runAsUser: 65532
-    runAsGroup: 65532
     seccompProfile:
       type: RuntimeDefault
   volumes:

@@ -25,8 +25,8 @@ function podValues(component: string): readonly Value[] {
     value("nodeSelector", {}, strings, "labels of the nodes for its pods, beside kubernetes.io/os: linux"),
     value("tolerations", [], { type: "array", items: { type: "object" } }, "the tolerations of its pods"),
     value("affinity", {}, { type: "object" }, "the affinity of its pods"),
-    value("podAnnotations", {}, strings, "annotations of its pods"),
-    value("podLabels", {}, strings, "labels of its pods"),
+    value("podAnnotations", {}, strings, "annotations of its pods, beside the chart's own"),
+    value("podLabels", {}, strings, "labels of its pods, beside the chart's own"),
   ];
 }
 

@@ -55,10 +55,7 @@ spec:
     {{- end }}
   {{- end }}
   nodeSelector:
-    kubernetes.io/os: linux
-    {{- with .Values.webhook.nodeSelector }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- include "ebb.nodeSelector" .Values.webhook | fromJson | toYaml | nindent 4 }}
   {{- with .Values.webhook.tolerations }}
   tolerations:
     {{- toYaml . | nindent 4 }}
@@ -157,6 +154,11 @@ export const helpers = `{{- define "ebb.fullname" -}}
 {{- $names = append $names (kindIs "map" . | ternary . (dict "name" .)).name }}
 {{- end }}
 {{- toJson $names }}
+{{- end }}
+
+{{- /* The node selector of a component's pods, as JSON. */}}
+{{- define "ebb.nodeSelector" -}}
+{{- merge dict (.nodeSelector | default dict) (dict "kubernetes.io/os" "linux") | toJson }}
 {{- end }}
 
 {{- /* A label selector as kubectl has it. */}}

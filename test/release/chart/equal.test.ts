@@ -54,6 +54,18 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
     expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining(message) });
   });
 
+  test.each(["webhook", "reaper"])("has no key twice in the pods of the %s", async (component) => {
+    const podLabels = { "app.kubernetes.io/component": "mine", team: "a" };
+    const podAnnotations = { "ebb.dev/inject": "true", team: "a" };
+    const nodeSelector = { "kubernetes.io/os": "other", team: "a" };
+    const own = { enabled: true, podLabels, podAnnotations, nodeSelector };
+    const objects = await rendered(name, { ...plain, values: { image, [component]: own } });
+    const { metadata, spec } = objects[`Deployment mesh ebb-${component}`].spec.template;
+    expect(metadata.labels).toMatchObject({ "app.kubernetes.io/component": component, team: "a" });
+    expect(metadata.annotations).toEqual({ "ebb.dev/inject": "false", team: "a" });
+    expect(spec.nodeSelector).toEqual(nodeSelector);
+  });
+
   test.each<[string, object, readonly string[]]>([
     ["both components", { reaper: { enabled: true } }, ["ebb-webhook", "ebb-reaper"]],
     ["the webhook", {}, ["ebb-webhook"]],

@@ -39,19 +39,19 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
     ["Secrets without registries", { image, webhook: { pullSecrets: true } }, "no registry is asked"],
     ["an unknown value", { webhook: { al: true } }, "al"],
     ["to install nothing", { image, webhook: { enabled: false } }, "nothing would be installed"],
-    [
-      "options of a reaper that is not installed",
-      { image, reaper: { qps: 20 } },
-      "reaper.qps: the reaper is not installed; set reaper.enabled to true, or leave it out",
-    ],
-    [
-      "options of a webhook that is not installed",
-      { image, webhook: { enabled: false, failurePolicy: "Fail" }, reaper: { enabled: true } },
-      "webhook.failurePolicy: the webhook is not installed",
-    ],
   ])("refuses %s", async (_, values, message) => {
     const { code, output } = await template(name, { ...plain, values });
     expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining(message) });
+  });
+
+  test.each([
+    ["webhook", { pullSecrets: true, failurePolicy: "Fail" }],
+    ["reaper", { qps: 20, dryRun: true }],
+  ])("ignores the options of the %s if it is switched off", async (off, options) => {
+    const enabled = { webhook: { enabled: off !== "webhook" }, reaper: { enabled: off !== "reaper" } };
+    const values = { image, ...enabled, [off]: { ...options, enabled: false } };
+    const objects = await rendered(name, { ...plain, values });
+    expect(objects).toEqual(await rendered(name, { ...plain, values: { image, ...enabled } }));
   });
 
   test.each(["webhook", "reaper"])("has no key twice in the pods of the %s", async (component) => {

@@ -15,10 +15,14 @@ Look at a pod that gets ebb:             kubectl -n NAME run try --image x --dry
 Pods of {{ .Release.Namespace }} and kube-system never get it.
 {{- end }}
 {{- if .Values.reaper.enabled }}
-Stuck pods are ended after:              kubectl label namespace NAME ebb.dev/reap=true
+{{- $ended := .Values.reaper.dryRun | ternary "logged" "ended" }}
+{{ printf "Stuck pods are %s after:" $ended | printf "%-40s" }} kubectl label namespace {{ join " " .Values.reaper.reapNamespace | default "NAME" }} ebb.dev/reap=true
 {{- if .Values.reaper.allJobs }}
-Stuck pods of all Jobs are ended, but for those with ebb.dev/reap: "false".
+Stuck pods of all Jobs are {{ $ended }}, but for those with ebb.dev/reap: "false".
 {{- end }}
+{{- end }}
+{{- if or .Values.selector (and .Values.webhook.enabled .Values.webhook.namespaceSelector) }}
+Pods that selector or webhook.namespaceSelector does not match are left alone.
 {{- end }}
 What is wrong, and what to do:           ebb doctor
 `;

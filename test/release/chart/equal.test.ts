@@ -79,6 +79,19 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   });
 });
 
+// Helm 3 asks a cluster for them
+test("Helm 4 says after an installation what the values make of it", async () => {
+  const label = (names: string) => `kubectl label namespace ${names} ebb.dev/reap=true`;
+  const notes = async (values: object) =>
+    (await withValues("helm-4", ["install", "--dry-run=client"], { ...plain, values: { image, ...values } })).output;
+  const usual = await notes({ reaper: { enabled: true } });
+  expect(usual).toContain(`Stuck pods are ended after:              ${label("NAME")}`);
+  const reaper = { enabled: true, dryRun: true, reapNamespace: ["shop", "bank"] };
+  const other = await notes({ reaper, selector: [{ key: "app", operator: "Exists" }] });
+  expect(other).toContain(`Stuck pods are logged after:             ${label("shop bank")}`);
+  expect([usual, other].map((text) => text.includes("are left alone"))).toEqual([false, true]);
+});
+
 async function rendered(name: ProgramName, installed: Installed) {
   const { code, output } = await template(name, installed);
   if (code !== 0) throw new Error(`helm template: ${output}`);
@@ -88,12 +101,17 @@ async function rendered(name: ProgramName, installed: Installed) {
   return byName(objects);
 }
 
-async function template(name: ProgramName, { release, namespace, values }: Installed) {
+function template(name: ProgramName, installed: Installed) {
+  return withValues(name, ["template", "--kube-version", "1.36.3"], installed);
+}
+
+/** Runs `helm VERB RELEASE CHART` with values. */
+async function withValues(name: ProgramName, words: readonly string[], { release, namespace, values }: Installed) {
   using scratch = temporaryFolder();
   const file = join(scratch.path, "values.json");
   await Bun.write(file, JSON.stringify(values));
-  const words = ["template", release, chart, "--namespace", namespace, "--values", file, "--kube-version", "1.36.3"];
-  return await run(compiledProgram(name).path, ...words);
+  const [verb = "", ...flags] = [...words, "--namespace", namespace, "--values", file];
+  return await run(compiledProgram(name).path, verb, release, chart, ...flags);
 }
 
 async function printed({ namespace, flags, components }: Installed) {

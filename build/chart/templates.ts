@@ -144,7 +144,11 @@ const refusals: Readonly<Record<Component, readonly string[]>> = {
     `{{- fail "${needsRegistries.join(", ")}: no registry is asked; name some in webhook.registries" }}`,
     "{{- end }}",
   ],
-  reaper: [],
+  reaper: [
+    "{{- if and .Values.reaper.schedule (or .Values.podMonitor .Values.prometheusRule) (not .Values.webhook.enabled) }}",
+    '{{- fail "podMonitor, prometheusRule: a CronJob (reaper.schedule) has no metrics; leave them out" }}',
+    "{{- end }}",
+  ],
 };
 
 const otherwise: Readonly<Record<Component, readonly string[]>> = {

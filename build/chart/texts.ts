@@ -140,7 +140,11 @@ const usualRequestMiB = webhookOptions.maxRequestBytes.initial / 1024 / 1024;
 /** The named templates that the others include. */
 export const helpers = `{{- define "ebb.fullname" -}}
 {{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) }}
-{{- .Values.fullnameOverride | default $name | trunc 40 | trimSuffix "-" }}
+{{- $full := .Values.fullnameOverride | default $name | trunc 40 | trimSuffix "-" }}
+{{- if not (regexMatch "^[a-z][a-z0-9-]*$" $full) }}
+{{- fail (printf "fullnameOverride: no Service can be called %s, which has a dot or no letter first; set it, such as ebb" $full) }}
+{{- end }}
+{{- $full }}
 {{- end }}
 
 {{- define "ebb.chart" -}}

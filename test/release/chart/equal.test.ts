@@ -34,13 +34,20 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
     );
   }, 600_000);
 
-  test.each<[string, object, string]>([
+  test.each<[string, object, string, string?]>([
     ["no image", {}, "image.repository: expected the image that has ebb as /ebb"],
     ["Secrets without registries", { image, webhook: { pullSecrets: true } }, "no registry is asked"],
     ["an unknown value", { webhook: { al: true } }, "al"],
     ["to install nothing", { image, webhook: { enabled: false } }, "nothing would be installed"],
-  ])("refuses %s", async (_, values, message) => {
-    const { code, output } = await template(name, { ...plain, values });
+    ["a release that begins with a digit", { image }, "fullnameOverride: no Service can be called 1-ebb", "1"],
+    ["a release with a dot", { image }, "fullnameOverride: no Service can be called ebb.a", "ebb.a"],
+    [
+      "to monitor a CronJob",
+      { image, podMonitor: true, webhook: { enabled: false }, reaper: { enabled: true, schedule: "@hourly" } },
+      "podMonitor, prometheusRule: a CronJob (reaper.schedule) has no metrics",
+    ],
+  ])("refuses %s", async (_, values, message, release = "ebb") => {
+    const { code, output } = await template(name, { ...plain, release, values });
     expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining(message) });
   });
 

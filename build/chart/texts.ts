@@ -71,7 +71,7 @@ spec:
   volumes:
     - name: ca
       secret:
-        secretName: {{ $name }}-certificates
+        secretName: {{ $name }}-{{ .Values.webhook.certManager | ternary "tls" "certificates" }}
         items:
           - key: ca.crt
             path: ca.crt

@@ -25,8 +25,8 @@ function podValues(component: string): readonly Value[] {
     value("nodeSelector", {}, strings, "labels of the nodes for its pods, beside kubernetes.io/os: linux"),
     value("tolerations", [], { type: "array", items: { type: "object" } }, "the tolerations of its pods"),
     value("affinity", {}, { type: "object" }, "the affinity of its pods"),
-    value("podAnnotations", {}, strings, "annotations of its pods"),
-    value("podLabels", {}, strings, "labels of its pods"),
+    value("podAnnotations", {}, strings, "annotations of its pods, beside the chart's own"),
+    value("podLabels", {}, strings, "labels of its pods, beside the chart's own"),
   ];
 }
 
@@ -104,9 +104,12 @@ export function printValues(values: readonly Value[]): string {
   return `${lines.join("\n").trim()}\n`;
 }
 
-/** Returns the schema of the values. `global` is what Helm adds if the chart is a part of another one. */
+/**
+ * Returns the schema of the values. In a chart that is a part of another one, Helm adds `global`, and its condition is
+ * usually `enabled`.
+ */
 export function schemaOf(values: readonly Value[]): Schema {
-  const properties: Record<string, Schema> = { global: { type: "object" } };
+  const properties: Record<string, Schema> = { global: { type: "object" }, enabled: { type: "boolean" } };
   for (const { path, comment, schema, initial } of values) {
     const described = { description: comment.split("\n").join("; "), default: initial, ...schema };
     const [key = "", above = ""] = path.split(".").reverse();

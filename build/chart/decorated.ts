@@ -12,7 +12,7 @@ interface Decorated {
 interface PodOwner {
   readonly template: {
     readonly metadata: { readonly labels: object; readonly annotations: object };
-    readonly spec: { readonly nodeSelector: object; readonly containers: readonly Container[] };
+    readonly spec: { readonly containers: readonly Container[] };
   };
 }
 
@@ -47,8 +47,12 @@ function withPod(object: Decorated, component: Component): object {
 
 function templateWith({ template: { metadata, spec } }: PodOwner, component: Component): object {
   const own = (key: string) => yaml(`.Values.${component}.${key}`);
-  const added = (fields: object, key: string) => ({ ...fields, [own(key)]: "" });
-  const { nodeSelector, containers, ...rest } = spec;
+  // a key twice is no YAML: here the template's counts, because selectors and the webhook need it
+  const added = (fields: object, key: string) => {
+    const keys = Object.keys(fields).map((each) => JSON.stringify(each));
+    return { ...fields, [yaml(`omit (.Values.${component}.${key} | default dict) ${keys.join(" ")}`)]: "" };
+  };
+  const { containers, ...rest } = spec;
   const [container] = containers as [Container];
   const { resources } = container;
   const limits = component === "webhook" ? { memory: '{{ include "ebb.webhookMemory" . }}' } : resources.limits;
@@ -59,7 +63,7 @@ function templateWith({ template: { metadata, spec } }: PodOwner, component: Com
     },
     spec: {
       ...rest,
-      nodeSelector: added(nodeSelector, "nodeSelector"),
+      nodeSelector: { [yaml(`include "ebb.nodeSelector" .Values.${component} | fromJson`)]: "" },
       tolerations: own("tolerations"),
       affinity: own("affinity"),
       containers: [

@@ -1,11 +1,4 @@
-import {
-  ofLookUpsAlone,
-  ofOwnCa,
-  ofReaperAlone,
-  ofWebhookAlone,
-  passedOn,
-  toReaper,
-} from "../../src/core/cli/cluster/installation-options.ts";
+import { ofLookUpsAlone, ofOwnCa, passedOn, toReaper } from "../../src/core/cli/cluster/installation-options.ts";
 import type { Requirement } from "../../src/core/cli/cluster/label-selector.ts";
 import { methodKinds } from "../../src/core/reap/methods.ts";
 import type { Component, Installation, Manifest } from "../../src/kube/manifests/installation.ts";
@@ -16,7 +9,7 @@ import { decorated } from "./decorated.ts";
 import { args, each, given, plain, yaml } from "./marks.ts";
 import { printManifests, withIndents } from "./template.ts";
 import { addManifests, type Parts } from "./union.ts";
-import { argsOf, valueOfOption } from "./values.ts";
+import { argsOf } from "./values.ts";
 
 // The templates of the chart, from the functions of `ebb manifests`: they are called for all that values can choose, with
 // expressions of Helm in the place of names and texts. A template is the union of what they return.
@@ -133,35 +126,13 @@ export function templateOf(name: Component): string {
     addManifests(union, all, 1n << BigInt(at));
   }
   const lines = printManifests(union, { conditions, argsOf });
-  const whole = [
+  return withIndents([
     `{{- if .Values.${name}.enabled }}`,
     ...refusals[name],
     ...lines,
-    "{{- else }}",
-    ...idle(name),
+    ...otherwise[name],
     "{{- end }}",
-  ];
-  return withIndents(whole);
-}
-
-/** Returns the lines of a component that is not installed: they fail if the other is not either, or if it has options. */
-function idle(name: Component): readonly string[] {
-  const other = name === "webhook" ? "reaper" : "webhook";
-  const options = Object.keys(name === "webhook" ? ofWebhookAlone : ofReaperAlone).flatMap(
-    (key) => valueOfOption(key) ?? [],
-  );
-  const initials = options.map(({ path, initial }) => [path.replace(/.*\./, ""), initial]);
-  return [
-    `{{- if not .Values.${other}.enabled }}`,
-    '{{- fail "webhook.enabled, reaper.enabled: nothing would be installed; set one of them to true" }}',
-    "{{- end }}",
-    `{{- range $key, $initial := fromJson \`${JSON.stringify(Object.fromEntries(initials))}\` }}`,
-    `{{- $given := get $.Values.${name} $key }}`,
-    "{{- if and $given (ne (toJson $given) (toJson $initial)) }}",
-    `{{- fail (printf "${name}.%s: the ${name} is not installed; set ${name}.enabled to true, or leave it out" $key) }}`,
-    "{{- end }}",
-    "{{- end }}",
-  ];
+  ]);
 }
 
 const needsRegistries = Object.keys(ofLookUpsAlone).map((key) => `webhook.${key}`);
@@ -172,6 +143,18 @@ const refusals: Readonly<Record<Component, readonly string[]>> = {
     `{{- if and (or ${isGiven}) (not (or .Values.webhook.registries .Values.webhook.registryMirror)) }}`,
     `{{- fail "${needsRegistries.join(", ")}: no registry is asked; name some in webhook.registries" }}`,
     "{{- end }}",
+  ],
+  reaper: [
+    "{{- if and .Values.reaper.schedule (or .Values.podMonitor .Values.prometheusRule) (not .Values.webhook.enabled) }}",
+    '{{- fail "podMonitor, prometheusRule: a CronJob (reaper.schedule) has no metrics; leave them out" }}',
+    "{{- end }}",
+  ],
+};
+
+const otherwise: Readonly<Record<Component, readonly string[]>> = {
+  webhook: [
+    "{{- else if not .Values.reaper.enabled }}",
+    '{{- fail "webhook.enabled, reaper.enabled: nothing would be installed; set one of them to true" }}',
   ],
   reaper: [],
 };

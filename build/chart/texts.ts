@@ -15,10 +15,14 @@ Look at a pod that gets ebb:             kubectl -n NAME run try --image x --dry
 Pods of {{ .Release.Namespace }} and kube-system never get it.
 {{- end }}
 {{- if .Values.reaper.enabled }}
-Stuck pods are ended after:              kubectl label namespace NAME ebb.dev/reap=true
+{{- $ended := .Values.reaper.dryRun | ternary "logged" "ended" }}
+{{ printf "Stuck pods are %s after:" $ended | printf "%-40s" }} kubectl label namespace {{ join " " .Values.reaper.reapNamespace | default "NAME" }} ebb.dev/reap=true
 {{- if .Values.reaper.allJobs }}
-Stuck pods of all Jobs are ended, but for those with ebb.dev/reap: "false".
+Stuck pods of all Jobs are {{ $ended }}, but for those with ebb.dev/reap: "false".
 {{- end }}
+{{- end }}
+{{- if or .Values.selector (and .Values.webhook.enabled .Values.webhook.namespaceSelector) }}
+Pods that selector or webhook.namespaceSelector does not match are left alone.
 {{- end }}
 What is wrong, and what to do:           ebb doctor
 `;
@@ -55,24 +59,19 @@ spec:
     {{- end }}
   {{- end }}
   nodeSelector:
-    kubernetes.io/os: linux
-    {{- with .Values.webhook.nodeSelector }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- include "ebb.nodeSelector" .Values.webhook | fromJson | toYaml | nindent 4 }}
   {{- with .Values.webhook.tolerations }}
   tolerations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
   securityContext:
     runAsNonRoot: true
-    runAsUser: 65532
-    runAsGroup: 65532
     seccompProfile:
       type: RuntimeDefault
   volumes:
     - name: ca
       secret:
-        secretName: {{ $name }}-certificates
+        secretName: {{ $name }}-{{ .Values.webhook.certManager | ternary "tls" "certificates" }}
         items:
           - key: ca.crt
             path: ca.crt
@@ -141,7 +140,11 @@ const usualRequestMiB = webhookOptions.maxRequestBytes.initial / 1024 / 1024;
 /** The named templates that the others include. */
 export const helpers = `{{- define "ebb.fullname" -}}
 {{- $name := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) }}
-{{- .Values.fullnameOverride | default $name | trunc 40 | trimSuffix "-" }}
+{{- $full := .Values.fullnameOverride | default $name | trunc 40 | trimSuffix "-" }}
+{{- if not (regexMatch "^[a-z][a-z0-9-]*$" $full) }}
+{{- fail (printf "fullnameOverride: no Service can be called %s, which has a dot or no letter first; set it, such as ebb" $full) }}
+{{- end }}
+{{- $full }}
 {{- end }}
 
 {{- define "ebb.chart" -}}
@@ -159,6 +162,11 @@ export const helpers = `{{- define "ebb.fullname" -}}
 {{- $names = append $names (kindIs "map" . | ternary . (dict "name" .)).name }}
 {{- end }}
 {{- toJson $names }}
+{{- end }}
+
+{{- /* The node selector of a component's pods, as JSON. */}}
+{{- define "ebb.nodeSelector" -}}
+{{- merge dict (.nodeSelector | default dict) (dict "kubernetes.io/os" "linux") | toJson }}
 {{- end }}
 
 {{- /* A label selector as kubectl has it. */}}

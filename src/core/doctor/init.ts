@@ -6,7 +6,8 @@ import { type Finding, ofPod } from "./finding.ts";
 /** Reasons of a container that waits for its turn, or for its image and volumes: nothing has failed. */
 const usual = ["PodInitializing", "ContainerCreating"];
 
-const LONGEST = 500;
+/** The most characters of what others say. */
+export const LONGEST = 500;
 
 /**
  * Returns a finding for a pod that does not start because of how ebb gets into it, with the kubelet's reason: its init
@@ -53,9 +54,17 @@ function failureOf({ state, lastState }: JsonObject): string | undefined {
   const { exitCode, reason: how, message: last } = objectOf(ended);
   if (typeof exitCode === "number" && exitCode !== 0)
     return `fails: ${sentence(`exit code ${exitCode}, ${how}`, last)}`;
-  const { reason, message } = objectOf(waiting);
+  return cannotStart({ state }, correctImage);
+}
+
+/**
+ * Returns why the kubelet cannot start a container, and what to do; `ofImage` if its image cannot be pulled. Undefined if
+ * it runs, or only waits.
+ */
+export function cannotStart({ state }: JsonObject, ofImage: string): string | undefined {
+  const { reason, message } = objectOf(objectOf(state).waiting);
   if (typeof reason !== "string" || usual.includes(reason)) return undefined;
-  return `cannot start: ${sentence(reason, message)}${adviceOn(reason, textOf(message) ?? "")}`;
+  return `cannot start: ${sentence(reason, message)}${adviceOn(reason, textOf(message) ?? "", ofImage)}`;
 }
 
 /** Joins a reason and its message, without what the kubelet says of which pod it is. */
@@ -66,9 +75,9 @@ function sentence(reason: string, message: unknown): string {
 
 const correctImage = "; correct --image of the webhook or of ebb inject, or give the pod its imagePullSecrets";
 
-function adviceOn(reason: string, message: string): string {
+function adviceOn(reason: string, message: string, ofImage: string): string {
   if (message.includes("runAsNonRoot"))
     return "; its image needs a USER that is a number other than 0, as Dockerfile.distroless gives it, or the pod a securityContext.runAsUser";
-  if (/Image/.test(reason)) return correctImage;
+  if (/Image/.test(reason)) return ofImage;
   return "";
 }

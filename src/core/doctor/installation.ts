@@ -15,6 +15,8 @@ export interface Component {
   readonly image: string | undefined;
   /** The image from which pods get ebb (--image). Undefined if its arguments have none. */
   readonly gives: string | undefined;
+  /** Why replicas have not started, and what to do (`whyNotStarted`). */
+  readonly why?: string | undefined;
 }
 
 /** Summarises a Deployment of the installation. */
@@ -55,13 +57,18 @@ export function describeComponent({ component, namespace, name, ready, replicas,
  * other component: `registrationFindings` looks at the webhook.
  */
 export function componentFinding(component: Component): Finding | undefined {
-  const { namespace, name, ready, replicas } = component;
+  const { namespace, name, ready, replicas, why = inLog(component) } = component;
   if (component.component !== "reaper" || (ready >= replicas && replicas > 0)) return undefined;
   const object = `Deployment ${namespace}/${name}`;
-  if (replicas === 0) return { object, message: "it is scaled to 0 replicas, so the reaper ends no sidecar" };
-  const log = `kubectl -n ${namespace} logs --all-pods deployment/${name}`;
-  const message = `only ${ready} of its ${replicas} replicas are ready, so it may leave sidecars running; its log says why, for example a missing permission: ${log}`;
-  return { object, message };
+  if (replicas === 0) return { object, message: `the reaper ends no sidecar: ${scale(component)}` };
+  return {
+    object,
+    message: `only ${ready} of its ${replicas} replicas are ready, so it may leave sidecars running; ${why}`,
+  };
+}
+
+function inLog({ namespace, name }: Pick<Component, "namespace" | "name">): string {
+  return `its log says why, for example a missing permission: kubectl -n ${namespace} logs --all-pods deployment/${name}`;
 }
 
 /**
@@ -125,9 +132,12 @@ export function webhooksOf(registrations: readonly Registration[] | undefined): 
 
 /**
  * Returns what keeps a registered webhook from working: its Service does not exist, no replica is ready, or it has no
- * caBundle. Returns an empty list if it works.
+ * caBundle. Returns an empty list if it works. `components` say why replicas have not started.
  */
-export function registrationFindings(registration: Registration): readonly Finding[] {
+export function registrationFindings(
+  registration: Registration,
+  components: readonly Component[] = [],
+): readonly Finding[] {
   const { name, isRequired, isTrusted, service, isServiceThere, deployments } = registration;
   const object = `MutatingWebhookConfiguration ${name}`;
   const effect = isRequired ? "each pod that it selects is refused" : "pods start without ebb";
@@ -136,9 +146,24 @@ export function registrationFindings(registration: Registration): readonly Findi
     return [{ object, message }];
   }
   const isReady = deployments?.some(({ status }) => Number(objectOf(status).readyReplicas ?? 0) > 0);
-  const message = (what: string) => `${what}, so ${effect}`;
-  return [
-    ...(isReady === false ? [{ object, message: message(`no replica behind its Service ${service} is ready`) }] : []),
-    ...(isTrusted ? [] : [{ object, message: message("it has no caBundle") }]),
-  ];
+  const [namespace = "", deployment = ""] = service.split("/"); // they have the same name
+  if (isReady === false) {
+    const why = deployments?.map((each) => whyNoneReady(componentOf(each), components)).join("; or ");
+    const todo = why || "install the webhook again (ebb manifests webhook)";
+    return [{ object, message: `no replica behind its Service ${service} is ready, so ${effect}; ${todo}` }];
+  }
+  if (isTrusted) return [];
+  const log = inLog({ namespace, name: deployment });
+  const message = `it has no caBundle, so ${effect}; ${log}; with cert-manager: kubectl -n ${namespace} describe certificates`;
+  return [{ object, message }];
+}
+
+function scale({ namespace, name }: Pick<Component, "namespace" | "name">): string {
+  return `it is scaled to 0: kubectl -n ${namespace} scale --replicas=2 deployment/${name}`;
+}
+
+function whyNoneReady({ namespace, name, replicas }: Component, components: readonly Component[]): string {
+  if (replicas === 0) return scale({ namespace, name });
+  const known = components.find((each) => each.namespace === namespace && each.name === name);
+  return known?.why ?? inLog({ namespace, name });
 }

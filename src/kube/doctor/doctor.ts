@@ -79,7 +79,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
     ...inPods,
     components,
     findings: [
-      ...(registrations ?? []).flatMap(registrationFindings),
+      ...(registrations ?? []).flatMap((each) => registrationFindings(each, components)),
       ...(components ?? []).flatMap((each) => componentFinding(each) ?? []),
       ...(await formerReplicas(reader, components ?? [])),
       ...(await leftBindings(reader)),

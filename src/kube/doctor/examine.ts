@@ -1,4 +1,5 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
+import { NAME_LABEL } from "../../core/cluster/installed.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
 import { initFinding } from "../../core/doctor/init.ts";
 import type { Webhooks } from "../../core/doctor/installation.ts";
@@ -62,7 +63,7 @@ interface Known {
 }
 
 /**
- * Counts the pods that run, and those with ebb in them. Finds pods that asked for ebb and have none, or an older one, or
+ * Counts the pods that run, and those with ebb in them, without ebb's own. Finds pods that asked for ebb and have none, or an older one, or
  * that ebb's init container keeps from starting, or that get traffic while ebb waits; once for each owner.
  */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
@@ -75,8 +76,8 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
       `/api/v1${scope}/pods`,
       { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" },
       (pod) => {
-        const { namespace, deletionTimestamp } = objectOf(pod.metadata);
-        if (deletionTimestamp !== undefined) return;
+        const { namespace, labels: own, deletionTimestamp } = objectOf(pod.metadata);
+        if (deletionTimestamp !== undefined || objectOf(own)[NAME_LABEL] === "ebb") return;
         pods += 1;
         if (presenceOf(pod).kind === "present") injected += 1;
         const label = labels.get(String(namespace));

@@ -2,6 +2,7 @@ import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.
 import { COMPONENT_LABEL, OBJECTS, WEBHOOK } from "../../core/cluster/installed.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
 import { type Component, componentOf, formerFinding, type Registration } from "../../core/doctor/installation.ts";
+import { whyNotStarted } from "../../core/doctor/replicas.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 import type { Reader } from "./read.ts";
 
@@ -39,15 +40,29 @@ async function readService(reader: Reader, { place, ...registered }: Registered)
   const whole = { ...registered, service: `${namespace}/${name}` };
   if (service === "absent") return { ...whole, isServiceThere: false, deployments: [] };
   if (service === undefined) return { ...whole, isServiceThere: undefined, deployments: undefined };
-  const selector = Object.entries(objectOf(objectOf(service.spec).selector));
-  const query = { labelSelector: selector.map(([label, value]) => `${label}=${value}`).join(",") };
+  const query = withLabels(objectOf(service.spec).selector);
   const deployments = await reader.all(`/apis/apps/v1/namespaces/${namespace}/deployments`, query);
   return { ...whole, isServiceThere: true, deployments };
 }
 
+function withLabels(labels: unknown): { readonly labelSelector: string } {
+  const all = Object.entries(objectOf(labels)).map(([label, value]) => `${label}=${value}`);
+  return { labelSelector: all.join(",") };
+}
+
 /** Reads what of ebb is installed; undefined if Deployments may not be read. */
 export async function readComponents(reader: Reader): Promise<readonly Component[] | undefined> {
-  return (await reader.all("/apis/apps/v1/deployments", { labelSelector: OBJECTS }))?.map(componentOf);
+  const deployments = await reader.all("/apis/apps/v1/deployments", { labelSelector: OBJECTS });
+  return deployments && (await Promise.all(deployments.map((each) => readReplicas(reader, each))));
+}
+
+/** Reads the pods of a Deployment if it lacks replicas, because they may say why. */
+async function readReplicas(reader: Reader, deployment: JsonObject): Promise<Component> {
+  const component = componentOf(deployment);
+  if (component.ready >= component.replicas) return component;
+  const query = withLabels(objectOf(objectOf(deployment.spec).selector).matchLabels);
+  const pods = await reader.all(`/api/v1/namespaces/${component.namespace}/pods`, query);
+  return { ...component, why: whyNotStarted(deployment, pods ?? []) };
 }
 
 /** Finds replicas of an installed webhook that still inject another image than its Deployment says. */

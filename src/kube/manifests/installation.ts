@@ -98,9 +98,9 @@ export function namespaceOf(installation: Installation, component: Component): s
   return installation.namespace ?? nameOf(installation, component);
 }
 
-/** Returns the name of the Secret with the webhook's certificate. */
+/** Returns the name of the Secret with the webhook's certificate. cert-manager's is another one: it outlives an upgrade. */
 export function secretOf(installation: Installation): string {
-  return `${nameOf(installation, "webhook")}-certificates`;
+  return `${nameOf(installation, "webhook")}-${installation.certManager ? "tls" : "certificates"}`;
 }
 
 /**

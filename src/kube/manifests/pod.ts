@@ -15,7 +15,10 @@ export interface PodPlan {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the spec of a component's pod, which Pod Security's `restricted` admits. */
+/**
+ * Returns the spec of a component's pod, which Pod Security's `restricted` admits. Its user is the image's, because
+ * OpenShift refuses any but the namespace's own.
+ */
 export function podSpec(installation: Installation, plan: PodPlan) {
   const { imagePullSecrets, priorityClass } = installation;
   const { component, hasToken, more = {} } = plan;
@@ -28,12 +31,7 @@ export function podSpec(installation: Installation, plan: PodPlan) {
     ...(imagePullSecrets.length === 0 ? {} : { imagePullSecrets: imagePullSecrets.map((name) => ({ name })) }),
     nodeSelector: { "kubernetes.io/os": "linux" },
     ...more,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: 65532,
-      runAsGroup: 65532,
-      seccompProfile: { type: "RuntimeDefault" },
-    },
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
     terminationGracePeriodSeconds: 30,
     containers: [container(installation, plan)],
     ...(volumes.length === 0 ? {} : { volumes }),

@@ -144,7 +144,12 @@ function injectionOf(pod: KubeObject, image: string | undefined): (typeof inject
 }
 
 function addGauges(registry: Registry, { leads, depth, underWay, missingRights, syncedAt }: ReaperGauges): void {
-  addGauge(registry, "ebb_reaper_leader", "1 if this replica leads: only the leader acts.", () => Number(leads()));
+  addGauge(
+    registry,
+    "ebb_reaper_leader",
+    "1 if this replica leads: only the leader acts. With --dry-run each replica leads.",
+    () => Number(leads()),
+  );
   addGauge(registry, "ebb_reaper_queue_depth", "Pods that are waiting to be judged or reaped.", depth);
   addGauge(
     registry,

@@ -126,7 +126,7 @@ interface Leadership {
 type ElectionSettings = Omit<LeaseSettings, "api" | "periods">;
 
 /**
- * Creates the leader election; without a Lease this replica acts without one. Its requests are not rate-limited: waiting
+ * Creates the leader election; without a Lease this replica leads. Its requests are not rate-limited: waiting
  * could cost the Lease. `refused` takes their errors.
  */
 function electLeader(
@@ -135,7 +135,7 @@ function electLeader(
   refused: (error: unknown) => void,
   context: ApiContext,
 ): Leadership {
-  let isLeader = false;
+  let isLeader = lease === undefined;
   let movedAt = performance.now();
   const atOnce = async (): Promise<void> => {
     movedAt = performance.now();

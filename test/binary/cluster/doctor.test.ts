@@ -73,3 +73,28 @@ test("owners whose pods a quota refuses are named if the pods are to have ebb", 
     ],
   });
 });
+
+test("an installation that does not start is named with the kubelet's reason, and its pods are not counted", async () => {
+  await using cluster = startWhole();
+  const labels = { "app.kubernetes.io/name": "ebb", "app.kubernetes.io/component": "reaper" };
+  const { answer } = cluster.api;
+  const metadata = { namespace: "shop", name: "ebb-reaper", labels };
+  const deployment = { metadata, spec: { replicas: 2, selector: { matchLabels: labels } }, status: {} };
+  cluster.api.answer = (request, url) =>
+    url.pathname === "/apis/apps/v1/deployments" && url.searchParams.has("labelSelector")
+      ? Response.json({ metadata: {}, items: [deployment] })
+      : answer?.(request, url);
+  const waiting = { reason: "ImagePullBackOff", message: "Back-off pulling image" };
+  const containers = [{ name: "reaper", command: ["/ebb", "reaper"] }];
+  const status = { phase: "Pending", containerStatuses: [{ name: "reaper", restartCount: 0, state: { waiting } }] };
+  cluster.put({ metadata: { namespace: "shop", name: "ebb-reaper-0", labels }, spec: { containers }, status });
+  expect(await findings(cluster)).toEqual({
+    code: 1,
+    lines: [
+      expect.stringMatching(
+        /^Deployment shop\/ebb-reaper: only 0 of its 2 .*; its pod ebb-reaper-0 cannot start: ImagePullBackOff: Back-off/,
+      ),
+      "0 pods, 0 with ebb: 1 finding",
+    ],
+  });
+});

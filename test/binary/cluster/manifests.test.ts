@@ -203,6 +203,7 @@ describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `eb
     const [volume] = podOf(all).volumes;
     expect(certificate.spec.dnsNames).toContain(`${name}.${namespace}.svc`);
     expect(volume.secret.secretName).toBe(certificate.spec.secretName);
+    expect(certificate.spec.secretName).toBe(`${name}-tls`); // -certificates would be in the way of a CA of its own
     expect(volumeMounts).toEqual([{ name: volume.name, mountPath: "/certificates", readOnly: true }]);
     expect(args).toContain("--cert-dir=/certificates");
     expect(annotations).toEqual({ "cert-manager.io/inject-ca-from": `${namespace}/${certificate.metadata.name}` });

@@ -82,7 +82,7 @@ test("of two only one acts; when it goes, the other does, and tells nobody twice
   for (const end of finish) end();
 });
 
-test("with --dry-run it says once what it would do, does nothing, and asks for no Lease", async () => {
+test("with --dry-run it says once what it would do, does nothing, and leads without a Lease", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("done"));
   await using reaper = await startReaper(cluster, "--dry-run");
@@ -93,6 +93,7 @@ test("with --dry-run it says once what it would do, does nothing, and asks for n
   await until("of the other too", () => reaper.said("pod is stuck").length > 1 || undefined, LONG_MS);
   expect(reaper.said("pod is stuck").map(({ pod }) => pod)).toEqual(["done", "more"]);
   expect({ told: cluster.told, lease: holderOf(cluster) }).toEqual({ told: [], lease: undefined });
+  expect(await metric(reaper, "ebb_reaper_leader")).toBe(1);
 });
 
 test("a right that is gone for a moment blames no sidecar, and the pod is ended once it is back", async () => {

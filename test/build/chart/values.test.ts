@@ -52,8 +52,8 @@ test.each<[string, object]>([
   expect(isValid(values)).toBe(false);
 });
 
-test("the chart may be a part of another one, which has global values", () => {
-  expect(isValid({ ...initial, global: { any: "thing" } })).toBe(true);
+test("the chart may be a part of another one, which has global values, and enables it", () => {
+  expect(isValid({ ...initial, global: { any: "thing" }, enabled: true })).toBe(true);
 });
 
 describe("a value in a comment is one that the schema takes:", () => {

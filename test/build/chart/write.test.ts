@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { chartFiles } from "../../../build/chart/chart.ts";
 import { digestOf } from "../../../build/evidence/sums.ts";
 import { version } from "../../../package.json";
 import { temporaryFolder } from "../../harness.ts";
@@ -27,4 +28,10 @@ test("npm run chart writes the same bytes each time, with the image's name that 
     return paths.map((path) => `${path.slice(folder.path.length)} ${digestOf(readFileSync(path))}`);
   });
   expect(digests[0]).toEqual(digests[1] as string[]);
+});
+
+test.each(["webhook", "reaper", "tests/webhook"])("a pod of templates/%s.yaml names no user", (name) => {
+  const text = chartFiles("").get(`templates/${name}.yaml`);
+  expect(text).toContain("runAsNonRoot: true");
+  expect(text?.match(/runAs(User|Group)/)).toBeNull(); // OpenShift refuses any but the namespace's own
 });

@@ -5,7 +5,7 @@ import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { kubectl, tryKubectl } from "../kubectl.ts";
 import { podOf } from "../objects.ts";
-import { inject, startInstallation } from "./installation.ts";
+import { inject, installation, startInstallation } from "./installation.ts";
 
 // `ebb doctor` at a terminal, from a webhook that works to one that somebody removed by halves.
 
@@ -79,6 +79,24 @@ test("what asked for ebb and has none, or another one, and a leftover registrati
   expect(await tryKubectl(command.split(" "))).toMatchObject({ code: 0, stderr: "" });
   await kubectl(["delete", "mutatingwebhookconfiguration", name]);
   expect(about(name, (await lines()).lines).filter((line) => line.includes("left over"))).toEqual([]);
+}, 300_000);
+
+test("an installation that does not start is named with the reason of the API server, then of the kubelet", async () => {
+  await using installed = await installation("--replicas", "1", "--image", "localhost/none:1");
+  const { here, name } = installed;
+  const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none" }, spec: { hard: { pods: "0" } } };
+  await here.apply([quota]);
+  await installed.kubectl("apply", "--server-side");
+  const untilNamed = (why: string) =>
+    here.until(why, async () => {
+      const { lines: all } = await lines("--namespace", here.name);
+      return about(`Configuration ${name}:`, all).some((line) => line.includes(`so pods start without ebb; ${why}`));
+    });
+  await untilNamed(`its pods are refused: pods "${name}-`);
+  await here.kubectl("delete", "resourcequota/none");
+  await untilNamed(`its pod ${name}-`);
+  const [pod] = await here.pods("app.kubernetes.io/component=webhook");
+  await untilNamed(`its pod ${pod?.metadata.name} cannot start: `);
 }, 300_000);
 
 test("a namespace that does not exist is exit code 64", async () => {

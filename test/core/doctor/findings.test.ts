@@ -228,7 +228,8 @@ describe("a container of an injected pod whose command was not known", () => {
 });
 
 describe("a registration", () => {
-  const deployments = [{ status: { readyReplicas: 1 } }];
+  const webhook = { metadata: { namespace: "ns", name: "ebb-webhook" } };
+  const deployments = [{ ...webhook, status: { readyReplicas: 1 } }];
   const fine: Registration = {
     ...{ name: "ebb-webhook", isRequired: true, isTrusted: true, service: "ns/ebb-webhook" },
     ...{ isServiceThere: true, deployments },
@@ -246,10 +247,17 @@ describe("a registration", () => {
     ],
     [
       "without replicas",
-      { deployments: [{ status: {} }], isRequired: false },
-      [/is ready, so pods start without ebb$/],
+      { deployments: [{ ...webhook, status: {} }], isRequired: false },
+      [/is ready, so pods start without ebb; its log says why.* -n ns logs --all-pods deployment\/ebb-webhook$/],
     ],
-    ["that nobody trusts", { isTrusted: false }, [/^it has no caBundle, so each pod that it selects is refused$/]],
+    ["without replicas, that nobody trusts", { deployments: [{}], isTrusted: false }, [/^no replica .* is ready/]],
+    ["that is scaled down", { deployments: [{ ...webhook, spec: { replicas: 0 } }] }, [/-n ns scale --replicas=2 /]],
+    ["without a Deployment", { deployments: [] }, [/is ready, so .*; install the webhook again/]],
+    [
+      "that nobody trusts",
+      { isTrusted: false },
+      [/^it has no caBundle, so each pod that it selects is refused; its log .*deployment\/ebb-webhook; with cert-m/],
+    ],
   ])("%s", (_, changes, messages) => {
     const found = registrationFindings({ ...fine, ...changes });
     const object = "MutatingWebhookConfiguration ebb-webhook";

@@ -5,6 +5,7 @@ import {
   describeComponent,
   formerFinding,
 } from "../../../src/core/doctor/installation.ts";
+import { whyNotStarted } from "../../../src/core/doctor/replicas.ts";
 
 const deployment = (component: string, replicas: number, readyReplicas?: number) =>
   componentOf({
@@ -28,6 +29,44 @@ test.each<[string, ReturnType<typeof componentOf>, RegExp | undefined]>([
   const found = componentFinding(component)?.message;
   if (message === undefined) expect(found).toBeUndefined();
   else expect(found).toMatch(message);
+});
+
+const refused = { conditions: [{ type: "ReplicaFailure", status: "True", message: "exceeded quota: q" }] };
+const unscheduled = { conditions: [{ type: "PodScheduled", status: "False", message: "0/1 nodes" }] };
+const waits = (reason: string, message?: string, restartCount = 0) => ({
+  containerStatuses: [{ name: "reaper", restartCount, state: { waiting: { reason, message } } }],
+});
+
+test.each<[string, object, object, string | undefined]>([
+  ["refused", refused, {}, "its pods are refused: exceeded quota: q; change that rule,"],
+  ["without a node", {}, unscheduled, "its pod reaper-0 has no node: 0/1 nodes; add one,"],
+  [
+    "whose image cannot be pulled",
+    {},
+    waits("ImagePullBackOff", "Back-off"),
+    "its pod reaper-0 cannot start: ImagePullBackOff: Back-off; correct --image, or --image-pull-secret",
+  ],
+  [
+    "whose image runs as root",
+    {},
+    waits("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"),
+    "its pod reaper-0 cannot start: CreateContainerConfigError: container has runAsNonRoot and image will run as root; its image needs a USER",
+  ],
+  [
+    "whose Secret is missing",
+    {},
+    waits("ContainerCreating"),
+    "its pod reaper-0 waits for its image or a volume: kubectl -n ns d",
+  ],
+  ["that have started, and failed", {}, waits("CrashLoopBackOff", "back-off 5m0s", 3), undefined],
+])("replicas %s: why they have not started", (_, ofDeployment, ofPod, expected) => {
+  const pods = [{ metadata: { namespace: "ns", name: "reaper-0" }, status: ofPod }];
+  const why = whyNotStarted({ status: ofDeployment }, pods);
+  if (expected === undefined) expect(why).toBeUndefined();
+  else expect(why).toStartWith(expected);
+  expect(componentFinding({ ...deployment("reaper", 1), why })?.message).toEndWith(
+    why ?? "logs --all-pods deployment/ebb-reaper",
+  );
 });
 
 test("replicas of before that still answer are named, with how to wait for them", () => {

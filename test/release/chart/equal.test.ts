@@ -34,24 +34,43 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
     );
   }, 600_000);
 
-  test.each<[string, object, string]>([
+  test.each<[string, object, string, string?]>([
     ["no image", {}, "image.repository: expected the image that has ebb as /ebb"],
     ["Secrets without registries", { image, webhook: { pullSecrets: true } }, "no registry is asked"],
     ["an unknown value", { webhook: { al: true } }, "al"],
     ["to install nothing", { image, webhook: { enabled: false } }, "nothing would be installed"],
+    ["a release that begins with a digit", { image }, "fullnameOverride: no Service can be called 1-ebb", "1"],
+    ["a release with a dot", { image }, "fullnameOverride: no Service can be called ebb.a", "ebb.a"],
     [
-      "options of a reaper that is not installed",
-      { image, reaper: { qps: 20 } },
-      "reaper.qps: the reaper is not installed; set reaper.enabled to true, or leave it out",
+      "to monitor a CronJob",
+      { image, podMonitor: true, webhook: { enabled: false }, reaper: { enabled: true, schedule: "@hourly" } },
+      "podMonitor, prometheusRule: a CronJob (reaper.schedule) has no metrics",
     ],
-    [
-      "options of a webhook that is not installed",
-      { image, webhook: { enabled: false, failurePolicy: "Fail" }, reaper: { enabled: true } },
-      "webhook.failurePolicy: the webhook is not installed",
-    ],
-  ])("refuses %s", async (_, values, message) => {
-    const { code, output } = await template(name, { ...plain, values });
+  ])("refuses %s", async (_, values, message, release = "ebb") => {
+    const { code, output } = await template(name, { ...plain, release, values });
     expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining(message) });
+  });
+
+  test.each([
+    ["webhook", { pullSecrets: true, failurePolicy: "Fail" }],
+    ["reaper", { qps: 20, dryRun: true }],
+  ])("ignores the options of the %s if it is switched off", async (off, options) => {
+    const enabled = { webhook: { enabled: off !== "webhook" }, reaper: { enabled: off !== "reaper" } };
+    const values = { image, ...enabled, [off]: { ...options, enabled: false } };
+    const objects = await rendered(name, { ...plain, values });
+    expect(objects).toEqual(await rendered(name, { ...plain, values: { image, ...enabled } }));
+  });
+
+  test.each(["webhook", "reaper"])("has no key twice in the pods of the %s", async (component) => {
+    const podLabels = { "app.kubernetes.io/component": "mine", team: "a" };
+    const podAnnotations = { "ebb.dev/inject": "true", team: "a" };
+    const nodeSelector = { "kubernetes.io/os": "other", team: "a" };
+    const own = { enabled: true, podLabels, podAnnotations, nodeSelector };
+    const objects = await rendered(name, { ...plain, values: { image, [component]: own } });
+    const { metadata, spec } = objects[`Deployment mesh ebb-${component}`].spec.template;
+    expect(metadata.labels).toMatchObject({ "app.kubernetes.io/component": component, team: "a" });
+    expect(metadata.annotations).toEqual({ "ebb.dev/inject": "false", team: "a" });
+    expect(spec.nodeSelector).toEqual(nodeSelector);
   });
 
   test.each<[string, object, readonly string[]]>([
@@ -67,6 +86,19 @@ describe.each(["helm", "helm-4"] as const)("%s", (name) => {
   });
 });
 
+// Helm 3 asks a cluster for them
+test("Helm 4 says after an installation what the values make of it", async () => {
+  const label = (names: string) => `kubectl label namespace ${names} ebb.dev/reap=true`;
+  const notes = async (values: object) =>
+    (await withValues("helm-4", ["install", "--dry-run=client"], { ...plain, values: { image, ...values } })).output;
+  const usual = await notes({ reaper: { enabled: true } });
+  expect(usual).toContain(`Stuck pods are ended after:              ${label("NAME")}`);
+  const reaper = { enabled: true, dryRun: true, reapNamespace: ["shop", "bank"] };
+  const other = await notes({ reaper, selector: [{ key: "app", operator: "Exists" }] });
+  expect(other).toContain(`Stuck pods are logged after:             ${label("shop bank")}`);
+  expect([usual, other].map((text) => text.includes("are left alone"))).toEqual([false, true]);
+});
+
 async function rendered(name: ProgramName, installed: Installed) {
   const { code, output } = await template(name, installed);
   if (code !== 0) throw new Error(`helm template: ${output}`);
@@ -76,12 +108,17 @@ async function rendered(name: ProgramName, installed: Installed) {
   return byName(objects);
 }
 
-async function template(name: ProgramName, { release, namespace, values }: Installed) {
+function template(name: ProgramName, installed: Installed) {
+  return withValues(name, ["template", "--kube-version", "1.36.3"], installed);
+}
+
+/** Runs `helm VERB RELEASE CHART` with values. */
+async function withValues(name: ProgramName, words: readonly string[], { release, namespace, values }: Installed) {
   using scratch = temporaryFolder();
   const file = join(scratch.path, "values.json");
   await Bun.write(file, JSON.stringify(values));
-  const words = ["template", release, chart, "--namespace", namespace, "--values", file, "--kube-version", "1.36.3"];
-  return await run(compiledProgram(name).path, ...words);
+  const [verb = "", ...flags] = [...words, "--namespace", namespace, "--values", file];
+  return await run(compiledProgram(name).path, verb, release, chart, ...flags);
 }
 
 async function printed({ namespace, flags, components }: Installed) {

@@ -1,6 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf, textsOf } from "../base/json.ts";
 import { COMPONENT_LABEL } from "../cluster/installed.ts";
 import type { Finding } from "./finding.ts";
+import type { Selection } from "./selection.ts";
 
 /** An installed webhook or reaper, as its Deployment says. */
 export interface Component {
@@ -96,6 +97,8 @@ export interface Registration {
   readonly isRequired: boolean;
   /** It has a caBundle. */
   readonly isTrusted: boolean;
+  /** The label selectors of each of its webhooks. */
+  readonly selectors: readonly Omit<Selection, "all">[];
   /** Its Service, as `NAMESPACE/NAME`. */
   readonly service: string;
   /** Undefined if the Service may not be read. */
@@ -112,22 +115,29 @@ export interface Webhooks {
   readonly answering: number | undefined;
   /** The images from which pods get ebb now. Empty if they are not known. */
   readonly images: readonly string[];
-  /** Whether any of them runs with --all. */
-  readonly all: boolean;
+  /** Which pods those with a Service are asked about. Empty if that is not known. */
+  readonly selections: readonly Selection[];
 }
 
 /** Summarises the registered webhooks. `registrations` is undefined if they may not be read. */
 export function webhooksOf(registrations: readonly Registration[] | undefined): Webhooks {
-  const deployments = (registrations ?? []).flatMap(({ deployments }) => deployments ?? []);
-  const calls = deployments.map(({ spec }) => argsOf(objectOf(objectOf(spec).template).spec));
-  const images = calls.flatMap((args) => imageIn(args) ?? []);
-  const answering = registrations?.filter(({ isServiceThere }) => isServiceThere !== false).length;
+  const images = (registrations ?? []).flatMap(callsOf).flatMap((args) => imageIn(args) ?? []);
+  const answering = registrations?.filter(({ isServiceThere }) => isServiceThere !== false);
+  const selections = answering?.flatMap((registration) => {
+    const all = callsOf(registration).some((args) => args.includes("--all"));
+    return registration.selectors.map((each) => ({ ...each, all }));
+  });
   return {
     count: registrations?.length,
-    answering,
+    answering: answering?.length,
     images: [...new Set(images)],
-    all: calls.some((args) => args.includes("--all")),
+    selections: selections ?? [],
   };
+}
+
+/** Returns the arguments of each Deployment behind a registration. */
+function callsOf({ deployments }: Registration): readonly (readonly string[])[] {
+  return (deployments ?? []).map(({ spec }) => argsOf(objectOf(objectOf(spec).template).spec));
 }
 
 /**

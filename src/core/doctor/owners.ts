@@ -4,7 +4,8 @@ import { INSTALL } from "../inject/annotation-names.ts";
 import { podsIn } from "../inject/workload.ts";
 import type { Finding } from "./finding.ts";
 import { annotationFindings } from "./pods.ts";
-import { presenceOf, requestedBy } from "./presence.ts";
+import { presenceOf } from "./presence.ts";
+import { requestOf, type Selection } from "./selection.ts";
 
 /** The field selector of Events of owners that could not create a pod. */
 export const REFUSALS = "reason=FailedCreate";
@@ -40,10 +41,18 @@ export function refusalFinding({ involvedObject, message }: JsonObject): Refused
   return { ...owner, by: said.includes(INSTALL) ? "ebb-install" : "rule", object, message: told };
 }
 
-/** Reports whether an owner's pods have ebb by their template, or are to have it. `label` is its namespace's. */
-export function wantsEbb({ spec }: JsonObject, label: string | undefined, all: boolean): boolean {
+/**
+ * Reports whether an owner's pods have ebb by their template, or are to have it. `namespace` has the labels of its
+ * namespace.
+ */
+export function wantsEbb(
+  { spec }: JsonObject,
+  namespace: JsonObject | undefined,
+  selections: readonly Selection[],
+): boolean {
   const template = objectOf(objectOf(spec).template);
-  return presenceOf(template).kind === "present" || requestedBy(template, { label, all }) !== undefined;
+  const { by, isCovered } = requestOf(template, namespace, selections);
+  return presenceOf(template).kind === "present" || (by !== undefined && isCovered);
 }
 
 /** Reports whether an owner still lacks pods. A Job that is over, or that has an active or succeeded pod, does not. */

@@ -10,27 +10,33 @@ import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
 import { type Finding, ofPod } from "./finding.ts";
 import type { Webhooks } from "./installation.ts";
-import { presenceOf, requestedBy } from "./presence.ts";
+import { presenceOf } from "./presence.ts";
+import { requestOf } from "./selection.ts";
 
 /**
  * Returns a finding for a pod that asks for ebb and has none, or that has it from another image than the webhooks
- * inject now. `label` is ebb.dev/inject of its namespace. Returns undefined if nothing is wrong.
+ * inject now. `namespace` has the labels of its namespace. Returns undefined if nothing is wrong.
  */
-export function podFinding(pod: JsonObject, label: string | undefined, webhooks: Webhooks): Finding | undefined {
+export function podFinding(
+  pod: JsonObject,
+  namespace: JsonObject | undefined,
+  webhooks: Webhooks,
+): Finding | undefined {
   const again = howAgain(pod);
   const presence = presenceOf(pod);
-  const by = requestedBy(pod, { label, all: webhooks.all });
+  const { by, isCovered } = requestOf(pod, namespace, webhooks.selections);
   if (presence.kind === "present") {
     const { image } = presence;
     const { images } = webhooks;
     if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
     // if only a manifest has put ebb there, each new pod has the same image again
-    const how = by === undefined ? inManifest(images) : again;
+    const how = by === undefined || !isCovered ? inManifest(images) : again;
     return ofPod(pod, `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}: ${how}`);
   }
   const { skipped } = presence;
   const left = skipped === undefined ? undefined : `the webhook left it as it is: ${skipped}; after that: `;
-  const why = by === undefined ? undefined : (left ?? whyMissing(pod, by, webhooks));
+  const why =
+    by === undefined ? undefined : (left ?? whyMissing(pod, by, { answering: webhooks.answering, isCovered }));
   if (by === undefined || why === undefined) return undefined;
   const asks = by === "annotation" ? "it asks for ebb" : "it should have ebb";
   return ofPod(pod, `${asks} (${words[by]}) and has none: ${why}${again}`);
@@ -138,6 +144,9 @@ const words = {
   "--all": "the webhook's --all",
 };
 
+const outside =
+  "no selector of the webhook covers it (--selector, --namespace-selector; never kube-system or the webhook's own namespace): change that, or the labels";
+
 const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(), entrypoints: new Map() } as const;
 
 /**
@@ -145,7 +154,11 @@ const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(
  * right: the webhook leaves a pod as it is if only --all selects it and ebb cannot be put into it, or if there is
  * nothing to change. What it cannot do without a registry, it says in the pod's ebb.dev/status.
  */
-function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webhooks): string | undefined {
+function whyMissing(
+  pod: JsonObject,
+  by: keyof typeof words,
+  { answering, isCovered }: Pick<Webhooks, "answering"> & { readonly isCovered: boolean },
+): string | undefined {
   const injection = injectPod(pod, nobodys);
   if (injection.kind === "refused") {
     if (by === "--all") return undefined;
@@ -153,6 +166,7 @@ function whyMissing(pod: JsonObject, by: keyof typeof words, { answering }: Webh
     return `${problems.join("; ")}; after that: `;
   }
   if (injection.kind === "unchanged" || (injection.kind === "skipped" && by === "--all")) return undefined;
+  if (!isCovered) return `${outside}; after that: `;
   if (answering === 0) return "no webhook is installed: install it (ebb manifests webhook), then ";
   const late = by === "annotation" ? "" : ", or the pod is older than that";
   return `no webhook answered when it was created${late}: `;

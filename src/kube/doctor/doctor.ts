@@ -18,7 +18,7 @@ import type { Signals } from "../../system/process/signals.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { connect } from "../api/client.ts";
 import { stopsOf } from "../controller/stops.ts";
-import { askLabels, examinePods, examineWorkloads, readNamespaces, refusedOwners } from "./examine.ts";
+import { examinePods, examineWorkloads, labelsOf, readNamespaces, refusedOwners } from "./examine.ts";
 import { formerReplicas, leftBindings, readComponents, readRegistrations } from "./installation.ts";
 import { createReader, type Reader } from "./read.ts";
 
@@ -70,7 +70,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
   const registrations = await readRegistrations(reader);
   const webhooks = webhooksOf(registrations);
   const namespaces = await readNamespaces(reader, names);
-  const labels = askLabels(namespaces);
+  const labels = labelsOf(namespaces);
   const inPods = await examinePods(reader, scopes, { labels, webhooks });
   const components = await readComponents(reader);
   const reaper = components === undefined || components.some(({ component }) => component === "reaper");

@@ -20,15 +20,15 @@ import type { Reader } from "./read.ts";
 // In all functions here `scopes` are parts of paths: `/namespaces/NAME`, or an empty one for the whole cluster.
 
 /**
- * Reads the named namespaces, or all if none is named. Of each it keeps only the name and what is ebb's. One that may
- * not be read is left out.
+ * Reads the named namespaces, or all if none is named. Of each it keeps only the name, the labels and ebb's annotations.
+ * One that may not be read is left out.
  * @throws Failure 64 if one that was named does not exist
  */
 export async function readNamespaces(reader: Reader, names: readonly string[]): Promise<readonly JsonObject[]> {
   const found: JsonObject[] = [];
   const keep = ({ metadata }: JsonObject): void => {
     const { name, labels, annotations } = objectOf(metadata);
-    found.push({ metadata: { name, labels: ownIn(labels), annotations: ownIn(annotations) } });
+    found.push({ metadata: { name, labels, annotations: ownIn(annotations) } });
   };
   if (names.length === 0) await reader.each("/api/v1/namespaces", {}, keep);
   for (const name of names) {
@@ -40,25 +40,23 @@ export async function readNamespaces(reader: Reader, names: readonly string[]): 
   return found;
 }
 
-/** Returns ebb's own labels or annotations only: a cluster may have thousands of namespaces. */
+/** Returns ebb's own annotations only: a cluster may have thousands of namespaces. */
 function ownIn(all: unknown): JsonObject {
   return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isEbbKey(name)));
 }
 
-/** Returns the value of the label ebb.dev/inject of each namespace that has it, by the namespace's name. */
-export function askLabels(namespaces: readonly JsonObject[]): ReadonlyMap<string, string> {
-  const labels = new Map<string, string>();
-  for (const { metadata } of namespaces) {
-    const { name, labels: all } = objectOf(metadata);
-    const label = textOf(objectOf(all)[ASK]);
-    if (label !== undefined) labels.set(String(name), label);
-  }
-  return labels;
+/** The labels of each namespace that could be read, by its name. */
+type Labels = ReadonlyMap<string, JsonObject>;
+
+export function labelsOf(namespaces: readonly JsonObject[]): Labels {
+  return new Map(
+    namespaces.map(({ metadata }) => [String(objectOf(metadata).name), objectOf(objectOf(metadata).labels)]),
+  );
 }
 
-/** What is known of the cluster. `labels`: the value of ebb.dev/inject by namespace, if it has the label. */
+/** What is known of the cluster. */
 interface Known {
-  readonly labels: ReadonlyMap<string, string>;
+  readonly labels: Labels;
   readonly webhooks: Webhooks;
 }
 
@@ -80,9 +78,13 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
         if (deletionTimestamp !== undefined || objectOf(own)[NAME_LABEL] === "ebb") return;
         pods += 1;
         if (presenceOf(pod).kind === "present") injected += 1;
-        const label = labels.get(String(namespace));
-        const finding = podFinding(pod, label, webhooks);
-        const others = [...annotationFindings(pod, label), ...readinessFindings(pod), ...unwrappedFindings(pod)];
+        const ofNamespace = labels.get(String(namespace));
+        const finding = podFinding(pod, ofNamespace, webhooks);
+        const others = [
+          ...annotationFindings(pod, textOf(ofNamespace?.[ASK])),
+          ...readinessFindings(pod),
+          ...unwrappedFindings(pod),
+        ];
         for (const each of finding === undefined ? others : [finding, ...others]) {
           if (isFirst(pod, each)) findings.push(each);
         }
@@ -143,7 +145,7 @@ async function stillLacksPods(
   const found = collection === undefined ? undefined : await reader.get(`${collection}/${name}`);
   if (found === undefined) return by !== "rule";
   if (found === "absent" || objectOf(found.metadata).uid !== uid || !lacksPods(found)) return false;
-  return by !== "rule" || wantsEbb(found, labels.get(namespace), webhooks.all);
+  return by !== "rule" || wantsEbb(found, labels.get(namespace), webhooks.selections);
 }
 
 const workloads = ["Job", "CronJob", "Deployment", "StatefulSet", "DaemonSet"];
@@ -155,22 +157,19 @@ function collectionOf(kind: string, scope: string): string | undefined {
   return isKnown ? `/apis/${group}/v1${scope}/${kind.toLowerCase()}s` : undefined;
 }
 
-/**
- * Finds annotations and labels on workloads that were meant for their pods. `labels` maps each namespace that has an
- * ebb.dev/inject label to its value.
- */
+/** Finds annotations and labels on workloads that were meant for their pods. */
 export async function examineWorkloads(
   reader: Reader,
   scopes: readonly string[],
-  labels: ReadonlyMap<string, string>,
+  labels: Labels,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const scope of scopes) {
     for (const kind of workloads) {
       // the objects of a list do not say of which kind they are
       const found = (each: JsonObject): void => {
-        const label = labels.get(String(objectOf(each.metadata).namespace));
-        findings.push(...workloadFindings({ ...each, kind }, label));
+        const ofNamespace = labels.get(String(objectOf(each.metadata).namespace));
+        findings.push(...workloadFindings({ ...each, kind }, textOf(ofNamespace?.[ASK])));
       };
       await reader.each(collectionOf(kind, scope) as string, {}, found);
     }

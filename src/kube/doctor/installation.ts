@@ -15,7 +15,7 @@ export async function readRegistrations(reader: Reader): Promise<readonly Regist
   return own && (await Promise.all(own.map((each) => readService(reader, each))));
 }
 
-interface Registered extends Pick<Registration, "name" | "isRequired" | "isTrusted"> {
+interface Registered extends Pick<Registration, "name" | "isRequired" | "isTrusted" | "selectors"> {
   readonly place: { readonly namespace: string; readonly name: string };
 }
 
@@ -30,6 +30,7 @@ function registrationIn({ metadata, webhooks }: JsonObject): Registered | undefi
     name: String(objectOf(metadata).name),
     isRequired: own.some(({ failurePolicy }) => failurePolicy !== "Ignore"),
     isTrusted: configs.every(({ caBundle }) => (textOf(caBundle) ?? "") !== ""),
+    selectors: own.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),
     place: { namespace, name },
   };
 }

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { podIn, podOf, policy } from "../../core/inject/injection.ts";
 import { ebb } from "../../harness.ts";
+import { podPath } from "../../kube/api-server/api-server.ts";
 import { type Cluster, type Json, startCluster } from "./reaper.ts";
 
 /** Starts a cluster that also lists what it does not have: `ebb doctor` reads many kinds. */
@@ -97,4 +98,59 @@ test("an installation that does not start is named with the kubelet's reason, an
       "0 pods, 0 with ebb: 1 finding",
     ],
   });
+});
+
+/** Serves what `ebb manifests` prints, as if it were installed and ready. */
+async function install(cluster: Cluster, ...words: readonly string[]): Promise<void> {
+  const { stdout } = await ebb(["manifests", ...words, "--image", policy.image]);
+  const objects = (Bun.YAML.parse(stdout) as Json[]).filter((each) => each !== null);
+  const ofKind = (kind: string) => objects.filter((each) => `/${each.kind.toLowerCase()}s` === kind);
+  for (const each of ofKind("/deployments")) each.status = { readyReplicas: each.spec.replicas };
+  for (const each of ofKind("/mutatingwebhookconfigurations")) {
+    for (const { clientConfig } of each.webhooks) clientConfig.caBundle = "eA==";
+  }
+  const { answer } = cluster.api;
+  cluster.api.answer = (request, url) => {
+    const [, one, many] = /(\/(?:services|serviceaccounts))\/[^/]+$|(\/[a-z]+)$/.exec(url.pathname) ?? [];
+    if (one !== undefined) return Response.json(ofKind(one)[0]);
+    const items = many === undefined || many === "/namespaces" ? [] : ofKind(many);
+    return items.length > 0 ? Response.json({ metadata: {}, items }) : answer?.(request, url);
+  };
+}
+
+/** Adds a namespace, and pods without ebb in it; each has its name as its label `app`. */
+function populate(cluster: Cluster, namespace: string, labels: object, ...names: readonly string[]): void {
+  const own = { "kubernetes.io/metadata.name": namespace, ...labels };
+  cluster.api.put(`/api/v1/namespaces/${namespace}`, { metadata: { name: namespace, labels: own } });
+  for (const name of names) {
+    const annotations = name === "asks" ? { "ebb.dev/inject": "true" } : {};
+    const metadata = { name, namespace, labels: { app: name }, annotations };
+    cluster.api.put(podPath(namespace, name), { ...podOf(), metadata, status: { phase: "Running" } });
+  }
+}
+
+test("pods that the registration's selectors leave out are no findings, unless they ask by annotation", async () => {
+  const outside = 'it asks for ebb (its annotation ebb.dev/inject: "true") and has none: no selector of the webhook';
+  await using all = startWhole();
+  await install(all, "webhook", "--all");
+  populate(all, "kube-system", {}, "coredns", "asks");
+  populate(all, "ebb-webhook", {}, "other");
+  populate(all, "shop", {}, "web");
+  expect((await findings(all)).lines).toEqual([
+    expect.stringContaining(`Pod kube-system/asks: ${outside}`),
+    expect.stringContaining("Pod shop/web: it should have ebb (the webhook's --all) and has none: no webhook answered"),
+    "4 pods, 0 with ebb: 2 findings",
+  ]);
+
+  await using some = startWhole();
+  await install(some, "webhook", "--selector", "app in (web,asks)", "--namespace-selector", "team=a");
+  populate(some, "shop", { team: "a", "ebb.dev/inject": "true" }, "web", "other");
+  populate(some, "bank", { team: "b" }, "web", "asks");
+  populate(some, "mail", { team: "a" }, "web", "asks");
+  expect((await findings(some)).lines).toEqual([
+    expect.stringContaining("Pod shop/web: it should have ebb"),
+    expect.stringContaining(`Pod bank/asks: ${outside}`),
+    expect.stringMatching(/^Pod mail\/asks: it asks for ebb .* no webhook answered/),
+    "6 pods, 0 with ebb: 3 findings",
+  ]);
 });

@@ -14,7 +14,10 @@ import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
 import { unknownImage } from "../inject/registry.ts";
 
-const webhooks: Webhooks = { count: 1, answering: 1, images: [policy.image], all: false };
+const webhooks: Webhooks = { count: 1, answering: 1, images: [policy.image], selections: [{ all: false }] };
+/** A webhook with --all. */
+const all = { selections: [{ all: true }] };
+const labelled = (label: string | undefined) => (label === undefined ? {} : { "ebb.dev/inject": label });
 
 /** A pod as the API server has it. */
 function stored(pod: Loose, owner?: string): Loose {
@@ -62,8 +65,8 @@ describe("a pod", () => {
       /none: no webhook is installed.*, then delete the pod/,
     ],
     ["whose namespace asks", bare, "true", {}, /\(the label ebb\.dev\/inject=true of its namespace\)/],
-    ["that --all takes", bare, undefined, { all: true }, /\(the webhook's --all\)/],
-    ["that says no", podOf({ annotations: { "ebb.dev/inject": "false" } }), "true", { all: true }, undefined],
+    ["that --all takes", bare, undefined, all, /\(the webhook's --all\)/],
+    ["that says no", podOf({ annotations: { "ebb.dev/inject": "false" } }), "true", all, undefined],
     ["whose namespace says no", podOf(), "false", {}, undefined],
     ["older than its namespace's label", bare, "true", {}, /or the pod is older than that: /],
     [
@@ -73,10 +76,10 @@ describe("a pod", () => {
       {},
       /^it should have ebb .* none: spec\.containers\[0\]\.volumeMounts.*: mount this elsewhere; after that: delete/,
     ],
-    ["that cannot have it, and only --all takes", mountInTheWay, undefined, { all: true }, undefined],
+    ["that cannot have it, and only --all takes", mountInTheWay, undefined, all, undefined],
     ["whose command is not known, and its namespace asks", server, "true", {}, /no webhook answered when/],
     ["that ends, whose command is not known", job, "true", {}, /no webhook answered when/],
-    ["that ends, whose command is not known, and only --all takes", job, undefined, { all: true }, undefined],
+    ["that ends, whose command is not known, and only --all takes", job, undefined, all, undefined],
     [
       "that the webhook left as it is, and its namespace asks",
       skipped,
@@ -84,7 +87,7 @@ describe("a pod", () => {
       {},
       /^it should have ebb .* none: the webhook left it as it is: WHY; after that: delete the pod/,
     ],
-    ["that the webhook left as it is, and --all takes", skipped, undefined, { all: true }, /left it as it is: WHY/],
+    ["that the webhook left as it is, and --all takes", skipped, undefined, all, /left it as it is: WHY/],
     ["that the webhook left as it is, and nothing selects now", skipped, undefined, {}, undefined],
     [
       "whose option cannot be read",
@@ -118,7 +121,7 @@ describe("a pod", () => {
     ["with ebb from either", injected(), undefined, { images: ["ebb:2", policy.image] }, undefined],
     ["where it is not known what is given", injected(), undefined, { images: [] }, undefined],
   ])("%s", (_, pod, label, changes, message) => {
-    const finding = podFinding(stored(pod, "ReplicaSet"), label, { ...webhooks, ...changes });
+    const finding = podFinding(stored(pod, "ReplicaSet"), labelled(label), { ...webhooks, ...changes });
     if (message === undefined) expect(finding).toBeUndefined();
     else expect(finding).toEqual({ object: "Pod shop/a", message: expect.stringMatching(message) });
   });
@@ -223,7 +226,7 @@ describe("a container of an injected pod whose command was not known", () => {
     expect(found({}, app(), { name: "envoy" })).toEqual([]);
     expect([podOf(), stored(skipped)].flatMap(unwrappedFindings)).toEqual([]);
     const pod = podIn(injectPod(podOf({ containers: [unnamed] }), { ...policy, ...unknownImage }));
-    expect(podFinding(stored(pod), "true", webhooks)).toBeUndefined();
+    expect(podFinding(stored(pod), labelled("true"), webhooks)).toBeUndefined();
   });
 });
 
@@ -231,7 +234,7 @@ describe("a registration", () => {
   const webhook = { metadata: { namespace: "ns", name: "ebb-webhook" } };
   const deployments = [{ ...webhook, status: { readyReplicas: 1 } }];
   const fine: Registration = {
-    ...{ name: "ebb-webhook", isRequired: true, isTrusted: true, service: "ns/ebb-webhook" },
+    ...{ name: "ebb-webhook", isRequired: true, isTrusted: true, selectors: [], service: "ns/ebb-webhook" },
     ...{ isServiceThere: true, deployments },
   };
 
@@ -353,7 +356,7 @@ test.each<[string, Loose, string | undefined, boolean, boolean]>([
   ["that the webhook takes with all others", bare, undefined, true, true],
   ["that nothing selects", bare, undefined, false, false],
 ])("whether an owner's pods are to have ebb: one %s", (_, template, label, all, wants) => {
-  expect(wantsEbb({ spec: { template } }, label, all)).toBe(wants);
+  expect(wantsEbb({ spec: { template } }, labelled(label), [{ all }])).toBe(wants);
 });
 
 describe("the init container that copies ebb", () => {
@@ -434,7 +437,15 @@ test.each<[string, Loose, boolean]>([
 
 test("a registration that is left over answers nobody", () => {
   const left: Registration = {
-    ...{ name: "w", isRequired: false, isTrusted: true, service: "ns/w", isServiceThere: false, deployments: [] },
+    ...{
+      name: "w",
+      isRequired: false,
+      isTrusted: true,
+      selectors: [],
+      service: "ns/w",
+      isServiceThere: false,
+      deployments: [],
+    },
   };
   expect(webhooksOf([left])).toMatchObject({ count: 1, answering: 0 });
   expect(webhooksOf([left, { ...left, isServiceThere: true }]).answering).toBe(1);

@@ -11,7 +11,7 @@ import { selectionOf } from "../reap/policy.ts";
 import { type Finding, ofPod } from "./finding.ts";
 import type { Webhooks } from "./installation.ts";
 import { presenceOf } from "./presence.ts";
-import { requestOf } from "./selection.ts";
+import { OUTSIDE, requestOf } from "./selection.ts";
 
 /**
  * Returns a finding for a pod that asks for ebb and has none, or that has it from another image than the webhooks
@@ -144,9 +144,6 @@ const words = {
   "--all": "the webhook's --all",
 };
 
-const outside =
-  "no selector of the webhook covers it (--selector, --namespace-selector; never kube-system or the webhook's own namespace): change that, or the labels";
-
 const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(), entrypoints: new Map() } as const;
 
 /**
@@ -166,7 +163,7 @@ function whyMissing(
     return `${problems.join("; ")}; after that: `;
   }
   if (injection.kind === "unchanged" || (injection.kind === "skipped" && by === "--all")) return undefined;
-  if (!isCovered) return `${outside}; after that: `;
+  if (!isCovered) return `${OUTSIDE}; after that: `;
   if (answering === 0) return "no webhook is installed: install it (ebb manifests webhook), then ";
   const late = by === "annotation" ? "" : ", or the pod is older than that";
   return `no webhook answered when it was created${late}: `;

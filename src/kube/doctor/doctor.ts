@@ -74,7 +74,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
   const inPods = await examinePods(reader, scopes, { labels, webhooks });
   const components = await readComponents(reader);
   const reaper = components === undefined || components.some(({ component }) => component === "reaper");
-  const installed = { webhook: webhooks.count !== 0, reaper };
+  const installed = { webhook: webhooks.count !== 0, reaper, selections: webhooks.selections };
   return {
     ...inPods,
     components,

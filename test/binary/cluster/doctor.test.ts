@@ -100,12 +100,13 @@ test("an installation that does not start is named with the kubelet's reason, an
   });
 });
 
-/** Serves what `ebb manifests` prints, as if it were installed and ready. */
-async function install(cluster: Cluster, ...words: readonly string[]): Promise<void> {
+/** Serves what `ebb manifests` prints, as if it were installed and ready; its CronJobs as `cronJob` has them. */
+async function install(cluster: Cluster, words: readonly string[], cronJob: object = {}): Promise<void> {
   const { stdout } = await ebb(["manifests", ...words, "--image", policy.image]);
   const objects = (Bun.YAML.parse(stdout) as Json[]).filter((each) => each !== null);
   const ofKind = (kind: string) => objects.filter((each) => `/${each.kind.toLowerCase()}s` === kind);
   for (const each of ofKind("/deployments")) each.status = { readyReplicas: each.spec.replicas };
+  for (const each of ofKind("/cronjobs")) Object.assign(each.spec, cronJob);
   for (const each of ofKind("/mutatingwebhookconfigurations")) {
     for (const { clientConfig } of each.webhooks) clientConfig.caBundle = "eA==";
   }
@@ -132,7 +133,7 @@ function populate(cluster: Cluster, namespace: string, labels: object, ...names:
 test("pods that the registration's selectors leave out are no findings, unless they ask by annotation", async () => {
   const outside = 'it asks for ebb (its annotation ebb.dev/inject: "true") and has none: no selector of the webhook';
   await using all = startWhole();
-  await install(all, "webhook", "--all");
+  await install(all, ["webhook", "--all"]);
   populate(all, "kube-system", {}, "coredns", "asks");
   populate(all, "ebb-webhook", {}, "other");
   populate(all, "shop", {}, "web");
@@ -143,7 +144,7 @@ test("pods that the registration's selectors leave out are no findings, unless t
   ]);
 
   await using some = startWhole();
-  await install(some, "webhook", "--selector", "app in (web,asks)", "--namespace-selector", "team=a");
+  await install(some, ["webhook", "--selector", "app in (web,asks)", "--namespace-selector", "team=a"]);
   populate(some, "shop", { team: "a", "ebb.dev/inject": "true" }, "web", "other");
   populate(some, "bank", { team: "b" }, "web", "asks");
   populate(some, "mail", { team: "a" }, "web", "asks");
@@ -152,5 +153,18 @@ test("pods that the registration's selectors leave out are no findings, unless t
     expect.stringContaining(`Pod bank/asks: ${outside}`),
     expect.stringMatching(/^Pod mail\/asks: it asks for ebb .* no webhook answered/),
     "6 pods, 0 with ebb: 3 findings",
+  ]);
+});
+
+test("a namespace whose label asks, and that no namespaceSelector covers, is named", async () => {
+  await using cluster = startWhole();
+  await install(cluster, ["webhook", "--selector", "app=web", "--namespace-selector", "team=a"]);
+  populate(cluster, "bank", { team: "b", "ebb.dev/inject": "true" }, "web");
+  populate(cluster, "shop", { team: "a", "ebb.dev/inject": "true" }, "other");
+  expect((await findings(cluster)).lines).toEqual([
+    expect.stringContaining(
+      "Namespace bank: its label ebb.dev/inject=true asks for ebb, and no selector of the webhook",
+    ),
+    "2 pods, 0 with ebb: 1 finding",
   ]);
 });

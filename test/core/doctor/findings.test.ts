@@ -272,12 +272,13 @@ describe("a namespace", () => {
   const install = (component: string, label: string) =>
     `install it (ebb manifests ${component}), or kubectl label namespace shop ${label}-`;
   const [ask, reap] = ["ebb.dev/inject", "ebb.dev/reap"];
-  const all = { webhook: true, reaper: true };
+  const all = { webhook: true, reaper: true, selections: [] };
+  const none = { webhook: false, reaper: false, selections: [] };
 
   test.each<[string, Loose, typeof all, string[]]>([
-    ["that says nothing", {}, { webhook: false, reaper: false }, []],
+    ["that says nothing", {}, none, []],
     ["that asks for what is there", { labels: { [ask]: "true", [reap]: "true" } }, all, []],
-    ["that says no", { labels: { [ask]: "false", [reap]: "false" } }, { webhook: false, reaper: false }, []],
+    ["that says no", { labels: { [ask]: "false", [reap]: "false" } }, none, []],
     [
       "that says neither",
       { labels: { [ask]: "yes", [reap]: "yes" } },
@@ -287,7 +288,7 @@ describe("a namespace", () => {
     [
       "that asks for what is not there",
       { labels: { [ask]: "true", [reap]: "true" } },
-      { webhook: false, reaper: false },
+      none,
       [
         `its label ${ask}=true asks for ebb, and no webhook is registered: ${install("webhook", ask)}`,
         `its label ${reap}=true asks for the reaper, and none is installed: ${install("reaper", reap)}`,

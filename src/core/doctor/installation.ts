@@ -3,15 +3,19 @@ import { COMPONENT_LABEL } from "../cluster/installed.ts";
 import type { Finding } from "./finding.ts";
 import type { Selection } from "./selection.ts";
 
-/** An installed webhook or reaper, as its Deployment says. */
+/** An installed webhook or reaper, as its Deployment says, or its CronJob. */
 export interface Component {
   /** `webhook` or `reaper`; `deployment` without the label that says so. */
   readonly component: string;
   readonly namespace: string;
   readonly name: string;
-  /** How many replicas are ready, and how many are wanted. */
+  /** How many replicas are ready, and how many are wanted; both are 0 for a CronJob. */
   readonly ready: number;
   readonly replicas: number;
+  /** When a CronJob runs. */
+  readonly schedule?: string;
+  /** Whether a CronJob is suspended. */
+  readonly suspended?: boolean;
   /** The image of its first container. */
   readonly image: string | undefined;
   /** The image from which pods get ebb (--image). Undefined if its arguments have none. */
@@ -36,6 +40,14 @@ export function componentOf({ metadata, spec, status }: JsonObject): Component {
   };
 }
 
+/** Summarises a CronJob of the installation. */
+export function scheduledOf({ metadata, spec }: JsonObject): Component {
+  const { schedule, suspend, jobTemplate } = objectOf(spec);
+  const { template } = objectOf(objectOf(jobTemplate).spec);
+  const component = componentOf({ metadata, spec: { replicas: 0, template } });
+  return { ...component, schedule: String(schedule), suspended: suspend === true };
+}
+
 /** Returns the arguments of all ordinary containers in a pod's spec, in one list. */
 function argsOf(podSpec: unknown): readonly string[] {
   const { containers } = objectOf(podSpec);
@@ -49,17 +61,24 @@ function imageIn(args: readonly string[]): string | undefined {
 }
 
 /** Formats `reaper ebb-reaper/ebb-reaper: 2 of 2 replicas ready, image registry.example.com/ebb:0.1.0`. */
-export function describeComponent({ component, namespace, name, ready, replicas, image }: Component): string {
-  return `${component} ${namespace}/${name}: ${ready} of ${replicas} replicas ready, image ${image ?? "unknown"}`;
+export function describeComponent({ component, namespace, name, image, ...more }: Component): string {
+  const { schedule, ready, replicas } = more;
+  const runs = schedule === undefined ? `${ready} of ${replicas} replicas ready` : `CronJob, schedule ${schedule}`;
+  return `${component} ${namespace}/${name}: ${runs}, image ${image ?? "unknown"}`;
 }
 
 /**
- * Returns a finding for a reaper whose replicas are not all ready, or that is scaled to 0. Returns undefined for any
- * other component: `registrationFindings` looks at the webhook.
+ * Returns a finding for a reaper whose replicas are not all ready, or that is scaled to 0 or suspended. Returns
+ * undefined for any other component: `registrationFindings` looks at the webhook.
  */
 export function componentFinding(component: Component): Finding | undefined {
-  const { namespace, name, ready, replicas, why = inLog(component) } = component;
-  if (component.component !== "reaper" || (ready >= replicas && replicas > 0)) return undefined;
+  const { namespace, name, ready, replicas, suspended, why = inLog(component) } = component;
+  if (component.component !== "reaper") return undefined;
+  if (suspended === true) {
+    const message = `the reaper ends no sidecar: it is suspended: kubectl -n ${namespace} patch cronjob/${name} -p '{"spec":{"suspend":false}}'`;
+    return { object: `CronJob ${namespace}/${name}`, message };
+  }
+  if (suspended === false || (ready >= replicas && replicas > 0)) return undefined;
   const object = `Deployment ${namespace}/${name}`;
   if (replicas === 0) return { object, message: `the reaper ends no sidecar: ${scale(component)}` };
   return {

@@ -1,7 +1,13 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
 import { COMPONENT_LABEL, OBJECTS, WEBHOOK } from "../../core/cluster/installed.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
-import { type Component, componentOf, formerFinding, type Registration } from "../../core/doctor/installation.ts";
+import {
+  type Component,
+  componentOf,
+  formerFinding,
+  type Registration,
+  scheduledOf,
+} from "../../core/doctor/installation.ts";
 import { whyNotStarted } from "../../core/doctor/replicas.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 import type { Reader } from "./read.ts";
@@ -51,10 +57,13 @@ function withLabels(labels: unknown): { readonly labelSelector: string } {
   return { labelSelector: all.join(",") };
 }
 
-/** Reads what of ebb is installed; undefined if Deployments may not be read. */
+/** Reads what of ebb is installed; undefined if Deployments or CronJobs may not be read. */
 export async function readComponents(reader: Reader): Promise<readonly Component[] | undefined> {
   const deployments = await reader.all("/apis/apps/v1/deployments", { labelSelector: OBJECTS });
-  return deployments && (await Promise.all(deployments.map((each) => readReplicas(reader, each))));
+  const cronJobs = await reader.all("/apis/batch/v1/cronjobs", { labelSelector: OBJECTS });
+  if (deployments === undefined || cronJobs === undefined) return undefined;
+  const running = await Promise.all(deployments.map((each) => readReplicas(reader, each)));
+  return [...running, ...cronJobs.map(scheduledOf)];
 }
 
 /** Reads the pods of a Deployment if it lacks replicas, because they may say why. */

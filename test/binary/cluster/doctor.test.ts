@@ -168,3 +168,25 @@ test("a namespace whose label asks, and that no namespaceSelector covers, is nam
     "2 pods, 0 with ebb: 1 finding",
   ]);
 });
+
+test("a reaper that is a CronJob is known, and named if it is suspended", async () => {
+  const reaper = ["reaper", "--schedule", "*/5 * * * *"];
+  await using cluster = startWhole();
+  await install(cluster, reaper);
+  populate(cluster, "shop", { "ebb.dev/reap": "true" });
+  const [flag = "", path = ""] = cluster.flags;
+  const told = async () => (await ebb(["doctor", flag, path])).stdout.trimEnd().split("\n");
+  const installed = [
+    `reaper ebb-reaper/ebb-reaper: CronJob, schedule */5 * * * *, image ${policy.image}`,
+    "webhook: not installed",
+  ];
+  expect(await told()).toEqual([...installed, "0 pods, 0 with ebb: 0 findings"]);
+
+  await install(cluster, reaper, { suspend: true });
+  const resume = `kubectl -n ebb-reaper patch cronjob/ebb-reaper -p '{"spec":{"suspend":false}}'`;
+  expect(await told()).toEqual([
+    ...installed,
+    `CronJob ebb-reaper/ebb-reaper: the reaper ends no sidecar: it is suspended: ${resume}`,
+    "0 pods, 0 with ebb: 1 finding",
+  ]);
+});

@@ -24,6 +24,7 @@ test.each<[string, ReturnType<typeof componentOf>, RegExp | undefined]>([
   ["a reaper that is well", deployment("reaper", 2, 2), undefined],
   ["a reaper of which one replica is ready", deployment("reaper", 2, 1), /^only 1 of its 2 replicas .* -n ns logs /],
   ["a reaper that is scaled down", deployment("reaper", 0), /scaled to 0/],
+  ["a CronJob of another component", { ...deployment("other", 0), suspended: true }, undefined],
   ["a webhook, of which its registration tells", deployment("webhook", 2), undefined],
 ])("%s", (_, component, message) => {
   const found = componentFinding(component)?.message;

@@ -9,7 +9,7 @@ import { makeOrdinary } from "./native.ts";
 import { isSpare } from "./orchestrators/registry.ts";
 import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
 import { podOptions, problemOf } from "./pod-annotations.ts";
-import type { FormerWords, TrackedImage } from "./policy.ts";
+import type { FormerWords, Own, TrackedImage } from "./policy.ts";
 import { type ContainerStatus, readStatus, type Status } from "./status.ts";
 
 /** What came of taking ebb out of a pod; undefined if ebb is not in it. */
@@ -57,7 +57,7 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
 }
 
 /** What a pod without ebb does not tell of the injection before. */
-export interface Former {
+export interface Former extends Own {
   /** Options of the policy. */
   readonly options: ReadonlyMap<string, string>;
   /** What was started in the containers without a command, by their names. */
@@ -87,11 +87,14 @@ export function removeInjection(pod: Pod, status: Status): Former {
     );
     if (own.hook === true) restoreHook(container, own);
   }
+  const inits = pod.spec.initContainers ?? [];
+  const installs = inits.flatMap((container, at) => (isInstall(container) ? { at, container } : []));
+  const own = { installs, volumes: (pod.spec.volumes ?? []).filter(({ name }) => gone.has(name)) };
   drop(pod.spec, "initContainers", isInstall);
   makeOrdinary(pod, status.moved ?? {});
   drop(pod.spec, "volumes", ({ name }) => gone.has(name));
   removeAnnotations(pod, status);
-  return { options: new Map(Object.entries(options).filter(isValid)), words: former };
+  return { options: new Map(Object.entries(options).filter(isValid)), words: former, ...own };
 }
 
 /** Takes ebb out of a command. Returns what ebb started; undefined if it is not in the command. */

@@ -44,9 +44,9 @@ export function removeEbb(value: unknown): Removal {
 function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   const rest = new Set((spec.volumes ?? []).map(({ name }) => name));
   const gone = new Set((given.spec.volumes ?? []).map(({ name }) => name).filter((name) => !rest.has(name)));
-  return spec.containers.flatMap(({ name, command, volumeMounts, lifecycle }, at): readonly Remark[] => {
-    const hook = lifecycle?.preStop?.exec?.command ?? [];
-    const isStarted = command?.[0] === EBB || hook.some((word) => word.includes(EBB));
+  return spec.containers.flatMap(({ name, command, args, volumeMounts, lifecycle }, at): readonly Remark[] => {
+    const words = [...(command ?? []), ...(args ?? []), ...(lifecycle?.preStop?.exec?.command ?? [])];
+    const isStarted = words.some((word) => word.includes(EBB));
     const mounts = volumeMounts ?? [];
     const isMounted = mounts.some((mount) => gone.has(mount.name));
     const hasItsOwn = mounts.some(({ name: volume, mountPath }) => mountPath === EBB_FOLDER && !gone.has(volume));
@@ -97,13 +97,27 @@ export function removeInjection(pod: Pod, status: Status): Former {
   return { options: new Map(Object.entries(options).filter(isValid)), words: former, ...own };
 }
 
-/** Takes ebb out of a command. Returns what ebb started; undefined if it is not in the command. */
+/** Takes ebb out of a command. Returns what ebb started; undefined if the command does not begin with ebb. */
 function restoreCommand(container: Container, { command, tool }: ContainerStatus): string[] | undefined {
   const words = unwrap(container.command ?? [], tool);
-  if (words === undefined || command === undefined) return words;
-  if (command === "entrypoint") delete container.command;
+  if (command === undefined) return words;
+  if (words === undefined) restoreInner(container, tool);
+  else if (command === "entrypoint") delete container.command;
   else container.command = words;
   return words;
+}
+
+/**
+ * Takes ebb out of what another webhook's program starts: its command is that program, and the former command is among
+ * its args (bank-vaults/vault-secrets-webhook 14c3042, pkg/webhook/pod.go, mutateContainers).
+ */
+function restoreInner(container: Container, tool: string | undefined): void {
+  for (const field of ["command", "args"] as const) {
+    const words = container[field] ?? [];
+    const at = words.indexOf(EBB);
+    const started = at < 0 ? undefined : unwrap(words.slice(at), tool);
+    if (started !== undefined) container[field] = [...words.slice(0, at), ...started];
+  }
 }
 
 /** Takes the digest that ebb added out of an image's name. Returns what is recorded of the image. */

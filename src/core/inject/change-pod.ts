@@ -21,7 +21,7 @@ import {
 import { appsVolume, joinApps, lastQuits } from "./last-of.ts";
 import { spareSidecars, warnOfInits } from "./orchestrated.ts";
 import { orchestratorOf } from "./orchestrators/registry.ts";
-import { type Container, freeName, type Mount, type Pod, type Remarks } from "./pod.ts";
+import { type Container, freeName, type Mount, type Pod, type Remarks, type Volume } from "./pod.ts";
 import { variableOf, variablesOf } from "./pod-annotations.ts";
 import type { InjectRequest, TrackedImage } from "./policy.ts";
 
@@ -187,15 +187,20 @@ function hookProxies(apps: readonly App[], context: Context, { warnings }: Remar
   }
 }
 
-/** Adds the volumes that containers mount, and the init container that copies ebb. */
-function addVolumes({ pod, request: { policy }, volumes: { ebb, annotations, apps, mounted } }: Context): void {
+/** Adds the volumes that containers mount, and the init container that copies ebb: those that are kept, as they are. */
+function addVolumes({ pod, request: { policy, kept }, volumes: { ebb, annotations, apps, mounted } }: Context): void {
   const { spec } = pod;
-  if (mounted.has(ebb) && policy.volume === "emptyDir")
-    spec.initContainers = [installContainer(pod, ebb, policy), ...(spec.initContainers ?? [])];
+  if (mounted.has(ebb) && policy.volume === "emptyDir") {
+    const own = kept.installs.find(({ container }) => container.volumeMounts?.some(({ name }) => name === ebb));
+    const { at, container } = own ?? { at: 0, container: installContainer(pod, ebb, policy) };
+    spec.initContainers = (spec.initContainers ?? []).toSpliced(at, 0, container);
+  }
   const added = [
     ...(mounted.has(ebb) ? [ebbVolume(ebb, policy)] : []),
     ...(mounted.has(annotations) ? [annotationsVolume(annotations)] : []),
     ...(mounted.has(apps) ? [appsVolume(apps)] : []),
   ];
-  if (added.length > 0) spec.volumes = [...(spec.volumes ?? []), ...added];
+  const isSameKind = (made: Volume) => (one: Volume) => Object.keys(made).every((key) => Object.hasOwn(one, key));
+  const asKept = (made: Volume) => kept.volumes.filter(isSameKind(made)).find(({ name }) => name === made.name) ?? made;
+  if (added.length > 0) spec.volumes = [...(spec.volumes ?? []), ...added.map(asKept)];
 }

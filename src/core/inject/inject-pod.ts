@@ -144,7 +144,8 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   remarks.warnings.push(...ofNative.warnings.map(placesIn(pod, before)));
   const compared = moved.size === 0 ? before : copyOf(next);
   const found: Remarks = { problems: [], warnings: [] };
-  const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map() }, found);
+  const kept = policy.isAdmission && status?.ebb === policy.image && former ? former : { installs: [], volumes: [] };
+  const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map(), kept }, found);
   const place = placesIn(pod, next);
   const leftApps = apps.filter(isLeft);
   const left = leftApps.flatMap((app) => remarkOnUnknown(app, pod).map(place));

@@ -1,5 +1,5 @@
 import type { ImageQuery, Lookup } from "../image/lookup.ts";
-import type { Container } from "./pod.ts";
+import type { Container, Volume } from "./pod.ts";
 import type { PodAnnotations } from "./pod-annotations.ts";
 
 /**
@@ -27,6 +27,8 @@ export interface InjectPolicy {
   readonly imageOf?: ((query: ImageQuery) => Lookup | undefined) | undefined;
   /** Reports whether the pods' controller sets a container's command, as the manifest has none. */
   readonly setsCommand?: ((container: Container) => boolean) | undefined;
+  /** Whether a pod that has ebb of this image is one that other webhooks may have changed since: their changes stay. */
+  readonly isAdmission?: boolean | undefined;
   /** Whether an image whose command a registry told gets its digest (`shop:1.4@sha256:...`). */
   readonly pinImages?: boolean | undefined;
 }
@@ -38,6 +40,15 @@ export interface InjectRequest {
   readonly policy: InjectPolicy;
   /** What an earlier injection knew of the commands of images, by the container's name. */
   readonly former: ReadonlyMap<string, FormerWords>;
+  /** What an earlier injection has put there, and stays as it is. */
+  readonly kept: Own;
+}
+
+/** The parts of a pod that are ebb's own. */
+export interface Own {
+  /** The init containers that copy ebb, and their indexes. */
+  readonly installs: readonly { readonly at: number; readonly container: Container }[];
+  readonly volumes: readonly Volume[];
 }
 
 /** What an earlier injection started in a container without a command. */

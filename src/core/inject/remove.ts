@@ -9,7 +9,7 @@ import { makeOrdinary } from "./native.ts";
 import { isSpare } from "./orchestrators/registry.ts";
 import { type Container, checkPod, type Mount, type Pod, type Remark } from "./pod.ts";
 import { podOptions, problemOf } from "./pod-annotations.ts";
-import type { FormerWords, TrackedImage } from "./policy.ts";
+import type { FormerWords, Own, TrackedImage } from "./policy.ts";
 import { type ContainerStatus, readStatus, type Status } from "./status.ts";
 
 /** What came of taking ebb out of a pod; undefined if ebb is not in it. */
@@ -44,9 +44,9 @@ export function removeEbb(value: unknown): Removal {
 function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
   const rest = new Set((spec.volumes ?? []).map(({ name }) => name));
   const gone = new Set((given.spec.volumes ?? []).map(({ name }) => name).filter((name) => !rest.has(name)));
-  return spec.containers.flatMap(({ name, command, volumeMounts, lifecycle }, at): readonly Remark[] => {
-    const hook = lifecycle?.preStop?.exec?.command ?? [];
-    const isStarted = command?.[0] === EBB || hook.some((word) => word.includes(EBB));
+  return spec.containers.flatMap(({ name, command, args, volumeMounts, lifecycle }, at): readonly Remark[] => {
+    const words = [...(command ?? []), ...(args ?? []), ...(lifecycle?.preStop?.exec?.command ?? [])];
+    const isStarted = words.some((word) => word.includes(EBB));
     const mounts = volumeMounts ?? [];
     const isMounted = mounts.some((mount) => gone.has(mount.name));
     const hasItsOwn = mounts.some(({ name: volume, mountPath }) => mountPath === EBB_FOLDER && !gone.has(volume));
@@ -57,7 +57,7 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
 }
 
 /** What a pod without ebb does not tell of the injection before. */
-export interface Former {
+export interface Former extends Own {
   /** Options of the policy. */
   readonly options: ReadonlyMap<string, string>;
   /** What was started in the containers without a command, by their names. */
@@ -87,20 +87,37 @@ export function removeInjection(pod: Pod, status: Status): Former {
     );
     if (own.hook === true) restoreHook(container, own);
   }
+  const inits = pod.spec.initContainers ?? [];
+  const installs = inits.flatMap((container, at) => (isInstall(container) ? { at, container } : []));
+  const own = { installs, volumes: (pod.spec.volumes ?? []).filter(({ name }) => gone.has(name)) };
   drop(pod.spec, "initContainers", isInstall);
   makeOrdinary(pod, status.moved ?? {});
   drop(pod.spec, "volumes", ({ name }) => gone.has(name));
   removeAnnotations(pod, status);
-  return { options: new Map(Object.entries(options).filter(isValid)), words: former };
+  return { options: new Map(Object.entries(options).filter(isValid)), words: former, ...own };
 }
 
-/** Takes ebb out of a command. Returns what ebb started; undefined if it is not in the command. */
+/** Takes ebb out of a command. Returns what ebb started; undefined if the command does not begin with ebb. */
 function restoreCommand(container: Container, { command, tool }: ContainerStatus): string[] | undefined {
   const words = unwrap(container.command ?? [], tool);
-  if (words === undefined || command === undefined) return words;
-  if (command === "entrypoint") delete container.command;
+  if (command === undefined) return words;
+  if (words === undefined) restoreInner(container, tool);
+  else if (command === "entrypoint") delete container.command;
   else container.command = words;
   return words;
+}
+
+/**
+ * Takes ebb out of what another webhook's program starts: its command is that program, and the former command is among
+ * its args (bank-vaults/vault-secrets-webhook 14c3042, pkg/webhook/pod.go, mutateContainers).
+ */
+function restoreInner(container: Container, tool: string | undefined): void {
+  for (const field of ["command", "args"] as const) {
+    const words = container[field] ?? [];
+    const at = words.indexOf(EBB);
+    const started = at < 0 ? undefined : unwrap(words.slice(at), tool);
+    if (started !== undefined) container[field] = [...words.slice(0, at), ...started];
+  }
 }
 
 /** Takes the digest that ebb added out of an image's name. Returns what is recorded of the image. */

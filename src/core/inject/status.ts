@@ -47,6 +47,8 @@ const status = z.object({
   containers: z.record(z.string(), containerStatus),
   /** The names of the volumes that were added. */
   volumes: z.optional(z.array(z.string())),
+  /** The image that has ebb. */
+  ebb: z.optional(z.string()),
   /** The value of ebb.dev/native, if ebb has written that annotation. */
   native: z.optional(z.string()),
   /** The value that it had before, if any. */
@@ -124,7 +126,7 @@ export function recordStatus(pod: Pod, before: Pod, { policy, apps, moved }: Cha
   const annotations = Object.keys(pod.metadata?.annotations ?? {}).filter((name) => !Object.hasOwn(there, name));
   const made: Status = {
     containers: Object.fromEntries(containers),
-    ...(volumes.length === 0 ? {} : { volumes }),
+    ...(volumes.length === 0 ? {} : { volumes, ebb: policy.image }),
     ...(native === undefined ? {} : { native }),
     ...(native === undefined || formerNative === undefined ? {} : { formerNative }),
     ...(moved.size === 0 ? {} : { moved: Object.fromEntries(moved) }),

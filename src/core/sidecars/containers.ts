@@ -8,8 +8,9 @@ const others = /^(otc-container|jaeger-agent|xray-daemon|opa-istio|opa-envoy)$/;
 export function sidecarIn(name: string, image: string | undefined): SidecarName | undefined {
   const base = image === undefined ? undefined : baseOf(image);
   return sidecarNames.find((sidecar) => {
-    const marks = kindOf(sidecar).containers();
-    return marks.name.test(name) || (base !== undefined && marks.image?.test(base) === true);
+    const { shared, ...marks } = kindOf(sidecar).containers();
+    const isShared = shared?.name.test(name) === true && (base === undefined || shared.image.test(base));
+    return isShared || marks.name.test(name) || (base !== undefined && marks.image?.test(base) === true);
   });
 }
 

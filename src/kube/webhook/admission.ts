@@ -124,7 +124,7 @@ function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Admis
  */
 function inject(pod: unknown, policy: InjectPolicy): Injection {
   const excess = excessIn(pod, 0);
-  if (excess === undefined) return injectPod(pod, policy);
+  if (excess === undefined) return injectPod(pod, { ...policy, isAdmission: true });
   const bare = injectPod({ metadata: objectOf(pod).metadata }, policy);
   if (bare.kind === "unchanged") return bare;
   const problem = { field: describePath(excess.path.slice(0, DEEPEST_NAMED)), message: excess.message };

@@ -11,7 +11,7 @@ test("a pod that asks for it has ebb in it: a Job's container", () => {
         "ebb.dev/inject": "true",
         note: "kept",
         "ebb.dev/status":
-          '{"containers":{"app":{"command":"wrapped","env":["EBB_RESTART_POLICY","EBB_POD_GRACE"]}},"volumes":["ebb","ebb-annotations"]}',
+          '{"containers":{"app":{"command":"wrapped","env":["EBB_RESTART_POLICY","EBB_POD_GRACE"]}},"volumes":["ebb","ebb-annotations"],"ebb":"registry.example.com/ebb:0.1.0"}',
       },
     },
     spec: {

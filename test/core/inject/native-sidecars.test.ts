@@ -6,10 +6,11 @@ import { app, changed, policy, refusal } from "./injection.ts";
 // Native sidecars
 
 const native = (name: string) => app({ name, restartPolicy: "Always" });
+const csql = (name: string) => ({ ...native(name), image: "cloud-sql-proxy:2" });
 
 test.each<[string, readonly object[], string | undefined]>([
   ["a native sidecar is named, for ebb to know", [app({ name: "setup" }), native("envoy")], "envoy"],
-  ["several are, each once", [native("istio-proxy"), native("csql-a"), native("csql-b")], "istio,cloud-sql-proxy"],
+  ["several are, each once", [native("istio-proxy"), csql("csql-a"), csql("csql-b")], "istio,cloud-sql-proxy"],
   ["by its image, too", [app({ name: "proxy", image: "envoyproxy/envoy:v1.31", restartPolicy: "Always" })], "envoy"],
   ["one that ebb does not know is not", [native("logs")], undefined],
   ["nor an init container that ends", [app({ name: "envoy" })], undefined],

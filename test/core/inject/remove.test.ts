@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { injectPod, removeFromPod } from "../../../src/core/inject/inject-pod.ts";
-import { app, changed, type Given, type Loose, podOf, policy } from "./injection.ts";
+import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
+import { app, changed, type Given, type Loose, podIn, podOf, policy } from "./injection.ts";
 
 const no = { "ebb.dev/inject": "false" };
 
 /** What was injected, and then says no. */
-function optedOut(given: Given = {}): Loose {
-  const pod = structuredClone(changed(given));
+function optedOut(given: Given = {}, changes: Partial<InjectPolicy> = {}): Loose {
+  const pod = structuredClone(changed(given, changes));
   Object.assign(pod.metadata.annotations, no);
   return pod;
 }
@@ -58,6 +59,43 @@ describe('an injected pod that says ebb.dev/inject: "false"', () => {
     const pod = optedOut();
     pod.spec.containers[0].name = "renamed";
     const problems = [{ field: "spec.containers[0]", message: expect.stringContaining('"renamed"') }];
+    expect(injectPod(pod, policy)).toMatchObject({ kind: "refused", problems });
+  });
+});
+
+describe("a container that another webhook's program starts by now, before ebb", () => {
+  const wrapped = (container: Loose) => {
+    container.args = [...container.command, ...(container.args ?? [])];
+    container.command = ["/vault/vault-env"];
+  };
+  const kinds: readonly (readonly [string, object, readonly string[]])[] = [
+    ["a command", { args: ["--fast"] }, ["/app", "serve", "--fast"]],
+    ["a tool that ebb replaces", { command: ["/bin/scuttle", "/app"] }, ["/bin/scuttle", "/app"]],
+    ["an image's command", { command: undefined, args: ["x"] }, ["/image", "x"]],
+  ];
+  const entrypoints = new Map([["app", ["/image"]]]);
+
+  test.each(kinds)("gets ebb once, as if ebb had come later: %s", (_, more, args) => {
+    const pod = changed({ containers: [app(more)] }, { entrypoints });
+    wrapped(pod.spec.containers[0]);
+    const [container] = podIn(injectPod(pod, { ...policy, isAdmission: true })).spec.containers;
+    expect([container.command, container.args]).toEqual([["/ebb.dev/ebb", "run", "--", "/vault/vault-env"], args]);
+    const { spec } = changed({ containers: [app({ command: ["/vault/vault-env"], args })] });
+    expect(container).toEqual(spec.containers[0]);
+  });
+
+  test.each(kinds)("has no ebb once that is removed: %s", (_, more, args) => {
+    const pod = optedOut({ containers: [app(more)] }, { entrypoints });
+    wrapped(pod.spec.containers[0]);
+    const containers = [app({ command: ["/vault/vault-env"], args })];
+    expect(injectPod(pod, policy)).toMatchObject({ kind: "removed", pod: podOf({ containers, annotations: no }) });
+  });
+
+  test("keeps ebb's volume if ebb is in a shell's script", () => {
+    const pod = optedOut();
+    const [container] = pod.spec.containers;
+    container.command = ["sh", "-c", `. /secrets && exec ${container.command.join(" ")}`];
+    const problems = [{ field: "spec.containers[0]", message: expect.stringContaining("by hand") }];
     expect(injectPod(pod, policy)).toMatchObject({ kind: "refused", problems });
   });
 });

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
+import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import { again } from "./injected-pods.ts";
 import { app, changed, type Loose, podIn, podOf, policy, refusal } from "./injection.ts";
 
@@ -60,9 +61,51 @@ test("the status names what was changed in each container, those that ebb starts
         envoy: { hook: true },
       },
       volumes: ["ebb", "ebb-annotations"],
+      ebb: policy.image,
       options: { grace: "9s" },
     }),
   );
+});
+
+describe("what others made of ebb's own container and volumes since", () => {
+  const changes = { image: "mirror.example.com/ebb:1", securityContext: { runAsUser: 7 } };
+  const change = ({ spec }: Loose) => {
+    Object.assign(spec.initContainers[0], changes);
+    spec.initContainers.unshift({ name: "first" });
+    spec.volumes[0].emptyDir.medium = "Memory";
+    spec.volumes[1].downwardAPI.defaultMode = 420;
+    spec.containers.push({ name: "envoy" });
+  };
+  const kept = (image: string, more: Partial<InjectPolicy>) => {
+    const { spec } = again({}, change, { image, ...more });
+    const own = spec.initContainers.find(({ name }: Loose) => name === "ebb-install");
+    const { ebb, "ebb-annotations": told } = Object.fromEntries(spec.volumes.map((one: Loose) => [one.name, one]));
+    const { medium } = ebb.emptyDir ?? {};
+    return [own?.image, own?.securityContext.runAsUser, medium, told.downwardAPI.defaultMode];
+  };
+
+  test("stays in the same admission", () => {
+    expect(kept(policy.image, { isAdmission: true })).toEqual([changes.image, 7, "Memory", 420]);
+  });
+
+  test.each<[string, string, Partial<InjectPolicy>, string | undefined]>([
+    ["at a desk", policy.image, {}, policy.image],
+    ["by a webhook with another ebb", "ebb:2", { isAdmission: true }, "ebb:2"],
+  ])("is brought up to date %s", (_, image, more, installed) => {
+    expect(kept(image, more)).toEqual([installed, undefined, undefined, undefined]);
+  });
+
+  test("gives way to a webhook that mounts the image", () => {
+    const [install, , medium] = kept(policy.image, { isAdmission: true, volume: "image" });
+    expect([install, medium]).toEqual([undefined, undefined]);
+  });
+
+  test("gives way if ebb's volume has another name by now", () => {
+    const pod = changed({ spec: { volumes: [{ name: "ebb", emptyDir: {} }] } });
+    pod.spec.volumes.shift();
+    const { spec } = podIn(injectPod(pod, { ...policy, isAdmission: true }));
+    expect(spec.initContainers.map(({ volumeMounts }: Loose) => volumeMounts[0].name)).toEqual(["ebb"]);
+  });
 });
 
 test("a mount of ebb's volume that somebody else made stays", () => {

@@ -18,6 +18,7 @@ test.each<[string, string, Partial<PodInWords>, readonly MethodKind[], string]>(
     "csql-a",
     {
       containers: {
+        "csql-a": { state: running, spec: { image: "cloud-sql-proxy:2" } },
         app: { state: ended(0), spec: { env: [{ name: "CSQL_PROXY_QUIT_URLS", value: "http://example.com/quit" }] } },
       },
     },

@@ -162,6 +162,7 @@ describe("a sidecar is ended by", () => {
       "csql-a",
       {
         containers: {
+          "csql-a": { state: running, spec: { image: "cloud-sql-proxy:2" } },
           app: {
             state: ended(0),
             spec: {

@@ -1,7 +1,15 @@
 import { expect, test } from "bun:test";
-import { restartAfter } from "../../../src/core/reap/pod-containers.ts";
+import { partsOf, restartAfter } from "../../../src/core/reap/pod-containers.ts";
 import { viewOf } from "../../../src/core/reap/pod-view.ts";
 import { podOf, running } from "./stuck-pods.ts";
+
+test("an app whose name begins as the proxies of an operator do is none of them", () => {
+  const state = { state: running, spec: { image: "postgres:16" } };
+  const { apps, sidecars } = partsOf(
+    viewOf(podOf({ containers: { "csql-export": state, "cloud-sql-proxy": running } })),
+  );
+  expect([apps, sidecars].map((each) => each.map(({ name }) => name))).toEqual([["csql-export"], ["cloud-sql-proxy"]]);
+});
 
 const restart = (operator: string, values: readonly number[], action = "Restart") => ({
   action,

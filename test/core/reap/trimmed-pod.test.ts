@@ -9,7 +9,7 @@ test.each([
   ["daprd, its port and token", { daprd: running }, {}, [{ name: "DAPR_HTTP_PORT", value: "3501" }, token]],
   [
     "the operator's cloud-sql-proxy",
-    { "csql-x": running },
+    { "csql-x": { state: running, spec: { image: "cloud-sql-proxy:2" } } },
     {},
     [{ name: "CSQL_PROXY_QUIT_URLS", value: "http://localhost:9092/quitquitquit" }],
   ],

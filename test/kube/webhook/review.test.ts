@@ -46,6 +46,17 @@ describe("a new pod", () => {
     expect([response.result, answer.allowed, answer.patch]).toEqual(["unchanged", true, undefined]);
   });
 
+  test("that others have changed since keeps what they made of ebb-install, and of ebb's volumes", () => {
+    const patched = structuredClone(pod) as unknown as { spec: Record<"initContainers" | "volumes", object[]> };
+    applyPatch(patched, patchOf(reviewed({}).answer));
+    const { initContainers, volumes } = patched.spec;
+    const vault = { name: "vault", command: ["cp"] };
+    const defaulted = { image: "mirror.example.com/ebb:1", imagePullPolicy: "Always", env: [{ name: "A" }] };
+    initContainers.splice(0, 1, vault, { ...initContainers[0], ...defaulted });
+    volumes[0] = { ...volumes[0], emptyDir: { sizeLimit: "256Mi", medium: "Memory" } };
+    expect(reviewed({ object: patched }).response.result).toBe("unchanged");
+  });
+
   test("that asks for it and cannot have it is refused, with each field and why", () => {
     const { answer, response } = reviewed({ object: refused });
     expect(answer).toMatchObject({

@@ -32,7 +32,11 @@ export const cloudSqlProxy = {
   unreachable: () =>
     "the Cloud SQL Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
   // cloud-sql-proxy-operator: internal/workload/names.go (ContainerPrefix)
-  containers: () => ({ name: /^(cloud-?sql-proxy|csql-.+)$/, image: /^(cloud-sql-proxy|gce-proxy)$/ }),
+  containers: () => ({
+    name: /^cloud-?sql-proxy$/,
+    image: /^(cloud-sql-proxy|gce-proxy)$/,
+    shared: { name: /^csql-.+$/, image: /proxy/ },
+  }),
   inManifest,
   programs: ["cloud-sql-proxy", "cloud_sql_proxy"],
   annotationPrefixes: [],
@@ -54,7 +58,7 @@ refusals | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy
 found | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423
 native | read cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52 | from Kubernetes 1.29 on the operator's is one, which no annotation tells: a quit is followed by a restart
 moved | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423 | \`CSQL_PROXY_QUIT_URLS\`
-container | read cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; cloud-sql-proxy v2.25.3 Dockerfile
+container | read cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; cloud-sql-proxy v2.25.3 Dockerfile | also the operator's \`csql-...\`, if its image is not known, or has \`proxy\` in its name
 reaper | read cloud-sql-proxy v2.25.3 cmd/root.go:417
 `;
 

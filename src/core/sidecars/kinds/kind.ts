@@ -51,6 +51,8 @@ export interface ContainerMarks {
   readonly name: RegExp;
   /** Matches the last part of its image's name, without tag and digest. */
   readonly image?: RegExp;
+  /** Matches a name that an app may have, too, and the last part of the image's name that such a container must have. */
+  readonly shared?: { readonly name: RegExp; readonly image: RegExp };
 }
 
 /** What the reaper needs to know of a sidecar beyond its quits. */

@@ -267,6 +267,22 @@ describeAgainstEnvoy("draining an Envoy beside an app whose configuration names 
     },
   );
 
+  test.concurrent("does not wait for what the app calls where the listeners share a stat_prefix and no client is there", async () => {
+    await using backend = await startBackend();
+    const shared = { statPrefix: "http" };
+    const listeners = [
+      { name: "in", ...shared },
+      { name: "calls", host: "127.0.0.1", port: await freePort(), ...shared },
+    ];
+    await using envoy = await startEnvoy({ upstreamPort: backend.port, listeners });
+    const client = await holdIdle({ port: envoy.portOf("in"), backend });
+    client.socket.destroy();
+    const call = await holdRequest({ port: envoy.portOf("calls"), backend }, "/hold/out");
+    const ended = await ebb(drain(envoy, "--drain", "5s"));
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
+    call.drop();
+  });
+
   test.concurrent("waits for what clients send, whatever the app calls", async () => {
     await using backend = await startBackend();
     await using envoy = await startSidecar(backend);

@@ -12,6 +12,8 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   let idle = 0;
   let hasRequests = true;
   for (const [manager, atMost] of managersOf(stats, isLeftOut, outbound.size > 0)) {
+    // then its requests are outbound; another number bounds no requests, because an HTTP/2 connection has many
+    if (atMost === 0) continue;
     const connections = Math.min(manager.connections ?? 0, atMost);
     requests += manager.requests ?? 0;
     // if requests are not published, the connections themselves are left to be counted below

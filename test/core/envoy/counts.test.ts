@@ -156,6 +156,13 @@ listener.0.0.0.0_5432.downstream_cx_active: 1
       expect(count(text, "0.0.0.0_80")).toEqual(inFlight(0, 1));
     });
 
+    test("with a stat_prefix that inbound has too, which has no connection: the requests are outbound", () => {
+      const text = `${rows("http", 1, 1, "0.0.0.0_15006", 0)}${rows("http", 1, 1, "0.0.0.0_80", 1)}${unsent("http", 9)}`;
+      expect(count(text, "0.0.0.0_80")).toEqual(inFlight(0, 0));
+      const withClient = rows("http", 2, 3, "0.0.0.0_15006", 1) + rows("http", 2, 3, "0.0.0.0_80", 1);
+      expect(count(withClient, "0.0.0.0_80")).toEqual(inFlight(3, 0));
+    });
+
     test("but where it is not known which they are, all are counted", () => {
       expect(count(rows("outbound_0.0.0.0_80", 7, 3, "0.0.0.0_80", 7))).toEqual(inFlight(3, 0));
     });

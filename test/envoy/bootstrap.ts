@@ -30,6 +30,8 @@ export interface Plan {
 export interface ListenerPlan {
   /** The name, which is also the stat_prefix of its filter. */
   readonly name: string;
+  /** The stat_prefix of its filter, if that is not its name. */
+  readonly statPrefix?: string;
   /** Its address; by default 0.0.0.0: one on loopback is outbound. */
   readonly host?: string;
   /**
@@ -182,14 +184,14 @@ function listener(plan: ListenerPlan, upstream: Upstream): object {
 }
 
 function httpManager(
-  { name, httpPort, asksAdmin, idleTimeout }: ListenerPlan,
+  { name, statPrefix = name, httpPort, asksAdmin, idleTimeout }: ListenerPlan,
   { app, waitsFor, originalPort }: Upstream,
 ): object {
   const rds = { route_config_name: ROUTES, config_source: controlPlaneSource };
   const toApp = httpPort === undefined ? routesTo(app, originalPort) : routesTo(name);
   const routes = asksAdmin === undefined ? toApp : routeToAdmin(asksAdmin);
   return filter("network.http_connection_manager", "network.http_connection_manager.v3.HttpConnectionManager", {
-    stat_prefix: name,
+    stat_prefix: statPrefix,
     ...(waitsFor?.what === "routes" ? { rds } : { route_config: routes }),
     stream_idle_timeout: "0s",
     ...(idleTimeout === undefined ? {} : { common_http_protocol_options: { idle_timeout: idleTimeout } }),

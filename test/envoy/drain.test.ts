@@ -11,6 +11,7 @@ import {
   holdIdle,
   holdRequest,
   holdTcp,
+  holdUnread,
   holdWebSocket,
   type InFlight,
   open,
@@ -59,6 +60,28 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     expect(quitOf(ended)).toMatchObject({ outcome: "exited" });
     expect(ended.code).toBe(0);
     expect(await envoy.ended).toBe(0);
+  });
+
+  test.concurrent("waits until a client has taken an answer that Envoy has to its end", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdUnread({ port: envoy.portOf("http") }, envoy);
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await says(started, '"requests":0,"connections":1');
+    expect(await held.finish()).toBe("200 ");
+    const ended = await started.ended;
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
+    expect(ended.code).toBe(0);
+  });
+
+  test.concurrent("waits for a client that never takes its answer until it is out of time", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdUnread({ port: envoy.portOf("http") }, envoy);
+    const ended = await ebb(drain(envoy, "--drain", "1500ms"));
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time with 1 left (1 connection)" });
+    expect(ended.code).toBe(69);
+    held.drop();
   });
 
   test.concurrent("loses no request: those in flight are answered, and each client is told to close its connection", async () => {
@@ -243,6 +266,22 @@ describeAgainstEnvoy("draining an Envoy beside an app whose configuration names 
       for (const each of calls) each.drop();
     },
   );
+
+  test.concurrent("does not wait for what the app calls where the listeners share a stat_prefix and no client is there", async () => {
+    await using backend = await startBackend();
+    const shared = { statPrefix: "http" };
+    const listeners = [
+      { name: "in", ...shared },
+      { name: "calls", host: "127.0.0.1", port: await freePort(), ...shared },
+    ];
+    await using envoy = await startEnvoy({ upstreamPort: backend.port, listeners });
+    const client = await holdIdle({ port: envoy.portOf("in"), backend });
+    client.socket.destroy();
+    const call = await holdRequest({ port: envoy.portOf("calls"), backend }, "/hold/out");
+    const ended = await ebb(drain(envoy, "--drain", "5s"));
+    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
+    call.drop();
+  });
 
   test.concurrent("waits for what clients send, whatever the app calls", async () => {
     await using backend = await startBackend();

@@ -6,7 +6,8 @@ import { until } from "../harness.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 
 /**
- * The server behind the proxy. It answers `/hold/...`, and ends `/stream/...`, only once released; all else at once.
+ * The server behind the proxy. It answers `/hold/...`, and ends `/stream/...`, only once released; ends `/fill?ADMIN`
+ * once the Envoy with that admin interface has 256 KiB of the answer that its client does not take; all else at once.
  */
 export interface Backend extends AsyncDisposable {
   /** The port for HTTP and WebSockets. */
@@ -27,10 +28,11 @@ export async function startBackend(): Promise<Backend> {
     hostname: "127.0.0.1",
     idleTimeout: 0,
     async fetch(request, server) {
-      const { pathname } = new URL(request.url);
+      const { pathname, search } = new URL(request.url);
       requests.push(pathname);
       if (pathname.startsWith("/socket") && server.upgrade(request, { data: undefined })) return undefined;
       if (pathname.startsWith("/stream")) return new Response(halfOf(pathname, released));
+      if (pathname === "/fill") return new Response(untilUnsent(search.slice(1)));
       if (pathname.startsWith("/hold")) await released;
       return new Response(pathname);
     },
@@ -56,6 +58,18 @@ async function* halfOf(text: string, released: Promise<void>): AsyncGenerator<st
   yield text.slice(0, 3);
   await released;
   yield text.slice(3);
+}
+
+async function* untilUnsent(admin: string): AsyncGenerator<string> {
+  // fewer bytes than those at which Envoy would stop to read the answer (per_connection_buffer_limit_bytes: 1 MiB)
+  while ((await statisticOf(admin, "http.http.downstream_cx_tx_bytes_buffered")) < 256 * 1024)
+    yield "x".repeat(32 * 1024);
+}
+
+/** Resolves with a number of Envoy's /stats. */
+async function statisticOf(admin: string, name: string): Promise<number> {
+  const answer = await fetch(`${admin}/stats?filter=^${name}$`);
+  return Number((await answer.text()).split(": ")[1]);
 }
 
 /** Starts an Envoy with two listeners: `http` to the backend, `raw` to its echo. */
@@ -92,6 +106,34 @@ export async function holdRequest({ port, backend }: Way, path: string): Promise
       const { status, body } = await answer;
       connection.socket.destroy();
       return `${status} ${body}`;
+    },
+    drop: () => connection.socket.destroy(),
+  };
+}
+
+/**
+ * Sends a request, and reads nothing before `finish`. Resolves once the end of the answer is in Envoy's write buffer: the
+ * request is in flight no more.
+ */
+export async function holdUnread({ port }: Pick<Way, "port">, { admin }: Envoy): Promise<InFlight> {
+  const connection = await open(port);
+  connection.socket.pause();
+  const answer = send(connection, `/fill?${admin}`);
+  answer.catch(() => undefined); // finish() rejects with it
+  await until(
+    "the client has yet to take bytes",
+    async () => (await statisticOf(admin, "http.http.downstream_cx_tx_bytes_buffered")) > 0,
+  );
+  await until(
+    "no request is in flight",
+    async () => (await statisticOf(admin, "http.http.downstream_rq_active")) === 0,
+  );
+  return {
+    async finish() {
+      connection.socket.resume();
+      const { status, body } = await answer;
+      connection.socket.destroy();
+      return `${status} ${body.replaceAll("x", "")}`;
     },
     drop: () => connection.socket.destroy(),
   };

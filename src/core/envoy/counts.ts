@@ -1,9 +1,10 @@
 import { isOwnPort, type ListenerStats, type ManagerStats, portOf, type Stats } from "./stats.ts";
 
 /**
- * Counts what a drain waits for: requests on HTTP listeners, connections on the others. Does not count the admin
- * interface (and so ebb's own connection), statistics and readiness endpoints, internal listeners, and the listeners in
- * `outbound`, which are names in statistics.
+ * Counts what a drain waits for: requests on HTTP listeners, connections on the others, and one connection of each HTTP
+ * connection manager that has unsent bytes. Does not count the admin interface (and so ebb's own connection),
+ * statistics and readiness endpoints, internal listeners, and the listeners in `outbound`, which are names in
+ * statistics.
  */
 export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new Set()): ListenerCount {
   const isLeftOut = (listener: string) => outbound.has(listener) || isOwnListener(listener, stats.listeners);
@@ -11,11 +12,13 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   let idle = 0;
   let hasRequests = true;
   for (const [manager, atMost] of managersOf(stats, isLeftOut, outbound.size > 0)) {
+    // then its requests are outbound; another number bounds no requests, because an HTTP/2 connection has many
+    if (atMost === 0) continue;
     const connections = Math.min(manager.connections ?? 0, atMost);
     requests += manager.requests ?? 0;
     // if requests are not published, the connections themselves are left to be counted below
     if (manager.requests === undefined && connections > 0) hasRequests = false;
-    else idle += connections;
+    else idle += (manager.unsent ?? 0) > 0 ? connections - 1 : connections;
   }
   let connections = 0;
   for (const [name, { active = 0 }] of stats.listeners) if (!isLeftOut(name)) connections += active;
@@ -29,7 +32,10 @@ export interface ListenerCount {
    * (envoy#42305), do not count.
    */
   readonly requests: number;
-  /** Connections on other listeners, and on HTTP listeners whose requests Envoy does not publish. */
+  /**
+   * Connections on other listeners, and on HTTP listeners whose requests Envoy does not publish; one for the HTTP
+   * connections of a manager whose clients have yet to take bytes of an answer.
+   */
   readonly connections: number;
   /** False if some HTTP connections had to be counted instead of their requests. */
   readonly hasRequests: boolean;

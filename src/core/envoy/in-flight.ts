@@ -8,7 +8,7 @@ import type { Stats } from "./stats.ts";
 export interface InFlight {
   /** Requests, streams and WebSockets in flight. If `countedBy` is `clusters`, raw TCP connections are among them. */
   readonly requests: number;
-  /** Connections on listeners that are not HTTP, or whose requests are not published. */
+  /** Connections on listeners that are not HTTP, or whose requests are not published, or that have unsent bytes. */
   readonly connections: number;
   /** False if some HTTP connections had to be counted instead of their requests: idle connections are among them. */
   readonly hasRequests: boolean;

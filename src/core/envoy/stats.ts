@@ -3,7 +3,7 @@
  * (envoyproxy.io, operations/admin, /stats).
  */
 export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(
-  "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_drain_close$",
+  "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_(drain_close|tx_bytes_buffered)$",
 )}`;
 
 /** The admin path of all listeners and the addresses that they are bound to, as JSON of a few lines each. */
@@ -50,6 +50,11 @@ export interface ManagerStats {
   /** How many requests are in flight, and how many connections open. Undefined if that is not published. */
   readonly requests: number | undefined;
   readonly connections: number | undefined;
+  /**
+   * How many bytes its clients have yet to take. A request is no longer in flight once the end of its answer is among
+   * them, and Envoy discards them when it exits. Undefined if that is not published, or nothing was ever sent.
+   */
+  readonly unsent: number | undefined;
 }
 
 /**
@@ -95,6 +100,8 @@ function add(stats: MutableStats, name: string, value: number): void {
     managerOf(stats, requestsOf).requests = value;
   }
   if (connectionsOf !== "") managerOf(stats, connectionsOf).connections = value;
+  const unsentOf = between(name, "http.", ".downstream_cx_tx_bytes_buffered");
+  if (unsentOf !== "") managerOf(stats, unsentOf).unsent = value;
 }
 
 const drainClose = ".downstream_cx_drain_close";
@@ -138,7 +145,7 @@ function listenerOf(stats: MutableStats, name: string) {
 }
 
 function managerOf(stats: MutableStats, name: string): Writable<ManagerStats> {
-  return getOrAdd(stats.managers, name, { name, requests: undefined, connections: undefined });
+  return getOrAdd(stats.managers, name, { name, requests: undefined, connections: undefined, unsent: undefined });
 }
 
 function getOrAdd<T>(map: Map<string, T>, name: string, fresh: T): T {

@@ -39,6 +39,13 @@ listener.127.0.0.1_8082.worker_0.downstream_cx_active: 1
 
   test.each<[string, string, ListenerCount]>([
     ["an HTTP/2 connection with many streams", rows("in", 1, 40, "0.0.0.0_8080", 1), inFlight(40, 0)],
+    [
+      "the rest of an answer, which a client has not taken",
+      `${rows("in", 3, 0, "0.0.0.0_8080", 3)}${unsent("in", 9)}`,
+      inFlight(0, 1),
+    ],
+    ["such a rest, taken by now", `${rows("in", 3, 0, "0.0.0.0_8080", 3)}${unsent("in", 0)}`, inFlight(0, 0)],
+    ["the rest of an answer of the admin interface", unsent("admin", 9), inFlight(0, 0)],
     ["an IPv6 listener", `listener.[__]_8080.downstream_cx_active: 2\n`, inFlight(0, 2)],
     ["a listener on a unix socket", `listener./run/app.sock.downstream_cx_active: 2\n`, inFlight(0, 2)],
     [
@@ -149,6 +156,13 @@ listener.0.0.0.0_5432.downstream_cx_active: 1
       expect(count(text, "0.0.0.0_80")).toEqual(inFlight(0, 1));
     });
 
+    test("with a stat_prefix that inbound has too, which has no connection: the requests are outbound", () => {
+      const text = `${rows("http", 1, 1, "0.0.0.0_15006", 0)}${rows("http", 1, 1, "0.0.0.0_80", 1)}${unsent("http", 9)}`;
+      expect(count(text, "0.0.0.0_80")).toEqual(inFlight(0, 0));
+      const withClient = rows("http", 2, 3, "0.0.0.0_15006", 1) + rows("http", 2, 3, "0.0.0.0_80", 1);
+      expect(count(withClient, "0.0.0.0_80")).toEqual(inFlight(3, 0));
+    });
+
     test("but where it is not known which they are, all are counted", () => {
       expect(count(rows("outbound_0.0.0.0_80", 7, 3, "0.0.0.0_80", 7))).toEqual(inFlight(3, 0));
     });
@@ -166,6 +180,10 @@ listener.0.0.0.0_5432.downstream_cx_active: 1
     );
   });
 });
+
+function unsent(manager: string, bytes: number): string {
+  return `http.${manager}.downstream_cx_tx_bytes_buffered: ${bytes}\n`;
+}
 
 /** What Envoy says of a connection manager and a listener on which it has answered. */
 function rows(manager: string, cx: number, rq: number, listener: string, listenerCx: number): string {

@@ -23,8 +23,13 @@ describe("parseStats", () => {
   });
 
   test("reads lines that end in CRLF", () => {
-    const stats = parseStats("http.a.downstream_cx_active: 1\r\nhttp.a.downstream_rq_active: 2\r\n");
-    expect([...stats.managers]).toEqual([["a", { name: "a", requests: 2, connections: 1 }]]);
+    const names = [
+      "http.a.downstream_cx_active",
+      "http.a.downstream_rq_active",
+      "http.a.downstream_cx_tx_bytes_buffered",
+    ];
+    const stats = parseStats(names.map((name, at) => `${name}: ${at}\r\n`).join(""));
+    expect([...stats.managers]).toEqual([["a", { name: "a", connections: 0, requests: 1, unsent: 2 }]]);
   });
 
   test("reads anything without failing", () => {
@@ -57,6 +62,7 @@ test("the path asks for no more than what is counted", () => {
   const asked = [
     "http.in.downstream_rq_active",
     "http.in.downstream_cx_active",
+    "http.in.downstream_cx_tx_bytes_buffered",
     "listener.0.0.0.0_8080.downstream_cx_active",
     "listener.0.0.0.0_8080.http.in.downstream_rq_completed",
   ];

@@ -23,7 +23,11 @@ export function describeOutcome(
       const when =
         outcome.left === undefined ? "before a count" : `with ${describeLeft(outcome.left)} at the last count`;
       const start = `Envoy exited during the drain, ${when}`;
-      if (wasHeld) return { ok: true, text: `${start}: its container's preStop hook, ebb drain or another, had ended` };
+      if (wasHeld)
+        return {
+          ok: true,
+          text: `${start}: its container's preStop hook, ebb drain or another, had ended, or it was killed`,
+        };
       const text = `${start}: if its container has no drain as preStop hook, requests were cut off`;
       return { ok: true, isDoubtful: true, text };
     }

@@ -135,7 +135,7 @@ test.each<[Extract<DrainOutcome, { kind: "out of time" }>["left"] | undefined, s
   [undefined, "before a count"],
   [{ requests: 1, connections: 0, hasRequests: true, countedBy: "listeners" }, "with 1 request at the last count"],
 ])("an Envoy that a hook held back leaves no doubt when it exits: %j", (left, when) => {
-  const text = `Envoy exited during the drain, ${when}: its container's preStop hook, ebb drain or another, had ended`;
+  const text = `Envoy exited during the drain, ${when}: its container's preStop hook, ebb drain or another, had ended, or it was killed`;
   expect(describeOutcome({ kind: "exited", left }, true)).toEqual({ ok: true, text });
   expect(describeOutcome({ kind: "gone" }, true)).toMatchObject({ ok: true, isDoubtful: true });
 });

@@ -18,8 +18,8 @@ export interface Act {
 export interface Tried extends Act {
   readonly round: number;
   readonly why: string;
-  /** `denied`: a permission was missing, so the sidecar was not asked. Undefined: it may have heard the act. */
-  readonly refusal?: "denied" | "outright";
+  /** `unasked`: a permission was missing, say, so the sidecar was not asked. Undefined: it may have heard the act. */
+  readonly refusal?: "unasked" | "outright";
 }
 
 /** What is remembered of a stuck pod between two reconciles. Times are in milliseconds of a monotonic clock. */
@@ -48,8 +48,8 @@ export type Observation = Verdict | { readonly kind: "gone" };
 export type Result =
   /** The act was accepted, or its connection was cut by the sidecar's own end. */
   | { readonly kind: "taken" }
-  /** The method does not work here: there is no such command, 404, not allowed, ... */
-  | { readonly kind: "refused"; readonly why: string; readonly isDenied?: true }
+  /** The method does not work here: there is no such command, 404, ...; or, unasked, now: not allowed, too slow. */
+  | { readonly kind: "refused"; readonly why: string; readonly isUnasked?: true }
   /** The API server or the kubelet did not answer, or asked to come back after `afterMs` at least. This is no try. */
   | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
 
@@ -149,7 +149,7 @@ function outcomeOf({ acts, unanswered, tried }: Attempt, { rule, reason }: Verdi
 
 /**
  * Takes the first method that this round has not tried yet; if there is none, begins another round; after the last
- * round, gives up. If every method failed for missing permissions, the pod is put off instead.
+ * round, gives up. If no method came to ask the sidecar, the pod is put off instead.
  */
 function nextAct(attempt: Attempt, endings: readonly Ending[], clock: AttemptClock): Next {
   const { tried, round } = attempt;
@@ -163,7 +163,7 @@ function nextAct(attempt: Attempt, endings: readonly Ending[], clock: AttemptClo
   const isAll = (kind: Tried["refusal"]) => tried.length > 0 && tried.every(({ refusal }) => refusal === kind);
   const rounds = isAll("outright") ? (clock.refusedRounds ?? clock.rounds) : clock.rounds;
   if (round < rounds) return rest({ ...attempt, round: round + 1 }, clock);
-  if (isAll("denied")) return over({ kind: "put-off", reason: tried.at(-1)?.why ?? "" });
+  if (isAll("unasked")) return over({ kind: "put-off", reason: tried.at(-1)?.why ?? "" });
   return over({ kind: "gave-up", reason: reasonToGiveUp(ending), tried });
 }
 
@@ -193,7 +193,7 @@ export function afterAct(attempt: Attempt, act: Act, answer: Answer, clock: Atte
       return wait({ ...rest, failures: 0, misses: 0, acts, told }, told.untilMs);
     }
     case "refused": {
-      const spent = spend(attempt, act, answer.why, answer.isDenied ? "denied" : "outright");
+      const spent = spend(attempt, act, answer.why, answer.isUnasked ? "unasked" : "outright");
       return wait({ ...spent, failures: 0, misses: 0 }, clock.now);
     }
     case "unanswered":

@@ -19,7 +19,7 @@ import {
   usual,
 } from "./simulated-attempt.ts";
 
-const denied: Answer = { kind: "refused", why: "403", isDenied: true };
+const denied: Answer = { kind: "refused", why: "403", isUnasked: true };
 const unavailable = (afterMs?: number): Answer => ({
   kind: "unavailable",
   why: "503",

@@ -33,6 +33,8 @@ export interface Attempt {
   readonly failures: number;
   /** Acts in a row with the result `unavailable`. */
   readonly misses: number;
+  /** Failed reads in a row. */
+  readonly unread: number;
   /** The last act, if it was not answered: the sidecar may have heard it. */
   readonly unanswered?: Act;
   /** The act that was taken last. Its sidecar has until then to exit. */
@@ -98,7 +100,15 @@ export interface AttemptClock extends AttemptPolicy {
 }
 
 /** What is remembered of a pod at first. */
-export const firstAttempt: Attempt = { round: 1, tried: [], acts: [], failures: 0, misses: 0, restUntilMs: 0 };
+export const firstAttempt: Attempt = {
+  round: 1,
+  tried: [],
+  acts: [],
+  failures: 0,
+  misses: 0,
+  unread: 0,
+  restUntilMs: 0,
+};
 
 /**
  * Returns what is seen of a pod that an attempt is about: `gone` if there is no pod, or another one under its name
@@ -119,7 +129,7 @@ const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-wa
 
 /** Milliseconds after which a pod is read again while another reaper's container is at work in it. */
 const BEING_ENDED_MS = 5000;
-/** So many acts in a row without an answer put the pod off: about a minute of rests. */
+/** So many acts or reads in a row without an answer put the pod off: about a minute of rests. */
 const MOST_MISSES = 7;
 
 /**
@@ -209,9 +219,15 @@ export function afterAct(attempt: Attempt, act: Act, answer: Answer, clock: Atte
   }
 }
 
-/** Decides when the pod is read again after it could not be read. `afterMs`: what the API server asked for. */
-export function afterFailedRead(attempt: Attempt, clock: AttemptClock, afterMs?: number): Next {
-  return rest({ ...attempt, failures: attempt.failures + 1 }, clock, afterMs);
+/** Decides what follows once the pod could not be read. `afterMs`: when the API server asked to come back. */
+export function afterFailedRead(
+  attempt: Attempt,
+  clock: AttemptClock,
+  { why, afterMs }: { readonly why: string; readonly afterMs?: number | undefined },
+): Next {
+  const unread = attempt.unread + 1;
+  if (unread === MOST_MISSES) return over({ kind: "put-off", reason: why });
+  return rest({ ...attempt, failures: attempt.failures + 1, unread }, clock, afterMs);
 }
 
 function rest(attempt: Attempt, { now, rest, chance }: AttemptClock, atLeastMs = 0): Next {

@@ -168,6 +168,11 @@ describe("an API server that is unwell:", () => {
       [...[2, 4, 8, 16, 32, 60].flatMap((s) => ["exec in proxy", `wait ${s * 1000}`]), "exec in proxy", "put-off: 503"],
     ],
     [
+      "a pod that cannot be read again and again is put off",
+      Array.from({ length: 7 }, () => [unreadable, passed(60_000)]).flat(),
+      [...[2, 4, 8, 16, 32, 60].map((s) => `wait ${s * 1000}`), "put-off: 503"],
+    ],
+    [
       "it says itself when to come back",
       [{ unreadable: true, afterMs: 50_000 }, passed(50_000), seen(proxy), answered(unavailable(90_000))],
       ["wait 50000", "exec in proxy", "wait 90000"],

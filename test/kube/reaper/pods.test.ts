@@ -215,6 +215,18 @@ test("a namespace's word is known before its pods are, and a change of it tells 
   expect([...watched.source.namespaces()]).toEqual([]);
 });
 
+test("a named namespace's word is read again within seconds, not only at a resync", async () => {
+  await using api = startStandInApi();
+  put(api, "a", "1");
+  const path = "/api/v1/namespaces/shop";
+  api.put(path, { metadata: { name: "shop", labels: { "ebb.dev/reap": "true" } } });
+  await using watched = watch(api, { namespaces: ["shop"] });
+  await synced(watched);
+  api.put(path, { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });
+  await until("the pod is told of again", () => watched.seen.length === 2 || undefined, LONG_MS);
+  expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
+});
+
 test("who may not read namespaces is told so once, and goes on with pods", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");

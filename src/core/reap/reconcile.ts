@@ -18,8 +18,8 @@ export interface Act {
 export interface Tried extends Act {
   readonly round: number;
   readonly why: string;
-  /** `denied`: a permission was missing, so the sidecar was not asked. Undefined: it may have heard the act. */
-  readonly refusal?: "denied" | "outright";
+  /** `unasked`: a permission was missing, say, so the sidecar was not asked. Undefined: it may have heard the act. */
+  readonly refusal?: "unasked" | "outright";
 }
 
 /** What is remembered of a stuck pod between two reconciles. Times are in milliseconds of a monotonic clock. */
@@ -33,6 +33,8 @@ export interface Attempt {
   readonly failures: number;
   /** Acts in a row with the result `unavailable`. */
   readonly misses: number;
+  /** Failed reads in a row. */
+  readonly unread: number;
   /** The last act, if it was not answered: the sidecar may have heard it. */
   readonly unanswered?: Act;
   /** The act that was taken last. Its sidecar has until then to exit. */
@@ -48,8 +50,8 @@ export type Observation = Verdict | { readonly kind: "gone" };
 export type Result =
   /** The act was accepted, or its connection was cut by the sidecar's own end. */
   | { readonly kind: "taken" }
-  /** The method does not work here: there is no such command, 404, not allowed, ... */
-  | { readonly kind: "refused"; readonly why: string; readonly isDenied?: true }
+  /** The method does not work here: there is no such command, 404, ...; or, unasked, now: not allowed, too slow. */
+  | { readonly kind: "refused"; readonly why: string; readonly isUnasked?: true }
   /** The API server or the kubelet did not answer, or asked to come back after `afterMs` at least. This is no try. */
   | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
 
@@ -98,7 +100,15 @@ export interface AttemptClock extends AttemptPolicy {
 }
 
 /** What is remembered of a pod at first. */
-export const firstAttempt: Attempt = { round: 1, tried: [], acts: [], failures: 0, misses: 0, restUntilMs: 0 };
+export const firstAttempt: Attempt = {
+  round: 1,
+  tried: [],
+  acts: [],
+  failures: 0,
+  misses: 0,
+  unread: 0,
+  restUntilMs: 0,
+};
 
 /**
  * Returns what is seen of a pod that an attempt is about: `gone` if there is no pod, or another one under its name
@@ -119,7 +129,7 @@ const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-wa
 
 /** Milliseconds after which a pod is read again while another reaper's container is at work in it. */
 const BEING_ENDED_MS = 5000;
-/** So many acts in a row without an answer put the pod off: about a minute of rests. */
+/** So many acts or reads in a row without an answer put the pod off: about a minute of rests. */
 const MOST_MISSES = 7;
 
 /**
@@ -149,7 +159,7 @@ function outcomeOf({ acts, unanswered, tried }: Attempt, { rule, reason }: Verdi
 
 /**
  * Takes the first method that this round has not tried yet; if there is none, begins another round; after the last
- * round, gives up. If every method failed for missing permissions, the pod is put off instead.
+ * round, gives up. If no method came to ask the sidecar, the pod is put off instead.
  */
 function nextAct(attempt: Attempt, endings: readonly Ending[], clock: AttemptClock): Next {
   const { tried, round } = attempt;
@@ -163,7 +173,7 @@ function nextAct(attempt: Attempt, endings: readonly Ending[], clock: AttemptClo
   const isAll = (kind: Tried["refusal"]) => tried.length > 0 && tried.every(({ refusal }) => refusal === kind);
   const rounds = isAll("outright") ? (clock.refusedRounds ?? clock.rounds) : clock.rounds;
   if (round < rounds) return rest({ ...attempt, round: round + 1 }, clock);
-  if (isAll("denied")) return over({ kind: "put-off", reason: tried.at(-1)?.why ?? "" });
+  if (isAll("unasked")) return over({ kind: "put-off", reason: tried.at(-1)?.why ?? "" });
   return over({ kind: "gave-up", reason: reasonToGiveUp(ending), tried });
 }
 
@@ -193,7 +203,7 @@ export function afterAct(attempt: Attempt, act: Act, answer: Answer, clock: Atte
       return wait({ ...rest, failures: 0, misses: 0, acts, told }, told.untilMs);
     }
     case "refused": {
-      const spent = spend(attempt, act, answer.why, answer.isDenied ? "denied" : "outright");
+      const spent = spend(attempt, act, answer.why, answer.isUnasked ? "unasked" : "outright");
       return wait({ ...spent, failures: 0, misses: 0 }, clock.now);
     }
     case "unanswered":
@@ -209,9 +219,15 @@ export function afterAct(attempt: Attempt, act: Act, answer: Answer, clock: Atte
   }
 }
 
-/** Decides when the pod is read again after it could not be read. `afterMs`: what the API server asked for. */
-export function afterFailedRead(attempt: Attempt, clock: AttemptClock, afterMs?: number): Next {
-  return rest({ ...attempt, failures: attempt.failures + 1 }, clock, afterMs);
+/** Decides what follows once the pod could not be read. `afterMs`: when the API server asked to come back. */
+export function afterFailedRead(
+  attempt: Attempt,
+  clock: AttemptClock,
+  { why, afterMs }: { readonly why: string; readonly afterMs?: number | undefined },
+): Next {
+  const unread = attempt.unread + 1;
+  if (unread === MOST_MISSES) return over({ kind: "put-off", reason: why });
+  return rest({ ...attempt, failures: attempt.failures + 1, unread }, clock, afterMs);
 }
 
 function rest(attempt: Attempt, { now, rest, chance }: AttemptClock, atLeastMs = 0): Next {

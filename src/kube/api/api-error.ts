@@ -91,13 +91,19 @@ const reasons: Readonly<Record<string, string>> = {
   UnsupportedProxyProtocol: "expected a proxy's URL with http: or https:",
 };
 
-/** Returns a request's path as errors show it: decoded, and without the words of a command, which may hold a secret. */
+/** Parameters that differ from try to try, and would make another message of the same failure. */
+const varying: ReadonlySet<string> = new Set(["timeoutSeconds", "resourceVersion", "continue"]);
+
+/**
+ * Returns a request's path as errors show it: decoded, and without the words of a command, which may hold a secret, and
+ * what differs from try to try.
+ */
 export function shownPath(path: string): string {
   const [place, query] = path.split("?", 2);
   if (query === undefined) return path;
-  const values = [...new URLSearchParams(query)].map(
-    ([name, value]) => `${name}=${name === "command" ? HIDDEN : value}`,
-  );
+  const values = [...new URLSearchParams(query)]
+    .filter(([name]) => !varying.has(name))
+    .map(([name, value]) => `${name}=${name === "command" ? HIDDEN : value}`);
   return `${place}?${values.join("&")}`;
 }
 

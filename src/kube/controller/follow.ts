@@ -44,9 +44,9 @@ async function once<T extends KubeObject>(
   const fieldSelector = `metadata.name=${name}`;
   const list = await listAt<T>(api, withQuery(collection, { fieldSelector }), { signal, retries: 0 });
   seen(list.items[0]);
-  isFine();
   const { resourceVersion } = list.metadata;
   for await (const event of api.watch<T>(collection, { fieldSelector, resourceVersion }, signal)) {
+    isFine(); // a bookmark comes every minute (read: apiserver, storage/cacher/cacher.go, defaultBookmarkFrequency)
     if (event.type !== "BOOKMARK") seen(event.type === "DELETED" ? undefined : event.object);
   }
 }

@@ -85,7 +85,7 @@ export async function stepOf(one: Stuck, signal: AbortSignal, context: StepConte
   if (expected !== undefined && expected.kind !== "act") return expected;
   const seen = await read(one, signal, context);
   if ("attempt" in seen || seen.kind === "over") return seen;
-  const step = nextStep(one.attempt, seen, clockOf(context));
+  const step = nextStep({ ...one.attempt, unread: 0 }, seen, clockOf(context));
   if (step.kind !== "act" || seen.kind !== "end") return step;
   await context.events.write(one.ref, eventOfAct(step.act, seen.reason), signal);
   signal.throwIfAborted();
@@ -105,7 +105,7 @@ async function read(one: Stuck, signal: AbortSignal, context: StepContext): Prom
     if (isNotFound(error)) return { kind: "gone" };
     if (!isForbidden(error)) {
       const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
-      return afterFailedRead(one.attempt, clockOf(context), afterMs);
+      return afterFailedRead(one.attempt, clockOf(context), { why: error.message, afterMs });
     }
     return { kind: "over", outcome: { kind: "put-off", reason: error.message } };
   }

@@ -61,7 +61,8 @@ export function createAttempts(context: StepContext): Attempts {
       }
       one.attempt = next.attempt;
       const leftMs = next.kind === "wait" ? next.untilMs - performance.now() : 0;
-      const isPolled = context.watched === undefined && next.attempt.told !== undefined;
+      const { told, unread } = next.attempt;
+      const isPolled = context.watched === undefined && told !== undefined && unread === 0;
       return Math.max(0, isPolled ? Math.min(leftMs, READ_EVERY_MS) : leftMs);
     },
     changed(uid, pod) {

@@ -14,7 +14,7 @@ import { createReflector } from "./reflector.ts";
 export interface WatchedNamespaces {
   /** Empty: all. */
   readonly namespaces: readonly string[];
-  /** The milliseconds between two lists of all namespaces, or two reads of the named ones; also the pause after a 403. */
+  /** The milliseconds between two lists of all namespaces; also the pause after a 403. */
   readonly resyncMs: number;
 }
 
@@ -31,15 +31,18 @@ export interface Namespaces {
   said(): ReadonlyMap<string, string>;
 }
 
+/** The pause between two reads of the named namespaces, and its part for each of many: --qps is for pods, too. */
+const READ_AGAIN_MS = 5000;
+const EACH_MS = 500;
 const COLLECTION = "/api/v1/namespaces";
 const query = { labelSelector: REAP };
 const message = "cannot watch namespaces: retrying";
 
 /**
  * Creates a cache of the label ebb.dev/reap of the named namespaces, or of all; `run` fills it. Named ones are read one
- * by one every `resyncMs`: a Role in each can allow that, but no list. All are listed and watched. The log says once
- * that they may not be read, in which case the label counts as absent, and once of each named one that it does not
- * exist.
+ * by one every 5 s: a Role in each can allow that, but no list or watch (read: apiserver, request/requestinfo.go). All
+ * are listed and watched. The log says once that they may not be read, in which case the label counts as absent, and
+ * once of each named one that it does not exist.
  */
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
   const known = Promise.withResolvers<void>();
@@ -71,7 +74,7 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
         for (const name of namespaces) await labels.read(name, signal, changed);
         known.resolve();
         isFine();
-        await pause(resyncMs, signal);
+        await pause(Math.max(READ_AGAIN_MS, EACH_MS * namespaces.length), signal);
       };
       await keepTrying(once, { message, log, signal });
     },

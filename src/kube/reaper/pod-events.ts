@@ -28,6 +28,8 @@ type Times = ReadonlyMap<string | undefined, number>;
  * selected.
  */
 const SAME_LIST_MS = 5000;
+/** After so many lists in a row without an answer, the last leader's acts count as unknown: the Events may fail alone. */
+const MOST_FAILURES = 3;
 
 /** The subject of an Event: a pod, or a namespace, whose `namespace` is its own name. */
 export type Regarding =
@@ -41,7 +43,8 @@ export interface PodEvents {
   /**
    * Resolves with when any replica last asked a sidecar of this pod to quit, in milliseconds since the epoch; with
    * undefined if none did, if the signal is aborted, or if Events may not be read; with `unanswered` if the API server
-   * does not answer now. The log says that they cannot be read. The answer may be up to 5 s old.
+   * does not answer now, but with undefined from the third time on. The log says that they cannot be read. The answer
+   * may be up to 5 s old.
    */
   lastTold(pod: PodRef, signal: AbortSignal): Promise<number | undefined | "unanswered">;
 }
@@ -51,7 +54,7 @@ export interface PodEvents {
  * warnings in the log; only a bug makes it reject.
  */
 export function createPodEvents(api: ApiClient, identity: string, log: Log): PodEvents {
-  const lists = new Map<string, { readonly askedAt: number; readonly times: Promise<Times> }>();
+  const lists = new Map<string, { readonly askedAt: number; readonly times: Promise<Times>; failures: number }>();
   return {
     async write(about, event, signal) {
       try {
@@ -68,19 +71,24 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
       const { namespace, name, uid } = pod;
       const known = lists.get(namespace);
       const isRecent = known !== undefined && performance.now() - known.askedAt < SAME_LIST_MS;
-      const asked = isRecent ? known : { askedAt: performance.now(), times: timesIn(api, namespace, signal) };
+      const asked = isRecent
+        ? known
+        : { askedAt: performance.now(), times: timesIn(api, namespace, signal), failures: (known?.failures ?? 0) + 1 };
       lists.set(namespace, asked);
       try {
-        return (await asked.times).get(uid);
+        const times = await asked.times;
+        asked.failures = 0;
+        return times.get(uid);
       } catch (error) {
-        if (lists.get(namespace) === asked) lists.delete(namespace);
+        if (!isApiFailure(error) && lists.get(namespace) === asked) lists.delete(namespace);
         if (signal.aborted) return undefined;
         if (!isApiFailure(error)) {
           if (isRecent) return await this.lastTold(pod, signal); // the first caller's signal was aborted
           throw error;
         }
         if (!isRecent) log.warn({ namespace, pod: name, reason: error.message }, "cannot read Events");
-        return isTransient(error) ? "unanswered" : undefined; // a sidecar that is told twice takes no harm
+        // a sidecar that is told twice takes no harm
+        return isTransient(error) && asked.failures < MOST_FAILURES ? "unanswered" : undefined;
       }
     },
   };

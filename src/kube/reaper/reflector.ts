@@ -70,13 +70,15 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
   };
   const once = async (isFine: () => void, signal: AbortSignal): Promise<void> => {
     try {
-      if (version === undefined || resync.aborted) await relist(signal);
+      if (version === undefined || resync.aborted) {
+        await relist(signal);
+        isFine();
+      }
     } catch (error) {
       if (refused === undefined || !isForbidden(error)) throw error;
       refused(error);
       return await pause(resyncMs, signal);
     }
-    isFine();
     const ending = AbortSignal.any([signal, resync]);
     try {
       for await (const { type, object } of api.watch(collection, { ...query, resourceVersion: version }, ending)) {

@@ -86,6 +86,15 @@ test("a watch that ends, has expired, is refused or breaks is begun anew with a 
   expect(told).toEqual([`GET ${SECRETS}: too old resource version`, expect.stringContaining("403 cannot list")]);
 });
 
+test("a watch that fails after a good list is told once", async () => {
+  const refuse = status(503, "ServiceUnavailable", "starting");
+  await using server = serve(list(5), refuse, list(5), refuse, list(6), stream([], true));
+  const { log } = await followThree(server.api);
+  expect(log.lines.map(({ fields }) => fields.reason)).toEqual([
+    `GET ${SECRETS}?watch=1&allowWatchBookmarks=true&fieldSelector=metadata.name=y: 503 starting`,
+  ]);
+});
+
 test("an empty list may be null, as Go writes it", async () => {
   await using server = serve(() => Response.json({ metadata: {}, items: null }));
   expect(await listAt(server.api, "/x")).toEqual({ metadata: {}, items: [] });

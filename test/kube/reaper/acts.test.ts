@@ -72,9 +72,9 @@ describe("exec", () => {
     expect(cluster.requests).toEqual(["turn", `GET ${POD}`]);
   });
 
-  test("a look that took long tells nothing of now: it is looked again, and where that never gets better nothing is done", async () => {
+  test("a look that took long tells nothing of now: it is looked again, and where that never gets better the next method follows", async () => {
     await using cluster = withPod();
-    expect((await perform(cluster, method, 0)).result).toMatchObject({ kind: "unavailable" });
+    expect((await perform(cluster, method, 0)).result).toMatchObject({ kind: "refused", isUnasked: true });
     expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
   });
 
@@ -209,7 +209,7 @@ describe("whatever the method", () => {
       const why =
         'pods "p" is forbidden: User "x" cannot create resource "pods/exec" in API group "" in the namespace "shop"';
       cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
-      expect((await perform(cluster, method)).result).toEqual({ kind: "refused", why: `403 ${why}`, isDenied: true });
+      expect((await perform(cluster, method)).result).toEqual({ kind: "refused", why: `403 ${why}`, isUnasked: true });
     },
   );
 

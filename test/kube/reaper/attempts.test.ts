@@ -155,6 +155,39 @@ test("while the API server is not well it waits, and then goes on", async () => 
   expect(told.filter((each) => each === "exec: unavailable").length).toBeGreaterThan(0);
 });
 
+test.each([
+  ["before the sidecar is asked", 0],
+  ["while it has its time to exit", 1],
+])("a pod that cannot be read is put off at last: %s", async (_, opened) => {
+  await using cluster = arrange();
+  cluster.exec = { open: (far) => far.send(success) };
+  cluster.answer = () => (cluster.opened >= opened ? refuse(503, "unwell") : undefined);
+  expect(await attemptsAt(cluster).reap()).toEqual({ kind: "put-off", reason: `GET ${PATH}: 503 unwell` });
+});
+
+test("after a failed read it rests, also while the sidecar has its time to exit", async () => {
+  await using cluster = arrange();
+  cluster.exec = { open: (far) => far.send(success) };
+  const pace = { rounds: 1, rest: { firstMs: 20_000, longestMs: 20_000 } };
+  const { attempts, stop } = attemptsAt(cluster, { pace });
+  attempts.begin(cluster.watched(), { kind: "leave", rule: "stuck", reason: "stuck" });
+  expect(await attempts.step("uid-1", stop.signal)).toBe(2000);
+  cluster.answer = () => refuse(503, "unwell");
+  expect(await attempts.step("uid-1", stop.signal)).toBeGreaterThan(9000);
+});
+
+test("reads that fail now and then do not add up", async () => {
+  await using cluster = arrange();
+  cluster.exec = { open: (far) => far.send(success) };
+  let reads = 0;
+  cluster.answer = () => {
+    if (cluster.opened === 0 || ++reads % 2 === 0) return undefined;
+    if (reads === 21) cluster.objects.set(PATH, podWith(ended(0)));
+    return refuse(503, "unwell");
+  };
+  expect(await attemptsAt(cluster).reap()).toMatchObject({ kind: "ended" });
+});
+
 test("it comes back when the API server says", async () => {
   await using cluster = arrange();
   cluster.answer = () => refuse(429, "busy", { "retry-after": "2" });

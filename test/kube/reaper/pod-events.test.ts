@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { ApiError } from "../../../src/kube/api/api-error.ts";
 import type { ApiClient } from "../../../src/kube/api/client.ts";
 import { createPodEvents } from "../../../src/kube/reaper/pod-events.ts";
@@ -23,6 +23,30 @@ test("a list that its first caller gives up is asked for again by the caller tha
   expect(await given).toBeUndefined();
   expect(await shared).toBe(Date.parse("2026-01-01T00:00:00Z"));
   expect(asked).toBe(2);
+});
+
+test("after three lists without an answer, 5 s apart, it goes on without them, until one is answered", async () => {
+  let [asked, isUnwell, now] = [0, true, 0];
+  using _clock = spyOn(performance, "now").mockImplementation(() => now);
+  const get = async () => {
+    asked += 1;
+    if (isUnwell) throw new ApiError("no", { status: 500, reason: "X", retryAfterMs: undefined });
+    return { metadata: {}, items: [told] };
+  };
+  const events = createPodEvents({ get } as unknown as ApiClient, "me", log);
+  const answers: unknown[] = [];
+  for (; now < 16_000; now += 2500) answers.push(await events.lastTold(pod, new AbortController().signal));
+  const unanswered = "unanswered";
+  expect({ answers, asked }).toEqual({
+    answers: [unanswered, unanswered, unanswered, unanswered, undefined, undefined, undefined],
+    asked: 4,
+  });
+  isUnwell = false;
+  now += 5000;
+  expect(await events.lastTold(pod, new AbortController().signal)).toBe(Date.parse("2026-01-01T00:00:00Z"));
+  isUnwell = true;
+  now += 5000;
+  expect(await events.lastTold(pod, new AbortController().signal)).toBe(unanswered);
 });
 
 test.each([

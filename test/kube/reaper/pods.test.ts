@@ -135,6 +135,24 @@ test("an API server that is unwell: it goes on when that is over, and complains 
   expect(complaints).toHaveLength(1);
 });
 
+test("a watch that fails again and again is complained of once", async () => {
+  await using api = startStandInApi();
+  let refused = 0;
+  api.answer = (_, { pathname, searchParams }) => {
+    if (!pathname.endsWith("/pods") || !searchParams.has("watch")) return undefined;
+    refused += 1;
+    return refuse(503, "starting");
+  };
+  await using watched = watch(api);
+  await until("it fails three times", () => refused === 3, LONG_MS);
+  expect(watched.log.lines.map(({ message, fields }) => [message, fields.reason])).toEqual([
+    [
+      "cannot watch pods: retrying",
+      "GET /api/v1/pods?watch=1&allowWatchBookmarks=true&fieldSelector=status.phase=Running: 503 starting",
+    ],
+  ]);
+});
+
 test("a server that has too much to do is asked when it says", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
@@ -195,6 +213,18 @@ test("a namespace's word is known before its pods are, and a change of it tells 
   api.put(path, { metadata: { name: "shop" } });
   await until("and again", () => watched.seen.length === 3 || undefined, LONG_MS);
   expect([...watched.source.namespaces()]).toEqual([]);
+});
+
+test("a named namespace's word is read again within seconds, not only at a resync", async () => {
+  await using api = startStandInApi();
+  put(api, "a", "1");
+  const path = "/api/v1/namespaces/shop";
+  api.put(path, { metadata: { name: "shop", labels: { "ebb.dev/reap": "true" } } });
+  await using watched = watch(api, { namespaces: ["shop"] });
+  await synced(watched);
+  api.put(path, { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });
+  await until("the pod is told of again", () => watched.seen.length === 2 || undefined, LONG_MS);
+  expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
 });
 
 test("who may not read namespaces is told so once, and goes on with pods", async () => {

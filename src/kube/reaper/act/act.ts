@@ -55,7 +55,7 @@ function resultOf(error: unknown): Result {
     const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
     return { kind: "unavailable", why, ...(afterMs !== undefined && { afterMs }) };
   }
-  return { kind: "refused", why, ...(lacksRight(error) && { isDenied: true }) };
+  return { kind: "refused", why, ...(lacksRight(error) && { isUnasked: true }) };
 }
 
 /** Removes `GET /path: ` before the cause: Events and logs name the method instead. */

@@ -52,7 +52,8 @@ async function lookDirectlyBefore(
     if (why !== undefined) return refusedBecause(why);
     if (performance.now() - start < freshMs) return undefined;
   }
-  return { kind: "unavailable", why: "the API server is too slow to tell which pod has the name now" };
+  const why = "the API server is too slow to tell which pod has the name now";
+  return { kind: "refused", why, isUnasked: true }; // the other methods need no such look
 }
 
 /** Returns the API path that runs a command in a container. */

@@ -62,7 +62,7 @@ function simulate({ rounds, chance, sidecars, troubles, happens }: World): Told 
     const before = structuredClone(attempt);
     let next: Next;
     const trouble = ahead.shift();
-    if (trouble === "unavailable") next = afterFailedRead(attempt, clock);
+    if (trouble === "unavailable") next = afterFailedRead(attempt, clock, { why: "503" });
     else next = nextStep(attempt, fate ?? seen(left), clock);
     expect(attempt).toEqual(before);
     if (next.kind === "act") {

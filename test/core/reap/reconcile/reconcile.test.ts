@@ -19,7 +19,7 @@ import {
   usual,
 } from "./simulated-attempt.ts";
 
-const denied: Answer = { kind: "refused", why: "403", isDenied: true };
+const denied: Answer = { kind: "refused", why: "403", isUnasked: true };
 const unavailable = (afterMs?: number): Answer => ({
   kind: "unavailable",
   why: "503",
@@ -166,6 +166,11 @@ describe("an API server that is unwell:", () => {
       "where act after act is not answered it is put off, for others to have their turn",
       Array.from({ length: 7 }, () => [seen(proxy), answered(unavailable(1)), passed(60_000)]).flat(),
       [...[2, 4, 8, 16, 32, 60].flatMap((s) => ["exec in proxy", `wait ${s * 1000}`]), "exec in proxy", "put-off: 503"],
+    ],
+    [
+      "a pod that cannot be read again and again is put off",
+      Array.from({ length: 7 }, () => [unreadable, passed(60_000)]).flat(),
+      [...[2, 4, 8, 16, 32, 60].map((s) => `wait ${s * 1000}`), "put-off: 503"],
     ],
     [
       "it says itself when to come back",

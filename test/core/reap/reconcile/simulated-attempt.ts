@@ -92,7 +92,7 @@ export function live(steps: readonly Step[], policy: AttemptPolicy = usual, chan
     }
     if ("seen" in step) next = nextStep(attempt, step.seen, clock);
     else if ("answered" in step) next = afterAct(attempt, act as Act, step.answered, clock);
-    else next = afterFailedRead(attempt, clock, step.afterMs);
+    else next = afterFailedRead(attempt, clock, { why: "503", afterMs: step.afterMs });
     told.push(tell(next, now));
     if (next.kind === "act") act = next.act;
     if (next.kind !== "over") attempt = next.attempt;

@@ -126,6 +126,7 @@ describe("readiness is asked often enough to be noticed", () => {
   ])("after %d ms of waiting, within %d ms", (waitedMs, boundMs) => {
     expect(pollPeriodMs(waitedMs)).toBeLessThan(boundMs);
     expect(pollPeriodMs(waitedMs)).toBeGreaterThanOrEqual(boundMs * 0.8);
+    expect(pollPeriodMs(waitedMs, true)).toBe(pollPeriodMs(60_000));
   });
 });
 

@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { childPath } from "../../compiled.ts";
+import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
+import type { DnsPlan } from "../../stand-in/dns.ts";
+import { canHaveNetwork, namespaces } from "./own-network.ts";
+
+/** Runs ebb beside a DNS server, with a resolv.conf as the kubelet writes it. Needs root. */
+async function ebbBesideDns(plan: DnsPlan, args: readonly string[]): Promise<Ended> {
+  using folder = temporaryFolder();
+  const [fifo, conf] = [join(folder.path, "listening"), join(folder.path, "resolv.conf")];
+  const domains = "default.svc.cluster.local svc.cluster.local cluster.local";
+  writeFileSync(conf, `search ${domains}\nnameserver 127.0.0.1\noptions ndots:5\n`);
+  const mount = `mount --bind ${conf} /etc/resolv.conf || exit 99`;
+  const script = `${mount}; mkfifo ${fifo}; "$0" "$1" "$2" ${fifo} & read -r _ < ${fifo}; shift 2; exec "$@"`;
+  const dns = [process.execPath, join(import.meta.dirname, "../../stand-in/dns.ts"), JSON.stringify(plan)];
+  return await ebb(args, { through: [...namespaces, childPath(), "loopback", "/bin/sh", "-c", script, ...dns] });
+}
+
+const wait = (target: string, withinMs: number) => [
+  "wait",
+  "--sidecar",
+  "none",
+  "--wait-timeout",
+  `${withinMs}ms`,
+  target,
+];
+
+const questions = ({ stderr }: Ended) => stderr.match(/^dns /gm)?.length;
+
+describe.skipIf(!canHaveNetwork)("a target by a name", () => {
+  // up to 16 questions for each attempt: two types, three search domains and the name itself, twice
+  test.each(["tcp://db.up:1", "http://db.up:1/", "tcp://db:1", "http://db:1/"])(
+    "is asked four times a second: %s",
+    async (target) => {
+      const ended = await ebbBesideDns({}, wait(target, 1000));
+      expect(ended.code).toBe(69);
+      expect(questions(ended)).toBeGreaterThanOrEqual(8);
+      expect(questions(ended)).toBeLessThanOrEqual(5 * 16);
+    },
+  );
+});

@@ -6,6 +6,8 @@ import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
 import type { DnsPlan } from "../../stand-in/dns.ts";
 import { canHaveNetwork, namespaces } from "./own-network.ts";
 
+const UNRESOLVED = "the host name is not resolved yet";
+
 /** Runs ebb beside a DNS server, with a resolv.conf as the kubelet writes it. Needs root. */
 async function ebbBesideDns(plan: DnsPlan, args: readonly string[]): Promise<Ended> {
   using folder = temporaryFolder();
@@ -27,6 +29,11 @@ const wait = (target: string, withinMs: number) => [
   target,
 ];
 
+/** The reasons that the log has, one for each line. */
+function reasons({ log }: Ended): readonly unknown[] {
+  return log.filter(({ msg }) => msg === "ebb: waiting until ready").map(({ reason }) => reason);
+}
+
 const questions = ({ stderr }: Ended) => stderr.match(/^dns /gm)?.length;
 
 describe.skipIf(!canHaveNetwork)("a target by a name", () => {
@@ -40,4 +47,27 @@ describe.skipIf(!canHaveNetwork)("a target by a name", () => {
       expect(questions(ended)).toBeLessThanOrEqual(5 * 16);
     },
   );
+
+  test.each(["tcp://db:1", "http://db:1/", "https://db:1/"])(
+    "that does not exist is no such host: %s",
+    async (target) => {
+      const ended = await ebbBesideDns({}, wait(target, 600));
+      expect(reasons(ended)).toEqual(["no such host"]);
+      expect(ended.stderr).toEndWith(`${target}: no such host\n`);
+    },
+  );
+
+  test.each(["tcp://db:1", "http://db:1/", "https://db:1/"])(
+    "that no DNS server answers for is not resolved yet: %s",
+    async (target) => {
+      const ended = await ebbBesideDns({ isSilent: true }, wait(target, 3000));
+      expect(reasons(ended)).toEqual([UNRESOLVED]);
+      expect(ended.stderr).toEndWith(`${target}: ${UNRESOLVED}\n`);
+    },
+  );
+
+  test("has one reason while a slow DNS server repeats that it does not exist", async () => {
+    const ended = await ebbBesideDns({ takesMs: 100 }, wait("tcp://db:1", 3000));
+    expect(reasons(ended)).toEqual([UNRESOLVED, "no such host"]);
+  });
 });

@@ -71,6 +71,11 @@ export function parseTarget(text: string): Probe | undefined {
   return probe?.kind === "connect" ? { ...probe, staysOpenMs: STAYS_OPEN_MS } : probe;
 }
 
+/** Returns `; did you mean tcp://db:5432?` for a user's target `db:5432`, and nothing for any other text. */
+export function hintAtTcp(text: string): string {
+  return parseTarget(`tcp://${text}`) === undefined ? "" : `; did you mean ${redactUrl(`tcp://${text}`)}?`;
+}
+
 /** Formats a probe as the log names it: `http://localhost:15021/healthz/ready`, `tcp://db:5432`, `file:/ready`. */
 export function describeProbe(probe: Probe): string {
   if (probe.kind === "http") return describeTarget(probe.target);

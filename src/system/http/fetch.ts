@@ -191,6 +191,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: "no such socket",
   ...lookupFailures,
   EPROTO: "the TLS handshake failed; does it speak TLS there?",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
   ECONNRESET: "the connection was closed before the answer was complete",
   Malformed_HTTP_Response: "the answer is not HTTP",
   InvalidHTTPResponse: "the answer is not HTTP",

@@ -4,7 +4,7 @@ import { argvIndexOf, headersOfFlag, readOperandCall } from "../core/cli/call.ts
 import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../core/cli/options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
 import { endsWait, type SignalNumber } from "../core/run/signal.ts";
-import { type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../core/sidecars/probe.ts";
+import { hintAtTcp, type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../core/sidecars/probe.ts";
 import { A_SECOND, keepLive } from "../system/output/live.ts";
 import { createLog, type Log } from "../system/output/log.ts";
 import { finishErrors } from "../system/output/output.ts";
@@ -95,10 +95,9 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
 function readTarget(text: string): Probe {
   const probe = parseTarget(text);
   if (probe !== undefined) return probe;
-  const hint = parseTarget(`tcp://${text}`) === undefined ? "" : `; did you mean tcp://${text}?`;
   throw new Failure(
     EXIT.usage,
-    `wait: expected a target (${TARGET_FORMS}), got ${JSON.stringify(redactUrl(text))}${hint}`,
+    `wait: expected a target (${TARGET_FORMS}), got ${JSON.stringify(redactUrl(text))}${hintAtTcp(text)}`,
   );
 }
 

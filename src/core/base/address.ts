@@ -113,6 +113,12 @@ export function hostsToDial(host: string): readonly string[] {
   return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
 }
 
+/** Returns the host of an address if it is a name to look up: neither `localhost` nor an IP address. */
+export function nameIn(address: Address): string | undefined {
+  if (address.kind === "unix" || address.host === "localhost") return undefined;
+  return /^[\d.]+$|:/.test(address.host) ? undefined : address.host;
+}
+
 /**
  * Reports whether an address is in this pod: a unix socket, `localhost`, or a loopback address (IPv4, IPv6 or mapped).
  */

@@ -85,6 +85,21 @@ function optionOf(name: string, all: readonly Option<unknown>[]): Option<unknown
   return undefined;
 }
 
+/** What the flags of curl, dockerize, linkerd-await and tini are here, for commands that have the flag named first. */
+const othersFlags: Readonly<Record<string, readonly [flag: string, hint: string]>> = {
+  X: ["body", "the method is the first word: ebb request POST URL"],
+  d: ["body", "did you mean --body?"],
+  H: ["header", "did you mean --header?"],
+  m: ["timeout", "did you mean --timeout?"],
+  t: ["wait-timeout", "did you mean --wait-timeout?"],
+  timeout: ["wait-timeout", "did you mean --wait-timeout?"],
+  wait: ["no-wait", "did you mean ebb wait?"],
+  e: ["expect-exit", "see ebb help init"],
+  g: ["signal-group", "see ebb help init"],
+  p: ["parent-death", "see ebb help init"],
+  s: ["parent-death", "see ebb help init"],
+};
+
 /**
  * Returns the name of an unknown flag, with `; did you mean --quit?` if a flag is near. What follows a blank in it is
  * `***`: a value, which may be secret.
@@ -95,6 +110,8 @@ function unknownName(name: string, all: readonly Option<unknown>[]): string {
   if (rest.length > 0 && optionOf(flag, all) !== undefined)
     return `${flag} ${HIDDEN}; the flag and its value are one word: write --${flag}=VALUE`;
   const flags = all.map((option) => option.flag);
+  const [needed = "", hint] = Object.hasOwn(othersFlags, name) ? (othersFlags[name] ?? []) : [];
+  if (flags.includes(needed)) return `${name}; ${hint}`;
   const near = nearest(flag, flags);
   const shown = rest.length > 0 ? `${flag} ${HIDDEN}` : flag;
   return near === undefined ? shown : `${shown}; did you mean --${near}?`;

@@ -20,6 +20,8 @@ export interface Syntax<V> {
   readonly words?: readonly string[];
   /** Redacts a text, good or bad, that may hold a secret. */
   readonly shown?: (text: string) => string;
+  /** What follows the message about a bad text: `; did you mean ...?`, or nothing. */
+  readonly hint?: (text: string) => string;
 }
 
 /** Creates the syntax of an option's value from the fields of `Syntax`. */

@@ -177,7 +177,10 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
   const values: unknown[] = []; // no map: JavaScriptCore would compile it, for 0.1 ms
   for (const { origin, text } of found) {
     const value = syntax.parse(text);
-    if (value === undefined) throw new BadValue(unexpected(origin, syntax.expected, text, option.shown));
+    if (value === undefined) {
+      const hint = syntax.hint?.(text) ?? "";
+      throw new BadValue(unexpected(origin, syntax.expected, text, option.shown) + hint);
+    }
     values.push(value);
   }
   return repeatable ? values : values[values.length - 1];

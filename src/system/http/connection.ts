@@ -1,7 +1,7 @@
 import type { Socket, SocketHandler } from "bun";
 import { type Address, hostsToDial } from "../../core/base/address.ts";
 import { latin1 } from "./latin1.ts";
-import { closedWithin, REFUSED, RequestFailed } from "./request-failed.ts";
+import { closedWithin, lookupFailures, REFUSED, RequestFailed } from "./request-failed.ts";
 
 /** Ends what a call has started: its `done` is not called any more. */
 export type Cancel = () => void;
@@ -74,9 +74,18 @@ function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
 }
 
 function connectFailure(error: unknown): RequestFailed {
-  const code = (error as NodeJS.ErrnoException).code;
+  const code = (error as NodeJS.ErrnoException).code?.replace("DNS_", "");
   if (code === "ECONNREFUSED" || code === "ENOENT") return new RequestFailed("refused", REFUSED);
-  return new RequestFailed("unreachable", code === undefined ? String(error) : `connection failed (${code})`);
+  const reason = code === undefined ? String(error) : (lookupFailures[code] ?? `connection failed (${code})`);
+  return new RequestFailed("unreachable", reason);
+}
+
+/** Looks a name up as `connect` does. Calls `done` with undefined if it has an address, or with the reason why not. */
+export function lookUp(name: string, done: Done<undefined>): void {
+  Bun.dns.lookup(name, { backend: "libc" }).then(
+    () => done(undefined),
+    (error) => done(connectFailure(error)),
+  );
 }
 
 export interface HoldOptions {

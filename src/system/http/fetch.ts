@@ -5,7 +5,7 @@ import { basicCredentials, type HttpRequest } from "../../core/base/http-message
 import { redactUrls } from "../../core/base/redact.ts";
 import { deadline } from "../timer.ts";
 import { latin1 } from "./latin1.ts";
-import { REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
+import { lookupFailures, REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
 
 // undici's fetch, which is Bun's own, for what is off the start path: TLS, any URL, bodies of bytes. Every pod waits for
 // http.ts alone.
@@ -189,8 +189,9 @@ const notThere = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL"
 /** What Bun's codes mean. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: "no such socket",
-  ENOTFOUND: "no such host",
+  ...lookupFailures,
   EPROTO: "the TLS handshake failed; does it speak TLS there?",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
   ECONNRESET: "the connection was closed before the answer was complete",
   Malformed_HTTP_Response: "the answer is not HTTP",
   InvalidHTTPResponse: "the answer is not HTTP",

@@ -22,6 +22,15 @@ export class RequestFailed extends Error {
 /** The reason with which a request is `refused`. */
 export const REFUSED = "connection refused";
 
+/** The reason while a name is being looked up, and while no DNS server has answered. */
+export const UNRESOLVED = "the host name is not resolved yet";
+
+/** What the codes of a lookup that failed mean. */
+export const lookupFailures: Readonly<Record<string, string>> = {
+  ENOTFOUND: "no such host",
+  EAI_AGAIN: UNRESOLVED,
+};
+
 /** Formats why a connection does not count: `closed within 100ms: ...`. */
 export function closedWithin(ms: number): string {
   return `closed within ${formatDuration(ms)}: a proxy may have accepted it for a server that is down`;

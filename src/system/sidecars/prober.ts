@@ -1,9 +1,9 @@
 import type { Address } from "../../core/base/address.ts";
-import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
+import { chooseJudge, maxAnswerOf, nameOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
 import { whyNotReady } from "../file.ts";
-import { holdConnection, type Pending } from "../http/connection.ts";
+import { holdConnection, lookUp, type Pending } from "../http/connection.ts";
 import { createHttpClient, type HttpClient } from "../http/http.ts";
-import { REFUSED, RequestFailed } from "../http/request-failed.ts";
+import { REFUSED, RequestFailed, UNRESOLVED } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
 
 /** The most attempts of one probe that are under way at the same time. */
@@ -29,6 +29,12 @@ export interface Prober extends Disposable {
 
 /** Creates a prober that makes attempts of the probe, one each time that `attempt` is called. */
 export function proberOf(probe: Probe): Prober {
+  const name = nameOf(probe);
+  const prober = proberOfKind(probe);
+  return name === undefined ? prober : { ...prober, attempt: lookUpFirst(name, prober.attempt) };
+}
+
+function proberOfKind(probe: Probe): Prober {
   switch (probe.kind) {
     case "any":
       return proberOfAny(probe.probes.map(proberOf));
@@ -137,6 +143,36 @@ function tcpCheckFirst(address: Address, pending: Pending, attempt: Try): Try {
       wasRefused = !verdict.ready && verdict.reason === REFUSED;
       done(verdict);
     });
+  };
+}
+
+/**
+ * Looks the name up until it has an address, and only then makes attempts, which look it up again: an attempt does not
+ * tell whether it waits for a DNS server or for the target.
+ */
+function lookUpFirst(name: string, attempt: Try): Try {
+  let unresolved: Verdict = { ready: false, reason: UNRESOLVED };
+  let state: "unresolved" | "asked" | "resolved" = "unresolved";
+  return (done) => {
+    if (state === "resolved") return attempt(done);
+    if (state === "asked") {
+      done(unresolved);
+      return nothing;
+    }
+    state = "asked";
+    let isCancelled = false;
+    let cancel = nothing;
+    lookUp(name, (failure) => {
+      state = failure === undefined ? "resolved" : "unresolved";
+      if (failure !== undefined) unresolved = failed(failure);
+      if (isCancelled) return;
+      if (failure === undefined) cancel = attempt(done);
+      else done(unresolved);
+    });
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
   };
 }
 

@@ -7,6 +7,8 @@ import { ok, pour, startRawServer } from "../../stand-in/raw-server.ts";
 import { settled } from "../../time.ts";
 import { canHaveNetwork } from "../sidecars/own-network.ts";
 
+const certificate = join(import.meta.dirname, "../../fixtures/localhost.pem");
+
 describe("the answer", () => {
   test("goes to stdout byte for byte, packed as it came", async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
@@ -157,6 +159,24 @@ describe("what brings no answer is exit code 69, and says why", () => {
     const { code, stderr } = await ebb(["request", `https://127.0.0.1:${server.port}/`]);
     expect({ code, stderr }).toEqual({ code: 69, stderr: expect.stringContaining("TLS") });
   });
+
+  test.each(["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"])(
+    "a certificate for another host, of a CA in %s",
+    async (variable) => {
+      const pem = readFileSync(certificate);
+      await using server = Bun.serve({
+        hostname: "127.0.0.2",
+        port: 0,
+        tls: { cert: pem, key: pem },
+        fetch: () => new Response(),
+      });
+      const { code, stderr } = await ebb(["request", server.url.href], { env: { [variable]: certificate } });
+      expect({ code, stderr }).toEqual({
+        code: 69,
+        stderr: `ebb: request: GET ${server.url}: its certificate is for another host name\n`,
+      });
+    },
+  );
 });
 
 test.each([1, 2, 15])("stop signal %d ends a request with 128+n", async (signal) => {

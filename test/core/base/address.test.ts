@@ -6,6 +6,7 @@ import {
   type HttpTarget,
   hostsToDial,
   isLoopback,
+  nameIn,
   parseHttpTarget,
   parseUnix,
   withPath,
@@ -95,6 +96,17 @@ test.each([
   [tcp("10.0.0.1", 1), false],
 ])("whether it is in this pod: %j", (address, expected) => {
   expect(isLoopback(address)).toBe(expected);
+});
+
+test.each([
+  [tcp("db", 1), "db"],
+  [tcp("10.example.com", 1), "10.example.com"],
+  [tcp("localhost", 1), undefined],
+  [tcp("10.0.0.1", 1), undefined],
+  [tcp("fd00::1", 1), undefined],
+  [unix("/a.sock"), undefined],
+])("the name to look up: %j", (address, name) => {
+  expect(nameIn(address)).toBe(name);
 });
 
 test("no text can put a second line, or a space, into a request's first lines", () => {

@@ -65,7 +65,8 @@ describe("what is wrong is said:", () => {
   test.each<[readonly string[], readonly string[]]>([
     [["--nonsense"], ["unknown flag --nonsense"]],
     [["--nonsense=5"], ["unknown flag --nonsense"]],
-    [["-g"], ["unknown flag -g"]],
+    [["-g"], ["unknown flag -g; see ebb help init"]],
+    [["-X"], ["unknown flag -X"]],
     [["-grace=5s"], ["unknown flag -grace; did you mean --grace?"]],
     [["---grace"], ["unknown flag ---grace; did you mean --grace?"]],
     [["--=5"], ["unknown flag --"]],
@@ -96,6 +97,22 @@ describe("what is wrong is said:", () => {
     ],
   ])("%j", (args, problems) => {
     expect(read(args)).toMatchObject({ flags: {}, problems });
+  });
+
+  test.each([
+    [["-X", "POST"], "unknown flag -X; the method is the first word: ebb request POST URL"],
+    [["-d", "{}"], "unknown flag -d; did you mean --body?"],
+    [["-H", "a: b"], "unknown flag -H; did you mean --header?"],
+    [["-m", "5"], "unknown flag -m; did you mean --timeout?"],
+    [["-t", "5"], "unknown flag -t; did you mean --wait-timeout?"],
+    [["-wait", "tcp://db:1"], "unknown flag -wait; did you mean ebb wait?"],
+    [["-e", "143"], "unknown flag -e; see ebb help init"],
+    [["-p", "TERM"], "unknown flag -p; see ebb help init"],
+    [["-s"], "unknown flag -s; see ebb help init"],
+    [["--no-such"], "unknown flag --no-such"],
+  ])("%j of another tool", (args, problem) => {
+    const all = pickOptions("body", "header", "timeout", "waitTimeout", "noWait", "expectExit", "parentDeath");
+    expect(parseArguments(args, all, true).problems).toEqual([problem]);
   });
 
   test("and the flags around it are read all the same", () => {

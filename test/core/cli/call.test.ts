@@ -153,6 +153,11 @@ describe("every bad option is named at once, with its value and what is expected
     expect(lines).toEqual(["unknown flag --nonsense", `--grace: ${duration}, got "soon"`]);
   });
 
+  test("and a target without its scheme, with what was probably meant", () => {
+    const given = { args: ["--ready", "db:1"], env: {} };
+    expect(() => readCommandCall(pickOptions("ready"), given)).toThrow(/got "db:1"; did you mean tcp:\/\/db:1\?$/);
+  });
+
   test("and a flag of another command is unknown", () => {
     expect(() => readCommandCall(pickOptions("quiet"), { args: ["--grace=5s"], env: {} })).toThrow(
       "unknown flag --grace",

@@ -10,6 +10,8 @@ test.each([
   [["post", "/quitquitquit"], { method: "POST", where: path("/quitquitquit") }],
   [["GET", "stats/prometheus"], { method: "GET", where: path("/stats/prometheus") }],
   [["stats"], { method: "GET", where: path("/stats") }],
+  [["a:b"], { method: "GET", where: path("/a:b") }],
+  [["stats?filter=a:1"], { method: "GET", where: path("/stats?filter=a:1") }],
   [["/a?next=http://b/"], { method: "GET", where: path("/a?next=http://b/") }],
   [["POST", "/tap", "{}"], { method: "POST", where: path("/tap"), body: "{}" }],
   [["DELETE", "/x"], { method: "DELETE", where: path("/x") }],
@@ -42,6 +44,11 @@ test.each([
   [["unix:/admin.sock"], undefined, "--admin unix:"],
   [["ftp://host/"], undefined, "ftp://host/"],
   [["http:///x"], undefined, "http:///x"],
+  [["localhost:15000/stats"], undefined, "did you mean http://localhost:15000/stats?"],
+  [["POST", "127.0.0.1:9901/quitquitquit"], undefined, "did you mean http://127.0.0.1:9901/quitquitquit?"],
+  [["[::1]:9901?a"], undefined, "did you mean http://[::1]:9901?a"],
+  [["db:80"], undefined, "did you mean http://db:80?"],
+  [["me:secret@db:80/x"], undefined, "did you mean http://***@db:80/x?"],
   [["http://me:secret@/x"], undefined, '"http://***@/x"'],
 ])("%j with body %j is a usage error that says why", (operands, body, compat) => {
   expect(() => parseRequestCall(operands, body)).toThrow(Failure);

@@ -6,6 +6,7 @@ import {
   attemptToEnd,
   chooseJudge,
   describeProbe,
+  hintAtTcp,
   judgeStatus,
   type Probe,
   parseProbe,
@@ -62,6 +63,15 @@ test("a connection to a target of a user must stay open, to one of a sidecar it 
   expect(parseTarget("tcp://db:5432")).toEqual({ ...connect("db", 5432), staysOpenMs: 100 } as Probe);
   expect(parseTarget("unix:/db.sock")).toEqual({ ...socket("/db.sock"), staysOpenMs: 100 } as Probe);
   for (const text of ["file:/ready", "http://db/", "db"]) expect(parseTarget(text)).toEqual(parseProbe(text));
+});
+
+test.each([
+  ["db:5432", "; did you mean tcp://db:5432?"],
+  ["secret@db:5432", "; did you mean tcp://***@db:5432?"],
+  ["db", ""],
+  ["http://", ""],
+])("a target %s without its scheme is hinted at by %p", (text, hint) => {
+  expect(hintAtTcp(text)).toBe(hint);
 });
 
 test("no text makes the reading of a target throw", () => {
@@ -126,6 +136,7 @@ describe("readiness is asked often enough to be noticed", () => {
   ])("after %d ms of waiting, within %d ms", (waitedMs, boundMs) => {
     expect(pollPeriodMs(waitedMs)).toBeLessThan(boundMs);
     expect(pollPeriodMs(waitedMs)).toBeGreaterThanOrEqual(boundMs * 0.8);
+    expect(pollPeriodMs(waitedMs, true)).toBe(pollPeriodMs(60_000));
   });
 });
 

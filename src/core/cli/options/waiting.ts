@@ -1,5 +1,5 @@
 import { redactUrl } from "../../base/redact.ts";
-import { parseTarget, TARGET_FORMS } from "../../sidecars/probe.ts";
+import { hintAtTcp, parseTarget, TARGET_FORMS } from "../../sidecars/probe.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, limit, oneOf, syntax } from "../syntax.ts";
 import { unlessZero } from "./variables.ts";
@@ -10,7 +10,7 @@ export const waiting = {
     flag: "ready",
     group: "waiting",
     value: "URL",
-    syntax: syntax(parseTarget, TARGET_FORMS, redactUrl),
+    syntax: { ...syntax(parseTarget, TARGET_FORMS, redactUrl), hint: hintAtTcp },
     isAnnotation: true,
     help: "another target that must be ready: http(s)://, tcp://, unix: or file:",
   }),

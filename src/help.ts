@@ -2,7 +2,7 @@ import type { Command } from "./command.ts";
 import type { CompatTool } from "./compat/tool.ts";
 import { type Described, describeCommand, describeTool, listCommands, listPages } from "./core/cli/help.ts";
 import { ownWords, toolNames } from "./core/cli/names.ts";
-import { introOf, partsOf, titleOf } from "./core/cli/page.ts";
+import { introOf, pagesWith, partsOf, titleOf } from "./core/cli/page.ts";
 import { nearest } from "./core/cli/suggestion.ts";
 import { EXIT, Failure } from "./core/run/exit.ts";
 import { isTerminal } from "./system/output/live.ts";
@@ -52,8 +52,10 @@ export async function showPage(topic: string | undefined, commands: Commands, en
   const page = Object.hasOwn(pages, topic) ? pages[topic] : undefined;
   if (page !== undefined) return await printPage(page, env);
   if (ownWords.includes(topic) || toolNames.includes(topic)) return await showHelp(topic, commands);
+  const having = pagesWith(topic, pages).map((name) => `ebb help ${name}`);
   const near = nearest(topic, [...Object.keys(pages), ...ownWords, ...toolNames]);
-  const hint = near === undefined ? "ebb help lists them" : `did you mean ebb help ${near}?`;
+  const others = near === undefined ? "ebb help lists them" : `did you mean ebb help ${near}?`;
+  const hint = having.length === 0 ? others : `pages that have the word: ${having.join(", ")}`;
   throw new Failure(EXIT.usage, `help: ${JSON.stringify(topic)}: no such topic; ${hint}`);
 }
 

@@ -14,6 +14,16 @@ export function introOf(page: string): string {
     .trim();
 }
 
+/** Returns the names of the three pages that have a word most often, in any case of its letters. */
+export function pagesWith(word: string, pages: Readonly<Record<string, string>>): readonly string[] {
+  const counts = Object.entries(pages).map(([name, text]) => {
+    const words = text.toLowerCase().split(/[^a-z0-9]+/);
+    return { name, count: words.filter((one) => one === word.toLowerCase()).length };
+  });
+  const having = counts.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
+  return having.slice(0, 3).map(({ name }) => name);
+}
+
 /**
  * Returns the parts of a page for a terminal, by turns Markdown and the lines of a code block, indented by four. Code in
  * a sentence stands on one line, because Bun.markdown breaks none there.

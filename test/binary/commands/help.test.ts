@@ -106,6 +106,7 @@ describe("the manual", () => {
   test.each([
     ["nosuch", 'help: "nosuch": no such topic; ebb help lists them'],
     ["drian", 'help: "drian": no such topic; did you mean ebb help drain?'],
+    ["Cosign", 'help: "Cosign": no such topic; pages that have the word: ebb help verify'],
     ["slepe", 'help: "slepe": no such topic; did you mean ebb help sleep?'],
   ])("ebb help %s names what there is", async (topic, reason) => {
     expect(await ebb(["help", topic])).toMatchObject({ code: 64, stdout: "", stderr: `ebb: ${reason}\n` });

@@ -187,13 +187,12 @@ function hookProxies(apps: readonly App[], context: Context, { warnings }: Remar
   }
 }
 
-/** Adds the volumes that containers mount, and the init container that copies ebb: those that are kept, as they are. */
+/** Adds the volumes that containers mount, and first the init container that copies ebb: those that are kept, as they are. */
 function addVolumes({ pod, request: { policy, kept }, volumes: { ebb, annotations, apps, mounted } }: Context): void {
   const { spec } = pod;
   if (mounted.has(ebb) && policy.volume === "emptyDir") {
-    const own = kept.installs.find(({ container }) => container.volumeMounts?.some(({ name }) => name === ebb));
-    const { at, container } = own ?? { at: 0, container: installContainer(pod, ebb, policy) };
-    spec.initContainers = (spec.initContainers ?? []).toSpliced(at, 0, container);
+    const own = kept.installs.find(({ volumeMounts }) => volumeMounts?.some(({ name }) => name === ebb));
+    spec.initContainers = [own ?? installContainer(pod, ebb, policy), ...(spec.initContainers ?? [])];
   }
   const added = [
     ...(mounted.has(ebb) ? [ebbVolume(ebb, policy)] : []),

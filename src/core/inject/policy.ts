@@ -46,8 +46,8 @@ export interface InjectRequest {
 
 /** The parts of a pod that are ebb's own. */
 export interface Own {
-  /** The init containers that copy ebb, and their indexes. */
-  readonly installs: readonly { readonly at: number; readonly container: Container }[];
+  /** The init containers that copy ebb. */
+  readonly installs: readonly Container[];
   readonly volumes: readonly Volume[];
 }
 

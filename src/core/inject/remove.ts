@@ -87,8 +87,7 @@ export function removeInjection(pod: Pod, status: Status): Former {
     );
     if (own.hook === true) restoreHook(container, own);
   }
-  const inits = pod.spec.initContainers ?? [];
-  const installs = inits.flatMap((container, at) => (isInstall(container) ? { at, container } : []));
+  const installs = (pod.spec.initContainers ?? []).filter(isInstall);
   const own = { installs, volumes: (pod.spec.volumes ?? []).filter(({ name }) => gone.has(name)) };
   drop(pod.spec, "initContainers", isInstall);
   makeOrdinary(pod, status.moved ?? {});

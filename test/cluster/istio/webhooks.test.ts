@@ -70,7 +70,17 @@ async function created(order: Order, isNative: boolean): Promise<Pod> {
   await using here = await webhooks.namespace(order);
   const { metadata, spec } = await tryCreate(here, sidecarKind(isNative));
   const { annotations = {}, labels = {} } = metadata;
-  return JSON.parse(withoutNames(JSON.stringify({ metadata: { annotations, labels }, spec }), here));
+  return JSON.parse(withoutNames(JSON.stringify({ metadata: { annotations, labels }, spec }), here), inOrder);
+}
+
+/** Mounts mean the same in any order: that of the ServiceAccount's token is added between two calls. */
+function inOrder(key: string, value: unknown): unknown {
+  if (key !== "volumeMounts") return value;
+  return (value as readonly Mount[]).toSorted((a, b) => a.mountPath.localeCompare(b.mountPath));
+}
+
+interface Mount {
+  readonly mountPath: string;
 }
 
 interface Created extends Pod {

@@ -52,7 +52,7 @@ describe("a new pod", () => {
     const { initContainers, volumes } = patched.spec;
     const vault = { name: "vault", command: ["cp"] };
     const defaulted = { image: "mirror.example.com/ebb:1", imagePullPolicy: "Always", env: [{ name: "A" }] };
-    initContainers.splice(0, 1, vault, { ...initContainers[0], ...defaulted });
+    initContainers.splice(0, 1, { ...initContainers[0], ...defaulted }, vault);
     volumes[0] = { ...volumes[0], emptyDir: { sizeLimit: "256Mi", medium: "Memory" } };
     expect(reviewed({ object: patched }).response.result).toBe("unchanged");
   });

@@ -75,7 +75,9 @@ function authOf({ auth, username, password, identitytoken }: z.infer<typeof entr
   return { ...named, identityToken };
 }
 
-/** Returns the helper for a registry; the empty text if the file itself has its credentials, undefined if none is named. */
+/**
+ * Returns the helper for a registry; the empty text if the file itself has its credentials, undefined if none is named.
+ */
 export function helperFor({ credHelpers, credsStore }: DockerConfig, host: string): string | undefined {
   const names = host === DOCKER_HUB ? [host, ...hubNames] : [host];
   const name = names.find((each) => credHelpers.has(each));

@@ -136,7 +136,10 @@ function parsed<S extends z.ZodMiniType>(schema: S, body: string, name: string):
   throw new Error(`expected ${name}, got something else at ${issue?.path.join(".") || "its root"}: ${issue?.message}`);
 }
 
-/** Other names of processors, as containerd reads them (github.com/containerd/platforms 07c2124, database.go, normalizeArch). */
+/**
+ * Other names of processors, as containerd reads them (github.com/containerd/platforms 07c2124, database.go,
+ * normalizeArch).
+ */
 const otherNames = new Map([
   ["x86_64", "amd64"],
   ["x86-64", "amd64"],

@@ -187,7 +187,10 @@ function hookProxies(apps: readonly App[], context: Context, { warnings }: Remar
   }
 }
 
-/** Adds the volumes that containers mount, and first the init container that copies ebb: those that are kept, as they are. */
+/**
+ * Adds the volumes that containers mount, and first the init container that copies ebb: those that are kept, as they
+ * are.
+ */
 function addVolumes({ pod, request: { policy, kept }, volumes: { ebb, annotations, apps, mounted } }: Context): void {
   const { spec } = pod;
   if (mounted.has(ebb) && policy.volume === "emptyDir") {
@@ -199,7 +202,11 @@ function addVolumes({ pod, request: { policy, kept }, volumes: { ebb, annotation
     ...(mounted.has(annotations) ? [annotationsVolume(annotations)] : []),
     ...(mounted.has(apps) ? [appsVolume(apps)] : []),
   ];
-  const isSameKind = (made: Volume) => (one: Volume) => Object.keys(made).every((key) => Object.hasOwn(one, key));
-  const asKept = (made: Volume) => kept.volumes.filter(isSameKind(made)).find(({ name }) => name === made.name) ?? made;
+  const asKept = (made: Volume) => kept.volumes.find((one) => isSameVolume(one, made)) ?? made;
   if (added.length > 0) spec.volumes = [...(spec.volumes ?? []), ...added.map(asKept)];
+}
+
+/** Reports whether two volumes have the same name, and are of the same type. */
+function isSameVolume(one: Volume, made: Volume): boolean {
+  return one.name === made.name && Object.keys(made).every((field) => Object.hasOwn(one, field));
 }

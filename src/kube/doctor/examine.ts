@@ -49,9 +49,8 @@ function ownIn(all: unknown): JsonObject {
 type Labels = ReadonlyMap<string, JsonObject>;
 
 export function labelsOf(namespaces: readonly JsonObject[]): Labels {
-  return new Map(
-    namespaces.map(({ metadata }) => [String(objectOf(metadata).name), objectOf(objectOf(metadata).labels)]),
-  );
+  const all = namespaces.map(({ metadata }) => objectOf(metadata));
+  return new Map(all.map(({ name, labels }) => [String(name), objectOf(labels)]));
 }
 
 /** What is known of the cluster. */
@@ -61,8 +60,9 @@ interface Known {
 }
 
 /**
- * Counts the pods that run, and those with ebb in them, without ebb's own. Finds pods that asked for ebb and have none, or an older one, or
- * that ebb's init container keeps from starting, or that get traffic while ebb waits; once for each owner.
+ * Counts the pods that run, and those with ebb in them, without ebb's own. Finds pods that asked for ebb and have none,
+ * or an older one, or that ebb's init container keeps from starting, or that get traffic while ebb waits; once for each
+ * owner.
  */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];

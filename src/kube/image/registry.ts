@@ -126,7 +126,10 @@ async function ask(session: Session, method: "GET" | "HEAD", path: string, accep
   throw refusal;
 }
 
-/** Asks once more, with credentials. Returns an answer of 200, or why there is none; undefined if there was nothing to send. */
+/**
+ * Asks once more, with credentials. Returns an answer of 200, or why there is none; undefined if there was nothing to
+ * send.
+ */
 async function tryWith(
   session: Session,
   challenge: TokenSource | "basic",

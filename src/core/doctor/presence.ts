@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, listOf, objectOf, parseObject, textOf } from "../base/json.ts";
 import { baseName } from "../base/text.ts";
 import { boolean } from "../cli/syntax.ts";
 import { ASK, INSTALL, isNumbered, STATUS, VOLUME } from "../inject/annotation-names.ts";
@@ -29,7 +29,9 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
   const isNamed = (base: string) => (one: JsonObject) => isNumbered(textOf(one.name) ?? "", base);
   const copies = listOf(initContainers).map(objectOf).find(isNamed(INSTALL));
   const volume = listOf(volumes).map(objectOf).find(isNamed(VOLUME));
-  return { kind: "present", image: textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
+  // another webhook may have moved the image of ebb-install to a mirror since
+  const { ebb } = parseObject(textOf(status) ?? "") ?? {};
+  return { kind: "present", image: textOf(ebb) ?? textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
 }
 
 function startsEbb(container: unknown): boolean {

@@ -33,6 +33,12 @@ test.each<["emptyDir" | "image"]>([["emptyDir"], ["image"]])("the image of ebb i
   expect(presenceOf(podOf())).toEqual({ kind: "absent" });
 });
 
+test("the image of ebb is the one that was injected, also where another webhook has moved it to a mirror", () => {
+  const pod = injected();
+  pod.spec.initContainers[0].image = "mirror.example.com/ebb:1";
+  expect(presenceOf(pod)).toEqual({ kind: "present", image: policy.image });
+});
+
 /** As the webhook leaves a pod that it cannot change. */
 const skipped = { ...bare, metadata: { annotations: { "ebb.dev/status": '{"skipped":"WHY"}' } } };
 

@@ -1,7 +1,8 @@
 import { objectOf, textsOf } from "../base/json.ts";
 import { baseName } from "../base/text.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
-import { commandsIn } from "./script.ts";
+import type { Container } from "./pod.ts";
+import { readable } from "./readable.ts";
 
 /** What a container's own preStop hook does. */
 export type HookKind =
@@ -16,18 +17,19 @@ export type HookKind =
 /** Knative's queue-proxy: serving v1.18 pkg/reconciler/revision/resources/deploy.go, userLifecycle. */
 const KNATIVE_PATH = "/wait-for-drain";
 
-/** Returns what a preStop hook does. `hook` is the manifest's LifecycleHandler. */
+/** Returns what a preStop hook does. `hook` is the manifest's LifecycleHandler. One that is too long to read is `other`. */
 export function kindOfHook(hook: unknown): HookKind {
   const { exec, httpGet, sleep } = objectOf(hook);
   const { seconds } = objectOf(sleep);
   if (typeof seconds === "number") return { kind: "sleep", seconds };
   const { path, port } = objectOf(httpGet);
   if (path === KNATIVE_PATH) return { kind: "known" };
-  const words = textsOf(objectOf(exec).command);
+  const words = readable(textsOf(objectOf(exec).command));
   if (isEbb(words)) return { kind: "known" };
   const slept = secondsSlept(words);
   if (slept !== undefined) return { kind: "sleep", seconds: slept };
-  const asked = typeof path === "string" ? sidecarPathIn(`:${port}${path}`) : asksSidecar(words.join(" "));
+  const asked =
+    typeof path === "string" ? sidecarPathIn(readable([`:${port}${path}`]).join()) : asksSidecar(words.join(" "));
   return asked === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: asked };
 }
 
@@ -41,7 +43,7 @@ const shell = /(^|\/)(ba|da|a|z|k)?sh$/;
 /** Returns the shell's script in a command line such as `sh -c SCRIPT` or `bash -ce -- SCRIPT`; undefined if there is none. */
 export function scriptIn([program = "", ...rest]: readonly string[]): string | undefined {
   if (!shell.test(program)) return undefined;
-  const at = rest.findIndex((word) => /^-[a-z]*c[a-z]*$/.test(word));
+  const at = rest.findIndex((word) => /^-[a-z]+$/.test(word) && word.includes("c"));
   if (at < 0) return undefined;
   return rest[at + 1] === "--" ? rest[at + 2] : rest[at + 1];
 }
@@ -50,10 +52,12 @@ export function scriptIn([program = "", ...rest]: readonly string[]): string | u
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 function secondsSlept(words: readonly string[]): number | undefined {
-  const text = scriptIn(words) ?? words.join(" ");
-  const match = /^\s*(?:exec\s+)?(?:\S*\/)?sleep\s+(\d+(?:\.\d+)?)([smhd]?)\s*;?\s*$/.exec(text);
-  if (match === null) return undefined;
-  return Number(match[1]) * (units[match[2] as string] ?? 1);
+  const text = (scriptIn(words) ?? words.join(" ")).trim();
+  const parts = (text.endsWith(";") ? text.slice(0, -1).trim() : text).split(/\s+/);
+  const [program = "", time = "", ...more] = parts[0] === "exec" ? parts.slice(1) : parts;
+  const [, seconds, unit = ""] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(time) ?? [];
+  if (baseName(program) !== "sleep" || seconds === undefined || more.length > 0) return undefined;
+  return Number(seconds) * (units[unit] ?? 1);
 }
 
 /** The programs that ask: HTTP clients, and the agents beside the Envoys. */
@@ -80,32 +84,18 @@ const sidecarPaths = [...new Set([...ownPaths, "/graceful_shutdown", "/healthche
 
 /** Returns the path of a known sidecar's quit or drain that is in the text, with no folder before it. */
 function sidecarPathIn(text: string): string | undefined {
-  return sidecarPaths.find(([, mark]) => mark.test(text))?.[0];
+  return sidecarPaths.find(([path, mark]) => text.includes(path.slice(1)) && mark.test(text))?.[0];
 }
-
-/** Commands that only wait, look or print, whatever their arguments are. */
-const waiting = /^(sleep|wait|pgrep|pidof|ps|test|\[|\[\[|true|false|:|echo|printf|date|seq|for|break|set|exit)$/;
-const loopback = /^(https?:\/\/)?(localhost|127(\.\d+){3}|\[::1\])(:\d+)?([/?].*)?$/;
-/** An HTTP client's flag, or the value of one, that names neither a file nor a host. */
-const plain = /^(-[\w-]*(=[\w.]*)?|[A-Z]*|\d+|\/dev\/null|%.*)$/;
 
 /**
- * Reports whether a container only waits, and then asks a sidecar to quit: by a shell's script whose every command waits,
- * prints or asks in this pod. Returns the path that it asks, or undefined.
+ * Returns the path at which a container asks a sidecar to quit, if that request is its whole command: `curl -X POST
+ * localhost:15020/quitquitquit`, by a shell or not. Returns undefined for any other.
  */
-export function quitterPath(command: readonly string[], args: readonly string[]): string | undefined {
-  const commands = commandsIn(scriptIn([...command, ...args]) ?? "");
-  if (commands?.every(waitsOrAsks) !== true) return undefined;
-  const paths = commands.map((words) => asksSidecar(words.join(" ")));
-  return paths[0] === undefined ? paths.find((path) => path !== undefined) : undefined;
-}
-
-function waitsOrAsks([program = "", ...args]: readonly string[]): boolean {
-  if (program === "kill") return args[0] === "-0";
-  if (program === "grep")
-    return args.some((arg) => /^-\w*q/.test(arg)) || args.filter((arg) => !/^-/.test(arg)).length < 2;
-  if (program === "tail") return args.every((arg) => /^(-.*|\/dev\/null)$/.test(arg));
-  if (program === "curl" || program === "wget")
-    return args.some((arg) => loopback.test(arg)) && args.every((arg) => loopback.test(arg) || plain.test(arg));
-  return waiting.test(program) || (clients.includes(program) && /^(request|wait)$/.test(args[0] ?? ""));
+export function pathAsked({ command, args }: Container): string | undefined {
+  const words = readable([...(command ?? []), ...(args ?? [])]);
+  const script = scriptIn(words);
+  if (script !== undefined && /[;&|`$\n]/.test(script.trim())) return undefined;
+  const text = script ?? words.join(" ");
+  const [program = ""] = text.trim().split(/\s/, 1);
+  return clients.includes(baseName(program)) ? sidecarPathIn(text) : undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type HookKind, kindOfHook, quitterPath } from "../../../src/core/inject/by-hand.ts";
+import { type HookKind, kindOfHook, pathAsked } from "../../../src/core/inject/by-hand.ts";
 
 const sleeps = (seconds: number): HookKind => ({ kind: "sleep", seconds });
 const asks = (path: string): HookKind => ({ kind: "asks-sidecar", path });
@@ -58,83 +58,47 @@ describe("a preStop hook", () => {
   });
 });
 
-describe("a container that only waits and quits a sidecar", () => {
-  test.each<[string, string | undefined]>([
-    ["while pgrep app; do sleep 1; done; curl -X POST localhost:15020/quitquitquit", "/quitquitquit"],
-    [
-      "until ! pgrep -x app >/dev/null; do sleep 1; done && curl -sf -XPOST http://127.0.0.1:15020/quitquitquit",
-      "/quitquitquit",
-    ],
-    [
-      "sleep 10\nwhile ps aux | grep -q '[a]pp'; do sleep 2; done\npilot-agent request POST quitquitquit",
-      "/quitquitquit",
-    ],
-    [
-      "tail --pid=$(pidof app) -f /dev/null; wget --post-data='' -O- http://localhost:9091/quitquitquit",
-      "/quitquitquit",
-    ],
-    ["PID=$(pgrep app); while kill -0 $PID; do sleep 1; done; curl -X POST localhost:4191/shutdown", "/shutdown"],
-    ["python /app/run.py; curl -X POST localhost:15020/quitquitquit", undefined],
-    ["curl -sf localhost:15021/healthz/ready; /app; curl -X POST localhost:15020/quitquitquit", undefined],
-    ["while pgrep app; do sleep 1; done", undefined],
-    ["curl -X POST localhost:15020/quitquitquit", undefined],
-    [
-      `set -e
-# the app's own file (see its Deployment)
-while [ ! -f /data/done ]; do
-  echo "$(date): waiting; still there"
-  sleep 1
-done
-for i in $(seq 5); do
-  curl -sf -m 5 -o /dev/null --retry 3 \\
-    -X POST "http://[::1]:15020/quitquitquit" && exit 0
-done 2>&1`,
-      "/quitquitquit",
-    ],
-  ])("%s", (script, path) => {
-    expect(quitterPath(["/bin/sh", "-c", script], [])).toBe(path as string);
+describe("a container whose whole command asks a sidecar to quit", () => {
+  const request = ["curl", "-X", "POST", "http://localhost:15020/quitquitquit"];
+
+  test.each<[string, object]>([
+    ["as words", { command: request }],
+    ["in command and args", { command: request.slice(0, 1), args: request.slice(1) }],
+    ["by a shell", { command: ["/bin/sh", "-c", request.join(" ")] }],
+    ["by an agent", { command: ["/usr/local/bin/pilot-agent", "request", "POST", "quitquitquit"] }],
+  ])("is known: %s", (_, container) => {
+    expect(pathAsked({ name: "quitter", ...container })).toBe("/quitquitquit");
   });
 
   test.each([
-    "curl -sf -X POST http://billing.shop/run",
-    "sleep 5; while [ ! -f /data/done ]; do sleep 1; done; curl -T /data/out https://s3.example.com/out",
-    "sleep 5; curl -T/data/out localhost:8080",
-    "sleep 5; curl localhost.example.com",
-    "sleep 5; curl $URL localhost",
-    "sleep 5; wget -i urls.txt localhost",
-    "if /app/migrate; then RC=0; else RC=1; fi",
-    "until /app/migrate; do sleep 5; done",
-    "while ! /app/migrate; do sleep 5; done",
-    'RESULT=$(/app/report --month 10); echo "$RESULT"',
-    'echo "$(echo "$(/app/report)")"',
-    'echo $(echo ")"); /app; echo $(echo ")")',
-    "echo '$(echo ' ; /app ; ' )'",
-    "echo `/app/report`",
-    "DB_HOST=db /app/migrate",
-    "PYTHONUNBUFFERED=1 python job.py",
-    'trap "/app/report" EXIT; sleep 5',
-    "wget -qO- http://localhost:8080/rows | nc feeds 9000",
-    "sleep 5 & $APP",
-    "./test; sleep 5",
-    'sleep 5; kill -TERM "$PID"',
-    "sleep 5; cat /data/out",
-    "sleep 5; echo done > /data/out",
-    "tail -f /data/out",
-    "grep -c ERROR /data/log",
-    "app() { sleep 5; }; app",
-    "sleep \\5",
-  ])("not one that does more: %s", (work) => {
-    const script = `${work}; curl -X POST http://localhost:15020/quitquitquit`;
-    expect(quitterPath(["/bin/sh", "-c", script], [])).toBeUndefined();
+    "while pgrep app; do sleep 1; done; curl -X POST localhost:15020/quitquitquit",
+    "/app && curl -X POST localhost:15020/quitquitquit",
+    "curl $(/app) localhost:15020/quitquitquit",
+    "curl -X POST http://billing.shop/run",
+    "/app --quit-url localhost:15020/quitquitquit",
+  ])("is not one that does more, or something else: %s", (script) => {
+    expect(pathAsked({ name: "app", command: ["/bin/sh", "-c", script] })).toBeUndefined();
   });
+});
 
-  test("nor a long one, which costs no time either", () => {
-    const script = `${"$(sleep ".repeat(100_000)}5${")".repeat(100_000)}; curl -X POST http://localhost:15020/quitquitquit`;
-    expect(quitterPath(["/bin/sh", "-c", script], [])).toBeUndefined();
-  });
+describe("of a command line that nobody would write", () => {
+  // each costs hours if it is looked into
+  const million = 1_000_000;
+  const texts = [
+    `sleep 1${" ".repeat(million)}x`,
+    `sleep 1${"\n".repeat(million)}x`,
+    `${"$(sleep ".repeat(million)}5${")".repeat(million)}; curl -X POST http://localhost:15020/quitquitquit`,
+    "curl -X POST ".repeat(million),
+    `curl -X POST http://localhost:15020/quitquitquit${" ".repeat(million)}`,
+  ];
 
-  test("also where the script is in args", () => {
-    const script = "while pgrep app; do sleep 1; done; curl -X POST localhost:15020/quitquitquit";
-    expect(quitterPath(["sh"], ["-c", script])).toBe("/quitquitquit");
+  test("nothing is known, in a hook and in a container, with a shell and without", () => {
+    for (const text of texts) {
+      for (const words of [["sh", "-c", text], text.split(" ").slice(0, million), ["/bin/sleep", text]]) {
+        expect(kindOfHook({ exec: { command: words } })).toEqual({ kind: "other" });
+        expect(pathAsked({ name: "app", command: words })).toBeUndefined();
+      }
+      expect(kindOfHook({ httpGet: { path: `/${text}`, port: 80 } })).toEqual({ kind: "other" });
+    }
   });
 });

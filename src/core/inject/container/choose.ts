@@ -2,14 +2,16 @@ import { joinNames } from "../../base/wording.ts";
 import { nearest } from "../../cli/suggestion.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
 import { annotationField } from "../annotation-names.ts";
+import { pathAsked } from "../by-hand.ts";
 import type { Role } from "../orchestrators/orchestrator.ts";
 import { orchestratorOf } from "../orchestrators/registry.ts";
 import { architecturesOf } from "../other-system.ts";
 import { type Container, MOST_REMARKS, type Pod, type Remark, type Remarks } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectRequest, TrackedImage } from "../policy.ts";
+import { readable } from "../readable.ts";
 import { innerStarterOf, isInit, MUST_BE_FIRST, starterOf, wrap } from "./command.ts";
-import { pathAsked, roleOf } from "./role.ts";
+import { roleOf } from "./role.ts";
 import { hasNoCommand, type Words, wordsOf } from "./words.ts";
 
 /** A container that is an app or its helper. */
@@ -62,7 +64,7 @@ function kept(reason: string): Start {
 /** Returns a warning for a container that does only what ebb does. */
 function needless(container: Container, at: number): readonly Remark[] {
   const path = pathAsked(container);
-  const message = `"${container.name}" only waits and then asks a sidecar to quit (${path}): remove it, because ebb quits the sidecar, and this container fails when it asks later`;
+  const message = `"${container.name}" only asks a sidecar to quit (${path}): remove it, because ebb quits the sidecar`;
   return path === undefined ? [] : [{ field: `spec.containers[${at}]`, message }];
 }
 
@@ -90,7 +92,7 @@ function startOf(wanted: Wanted, said: Words, { warnings }: Remarks): Start | un
 
 /** Warns of a tool or an init inside the command, which would do a second time what ebb does around it. */
 function doubled({ at, container }: Wanted, words: readonly string[]): readonly Remark[] {
-  const inner = innerStarterOf([...words, ...(container.args ?? [])]);
+  const inner = innerStarterOf(readable([...words, ...(container.args ?? [])]));
   if (inner === undefined) return [];
   const message = `${inner.outer} starts ${inner.name} here, and ebb does what ${inner.name} does: remove ${inner.name} from the command`;
   return [{ field: `spec.containers[${at}].command`, message }];

@@ -7,6 +7,7 @@ import { NATIVE } from "../annotation-names.ts";
 import { readNativeValue } from "../native-value.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { type PodAnnotations, variablesOf } from "../pod-annotations.ts";
+import { readable } from "../readable.ts";
 import { choiceIn, type PodSidecars, sidecarsOf, variablesIn } from "./sidecars.ts";
 
 /** What a pod tells of its network and its sidecars, which is the same for each of its containers. */
@@ -23,7 +24,9 @@ export interface Surroundings extends PodSidecars {
 /** Collects what a pod tells of its network, its sidecars and the app's ports. */
 export function surroundingsOf(pod: Pod, said: Pick<PodAnnotations, "apps" | "sidecars">): Surroundings {
   const isOnNode = pod.spec.hostNetwork === true;
-  const annotations = new Map(Object.entries(pod.metadata?.annotations ?? {}));
+  const annotations = new Map(
+    Object.entries(pod.metadata?.annotations ?? {}).filter(([, value]) => readable([value]).length > 0),
+  );
   const options = new Map<string, string>();
   const ports = appPorts(pod, said.sidecars);
   if (ports.length > 0) options.set("app-port", ports.join(","));

@@ -1,12 +1,12 @@
 import { isSidecar } from "../../sidecars/containers.ts";
-import { quitterPath } from "../by-hand.ts";
+import { pathAsked } from "../by-hand.ts";
 import type { Role } from "../orchestrators/orchestrator.ts";
 import { roleIn } from "../orchestrators/registry.ts";
 import type { Container, Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 
 /**
- * Returns what a container is: as the pod's annotations say, else as ebb knows it by its name, image or script, else as
+ * Returns what a container is: as the pod's annotations say, else as ebb knows it by its name, image or command, else as
  * the orchestrator of the pod has it, else an app.
  */
 export function roleOf(
@@ -19,9 +19,4 @@ export function roleOf(
   if (apps.has(name)) return "app";
   if (isSidecar(name, image ?? undefined) || pathAsked(container) !== undefined) return "sidecar";
   return roleIn(pod, container) ?? "app";
-}
-
-/** Returns the path at which a container that does nothing else asks a sidecar to quit; undefined for any other. */
-export function pathAsked({ command, args }: Container): string | undefined {
-  return quitterPath(command ?? [], args ?? []);
 }

@@ -181,8 +181,8 @@ test("a tool's variables stay", () => {
   expect(container.env.slice(0, 2)).toEqual(env);
 });
 
-describe("a container that only waits and then quits a sidecar", () => {
-  const script = "while pgrep app; do sleep 1; done; curl -X POST localhost:15020/quitquitquit";
+describe("a container whose whole command asks a sidecar to quit", () => {
+  const script = "curl -X POST localhost:15020/quitquitquit";
   const quitter = named("quitter", { command: ["/bin/sh", "-c", script] });
   const job = { restartPolicy: "Never", shareProcessNamespace: true };
 
@@ -193,7 +193,7 @@ describe("a container that only waits and then quits a sidecar", () => {
     const given = { containers: [app(), container], spec: job };
     expect(changed(given).spec.containers[1]).toEqual(container);
     expect(warnings(given)).toEqual([
-      ["spec.containers[1]", expect.stringMatching(/^"quitter" only waits .*\(\/quitquitquit\): remove it/)],
+      ["spec.containers[1]", expect.stringMatching(/^"quitter" only asks .*\(\/quitquitquit\): remove it/)],
     ]);
   });
 

@@ -28,6 +28,7 @@ const head = "POST /mutate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json
 const attacks: readonly (readonly [name: string, times: number, attack: Attack, registry?: Behaviour])[] = [
   ["pods of 2.7 MB of variables", 40, (webhook, times) => send(webhook, times, 8, variables(2.7))],
   ["pods of 7 MB of text, 20 at a time", 100, (webhook, times) => send(webhook, times, 20, variables(6.9))],
+  ["pods of 3 MB of hooks and scripts", 100, (webhook, times) => send(webhook, times, 20, scripts())],
   ["pods of 7 MB, as dense as may be", 100, (webhook, times) => send(webhook, times, 20, dense(6.9))],
   ["connections without a handshake", 10_000, openSilent],
   ["connections that say nothing", 10_000, (webhook, times) => openTls(webhook, times, "")],
@@ -131,6 +132,16 @@ function variables(megabytes: number): object {
   const value = "x".repeat((megabytes * 1e6) / 900);
   const env = Array.from({ length: 900 }, (_, at) => ({ name: `E${at}`, value }));
   return { ...pod, spec: { containers: [{ ...app, env }] } };
+}
+
+/** Returns a pod of 3 MB with as many hooks and scripts as the webhook accepts, each as long as those that it looks into. */
+function scripts(): object {
+  const preStop = { exec: { command: ["sh", "-c", "curl -X POST ".repeat(115)] } };
+  const own = { command: ["sh", "-c", ";a".repeat(750)], lifecycle: { preStop } };
+  return {
+    ...pod,
+    spec: { containers: Array.from({ length: 1000 }, (_, at) => ({ ...app, name: `c${at}`, ...own })) },
+  };
 }
 
 /** Returns a pod of that size with as many different fields as the webhook accepts, filled with text. */

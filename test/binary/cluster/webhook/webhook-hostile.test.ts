@@ -65,6 +65,29 @@ describe("a request that is no AdmissionReview", () => {
   });
 });
 
+describe("a pod whose texts are as long as may be", () => {
+  const [app] = pod.spec.containers;
+  const hook = (script: string) => ({ lifecycle: { preStop: { exec: { command: ["sh", "-c", script] } } } });
+  const many = (container: object) =>
+    Array.from({ length: 1000 }, (_, at) => ({ ...app, name: `c${at}`, ...container }));
+  const status = JSON.stringify({ containers: Array.from({ length: 25_000 }, (_, at) => `c${at}`) });
+
+  test.each<[string, readonly object[], object?]>([
+    ["a hook of a megabyte of blanks", [{ ...app, ...hook(`sleep 1${" ".repeat(1_000_000)}x`) }]],
+    ["a hook of 3 MB that asks", [{ ...app, ...hook("curl -X POST ".repeat(230_000)) }]],
+    ["a thousand hooks of blanks", many(hook(`sleep 1${" ".repeat(3000)}x`))],
+    ["a thousand scripts in scripts", many({ command: ["sh", "-c", "$(".repeat(1000) + ")".repeat(1000)] })],
+    ["a long annotation of Istio's for a thousand containers", many({}), { "sidecar.istio.io/status": status }],
+  ])("holds nobody up: %s", async (_, containers, annotations = {}) => {
+    await using webhook = await startWebhook(["--all"]);
+    const metadata = { name: "long", annotations };
+    const long = webhook.ask({ object: { ...pod, metadata, spec: { containers } } });
+    await expectWell(webhook);
+    expect(await (await fetch(`${webhook.health}/healthz`)).text()).toBe("ok\n");
+    expect(await (await long).text()).toContain('"patch":');
+  });
+});
+
 describe("a slow request", () => {
   const flags = ["--request-timeout", "300ms"];
 

@@ -24,7 +24,7 @@ const apart = ["cluster", "orchestrators", "release", "sidecars"].flatMap((folde
   "--path-ignore-patterns",
   `test/${folder}/**`,
 ]);
-const checks = [["biome", "check"], ["tsc"]];
+const checks = [["biome", "check"], ["tsc"], ["bun", "build/regexps.ts"]];
 
 /**
  * The tasks, by name. `setup`: the arguments of build/setup.mjs; `build`: those of build/build.ts, without which
@@ -51,7 +51,7 @@ const tasks = {
     setup: [],
     check: true,
     run: [],
-    help: "npm run check\n  lint, arrows between rooms, types",
+    help: "npm run check\n  lint, arrows between rooms, types, regular expressions of more than linear time",
   },
   unit: {
     setup: [],

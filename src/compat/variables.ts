@@ -35,7 +35,8 @@ export interface Variables {
  * refused.
  */
 function unsigned(text: string | undefined): string | undefined {
-  return text?.replace(/^(\+|-(?=[0.]*[a-zµμ]*$))/, "");
+  if (text === undefined) return undefined;
+  return text.startsWith("+") || /^-[0.]*[a-zµμ]*$/.test(text) ? text.slice(1) : text;
 }
 
 /**

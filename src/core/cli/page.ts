@@ -30,7 +30,7 @@ export function pagesWith(word: string, pages: Readonly<Record<string, string>>)
  */
 export function partsOf(page: string): readonly string[] {
   const shown = page.replaceAll(/^(<!--.*-->|!\[.*)\n/gm, "");
-  const parts = shown.split(/(^```[\s\S]*?^```\n|(?:^ {4}.*\n)+)/m);
+  const parts = shown.split(/(^```[\s\S]*?^```\n|(?:^ {4}.*\n)+)/m); // regexp: it reads only ebb's own pages
   return parts.map((part, at) => (at % 2 === 0 ? plainLinks(joinCode(part)) : indented(part)));
 }
 

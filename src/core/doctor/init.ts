@@ -69,7 +69,9 @@ export function cannotStart({ state }: JsonObject, ofImage: string): string | un
 
 /** Joins a reason and its message, without what the kubelet says of which pod it is. */
 function sentence(reason: string, message: unknown): string {
-  const text = (textOf(message) ?? "").replace(/ \(pod: .*\)$/s, "").trim();
+  const whole = textOf(message) ?? "";
+  const [first = ""] = whole.endsWith(")") ? whole.split(" (pod: ", 1) : [whole];
+  const text = first.trim();
   return shortened(text === "" ? reason : `${reason}: ${text}`, LONGEST);
 }
 

@@ -70,7 +70,8 @@ function authOf({ auth, username, password, identitytoken }: z.infer<typeof entr
   if (colon < 0) return undefined;
   const identityToken = identitytoken || undefined;
   // Docker's own files end in NULs (docker/cli, cli/config/configfile/file.go, decodeAuth)
-  const named = { username: decoded.slice(0, colon), password: decoded.slice(colon + 1).replace(/\0+$/, "") };
+  const [secret = ""] = decoded.slice(colon + 1).split("\0", 1);
+  const named = { username: decoded.slice(0, colon), password: secret };
   if (named.password === "" && identityToken === undefined) return undefined; // Docker's mark for "in the credsStore"
   return { ...named, identityToken };
 }

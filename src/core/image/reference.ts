@@ -68,7 +68,16 @@ const faults: readonly (readonly [isWrong: (text: string) => boolean, string])[]
   [(text) => text.includes("$"), "variables are not expanded"],
   [(text) => Number(/^[^/]*:(\d+)\//.exec(text)?.[1]) > 65_535, "there is no such port"],
   [(text) => /@sha256:(?![a-f0-9]{64}$)/.test(text), "sha256 needs 64 hex digits"],
-  [(text) => /^(?:[^/]*\/[^:@]*[A-Z]|[^/:@]*[A-Z][^/]*$)/.test(text), "lower case only"],
+  [
+    (text) =>
+      /[A-Z]/.test(
+        text
+          .slice(text.indexOf("/") + 1)
+          .split(/[:@]/, 1)
+          .join(),
+      ),
+    "lower case only",
+  ],
 ];
 
 /** Reports whether a text is `HOST` or `HOST:PORT`; an IPv6 address stands in brackets. */

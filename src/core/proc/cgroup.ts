@@ -13,7 +13,7 @@ export function isOfAnotherPod(cgroup: string, own: string): boolean {
 
 /** Returns the UID in the path of a pod's control group, as cgroupfs or systemd (with `_`) write it; undefined without. */
 function podUidIn(cgroup: string): string | undefined {
-  return /^\d+:[^:\n]*:\S*[/-]pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})[./]/m
+  return /^\d+:[^:\n]*:\S*[/-]pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})[./]/m // regexp: a path of the kernel's has 4096 bytes at most
     .exec(cgroup)?.[1]
     ?.replaceAll("_", "-");
 }

@@ -90,7 +90,7 @@ const states =
  */
 function parseTcp(table: string, protocol: "tcp" | "tcp6"): readonly TcpSocket[] {
   const rows = table.matchAll(
-    /^ *\d+: +([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +((?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}) +([0-9A-F]{2}) +\S+:([0-9A-F]+) +\S+ +\S+ +(\d+) +\d+ +(\d+)/gm,
+    /^ *\d+: +([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +((?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}) +([0-9A-F]{2}) +\S+:([0-9A-F]+) +\S+ +\S+ +(\d+) +\d+ +(\d+)/gm, // regexp: the kernel writes these lines, which are short
   );
   const names = states.split(" ");
   return [...rows].map(([, address = "", port = "", remote = "", state = "", queue = "", uid, inode]) => ({
@@ -177,7 +177,7 @@ const CONNECTED = "03"; // SS_CONNECTED
 
 /** Parses /proc/net/unix (proc_pid_net(5)). An accepted connection has the path of the socket that accepted it. */
 function unixListening(table: string, owners: Owners): readonly ListeningSocket[] {
-  const rows = [...table.matchAll(/^\S+: +\S+ +\S+ +([0-9A-F]+) +\S+ +(\d\d) +(\d+) (.+)$/gm)];
+  const rows = [...table.matchAll(/^\S+ +\S+ +\S+ +(\S+) +\S+ +(\S+) +(\S+) (.+)$/gm)];
   const connected = new Map<string, number>();
   for (const [, , state, , path = ""] of rows) if (state === CONNECTED) count(connected, path);
   return rows.flatMap(([, flags = "", , inode, path = ""]) => {

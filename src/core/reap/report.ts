@@ -113,6 +113,6 @@ function noteOf(said: string): string {
   const text = oneLine(said);
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= LONGEST_NOTE) return text;
-  const cut = new TextDecoder().decode(bytes.subarray(0, LONGEST_NOTE - 6));
-  return `${cut.replace(/\ufffd+$/, "")}...`;
+  const cut = new TextDecoder().decode(bytes.subarray(0, LONGEST_NOTE - 6), { stream: true }); // a part of a character is left out
+  return `${cut}...`;
 }

@@ -21,7 +21,8 @@ export function networkByHosts(hosts = "", mounts = ""): Network {
  * show `/` as the path of each mount: that counts as not mounted over.
  */
 function isMountedOver(mounts: string): boolean {
-  const roots = [...mounts.matchAll(/^(?:\S+ ){3}(\S+) \/etc\/hosts /gm)].map(([, root = ""]) => root);
+  const rows = mounts.split("\n").map((line) => line.split(" ", 5)); // proc_pid_mountinfo(5)
+  const roots = rows.filter(([, , , , place]) => place === "/etc/hosts").map(([, , , root = ""]) => root);
   return roots.some((root) => root !== "/" && !/\/pods\/[^/]+\/etc-hosts$/.test(root));
 }
 

@@ -44,10 +44,13 @@ function beginsWithMark(text: string): boolean {
   return false;
 }
 
+/** A line with `---` or `...`. */
+const markers = /(?<![^\n])(---(?=\s|$)|\.\.\.[ \t]*(#[^\n]*)?\r?(\n|$))/g; // regexp: it looks at one character on each side
+
 /** Finds where documents start: at a line with `---`, or after a line with `...`. */
 function yamlStarts(text: string): readonly number[] {
   const starts: number[] = [];
-  for (const { 0: mark, index } of text.matchAll(/(?<![^\n])(---(?=\s|$)|\.\.\.[ \t]*(#[^\n]*)?\r?(\n|$))/g)) {
+  for (const { 0: mark, index } of text.matchAll(markers)) {
     starts.push(mark.startsWith("---") ? index : index + mark.length);
   }
   return starts;

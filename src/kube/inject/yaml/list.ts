@@ -40,12 +40,14 @@ export function changeList(edit: Edit, list: YAMLSeq<Node>, after: readonly unkn
 function fillBrackets(edit: Edit, list: YAMLSeq<Node>, after: readonly unknown[]): boolean {
   const { text } = edit.document;
   const [from, to] = [startOf(list), endOf(list)];
-  const blanks = /^\[( *)[^\r\n]*?( *)\]$/.exec(text.slice(from, to));
+  const inner = /^\[([^\r\n]*)\]$/.exec(text.slice(from, to))?.[1];
   const [neighbour] = list.items;
-  if (list.flow !== true || blanks === null || neighbour === undefined || after.length === 0) return false;
+  if (list.flow !== true || inner === undefined || neighbour === undefined || after.length === 0) return false;
   const isDense = list.items.length > 1 && text.slice(endOfItem(list, 0), startsOf(list)[1]) === ",";
   const items = after.map((value) => quotedLike(neighbour, value) ?? inlineText(value, edit.style, undefined));
-  addSplice(edit, from, to, `[${blanks[1]}${items.join(isDense ? "," : ", ")}${blanks[2]}]`);
+  const before = inner.slice(0, inner.length - inner.trimStart().length);
+  const behind = inner.slice(inner.trimEnd().length);
+  addSplice(edit, from, to, `[${before}${items.join(isDense ? "," : ", ")}${behind}]`);
   return true;
 }
 

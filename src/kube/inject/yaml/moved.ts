@@ -60,7 +60,10 @@ function linesOf(text: string, { list, at, map }: Place, own: unknown, there: un
   let source = text.slice(start, end);
   if (!isBlock(map)) {
     const field = own === undefined ? "" : `, ${FIELD}: ${own}`;
-    source = source.replace(/(, *restartPolicy: *\w+)?(?= *\}[^}]*$)/, field);
+    const close = source.lastIndexOf("}");
+    const inner = source.slice(0, close);
+    const fields = inner.trimEnd();
+    source = fields.replace(/, *restartPolicy: *\w+$/, "") + field + inner.slice(fields.length) + source.slice(close);
   } else if (own === undefined && there !== undefined) {
     const field = (map.items as Item[]).findIndex(({ key }) => (key as { readonly value?: unknown }).value === FIELD);
     const [from, to] = [lineStart(text, startsOf(map)[field] as number), lineEnd(text, endOfItem(map, field))];

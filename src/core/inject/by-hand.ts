@@ -1,8 +1,8 @@
 import { objectOf, textsOf } from "../base/json.ts";
+import { readable } from "../base/readable.ts";
 import { baseName } from "../base/text.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import type { Container } from "./pod.ts";
-import { readable } from "./readable.ts";
 
 /** What a container's own preStop hook does. */
 export type HookKind =

@@ -1,3 +1,4 @@
+import { LONGEST_READ } from "../base/readable.ts";
 import { redactUrls } from "../base/redact.ts";
 import { parseCommandLine, splitBy } from "../base/text.ts";
 import type { Option } from "../cli/option.ts";
@@ -7,7 +8,7 @@ import { boolean } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
 import { ASK, annotationField, isEbbKey, NATIVE, PREFIX, STATUS } from "./annotation-names.ts";
 import { readNativeValue } from "./native-value.ts";
-import type { Remark, Remarks } from "./pod.ts";
+import { MOST_REMARKS, type Remark, type Remarks } from "./pod.ts";
 
 /** The options of `ebb run` by flag, without `--`. Each is an annotation `ebb.dev/FLAG` and a name for `--set`. */
 export const podOptions: ReadonlyMap<string, Option<unknown>> = new Map(
@@ -112,6 +113,7 @@ export function idleAnnotations(annotations: Annotations, reason: string): reado
   return Object.keys(annotations)
     .filter(isOfInject)
     .filter((name) => ![ASK, `${PREFIX}apps`, `${PREFIX}sidecars`, STATUS, NATIVE].includes(name))
+    .slice(0, MOST_REMARKS + 1) // each may be compared with all names
     .map((name) => ({ field: annotationField(name), message: whyIdle(name.slice(PREFIX.length), reason) }));
 }
 
@@ -184,6 +186,7 @@ interface Annotation {
 /** Reads an annotation. Returns what is wrong with its value; undefined if nothing is. */
 function readOne(annotation: Annotation, reading: Reading): Mismatch | "unknown" | undefined {
   const { key, container, text } = annotation;
+  if (text.length > LONGEST_READ) return `expected at most ${LONGEST_READ} characters, got ${text.length}`;
   if (key === "entrypoint") return readEntrypoint(annotation, reading);
   if (container === undefined && (key === "apps" || key === "sidecars")) {
     const names = splitBy(text, ",");

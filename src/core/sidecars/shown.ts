@@ -1,3 +1,4 @@
+import { readable } from "../base/readable.ts";
 import { baseOf, sidecarIn } from "./containers.ts";
 import type { Annotations, Shown } from "./kinds/kind.ts";
 import { foundIn } from "./plan.ts";
@@ -26,10 +27,16 @@ export function shownIn(container: ManifestContainer): ShownSidecar | undefined 
   const image = container.image ?? undefined;
   const name = sidecarIn(container.name, image);
   if (name === undefined) return undefined;
-  const words = [...(container.command ?? []), ...(container.args ?? [])].flatMap((word) => word.split(/\s+/));
+  const { inManifest } = kindOf(name);
+  if (inManifest === undefined) return { name, container: container.name };
+  const given = readable([...(container.command ?? []), ...(container.args ?? [])]);
+  const words = given.flatMap((word) => word.split(/\s+/));
   const env = new Map((container.env ?? []).map((one) => [one.name, textOf(one)]));
-  const shown = kindOf(name).inManifest?.({ image: image === undefined ? "" : baseOf(image), words, env });
-  return { name, container: container.name, ...shown };
+  return {
+    name,
+    container: container.name,
+    ...inManifest({ image: image === undefined ? "" : baseOf(image), words, env }),
+  };
 }
 
 function textOf({ value, valueFrom }: NonNullable<ManifestContainer["env"]>[number]): string | undefined {

@@ -74,7 +74,7 @@ function reviewed(request: AdmissionRequest, policy: InjectPolicy, lookups: Revi
 }
 
 const MOST_SECRETS = 10;
-/** The most images that are looked up for a pod: a pod may have a thousand containers. */
+/** The most images that are looked up for a pod. */
 const MOST_IMAGES = 50;
 const tooMany: Lookup = {
   kind: "unknown",
@@ -119,11 +119,11 @@ function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): Admis
 }
 
 /**
- * Changes a pod, unless a list in it has more than 1000 items or it is deeper than 100 levels, as no real pod:
- * comparing such an object could delay all other pods for seconds.
+ * Changes a pod, unless it has more than 100 containers of a kind, a list or an object of more than 1000 items, or more than 100 levels,
+ * as no real pod: such a pod could delay all others for seconds.
  */
 function inject(pod: unknown, policy: InjectPolicy): Injection {
-  const excess = excessIn(pod, 0);
+  const excess = excessIn(pod, 0) ?? excessOfContainers(pod);
   if (excess === undefined) return injectPod(pod, { ...policy, isAdmission: true });
   const bare = injectPod({ metadata: objectOf(pod).metadata }, policy);
   if (bare.kind === "unchanged") return bare;
@@ -132,6 +132,8 @@ function inject(pod: unknown, policy: InjectPolicy): Injection {
 }
 
 const MOST_ITEMS = 1000;
+/** Each costs time, and may have a hook and a command of some 4 KiB each that are looked into. */
+const MOST_CONTAINERS = 100;
 const DEEPEST = 100;
 const DEEPEST_NAMED = 4;
 
@@ -144,12 +146,19 @@ function excessIn(value: unknown, depth: number): Excess | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (depth > DEEPEST) return { path: [], message: `deeper than ${DEEPEST} levels` };
   const isList = Array.isArray(value);
-  if (isList && value.length > MOST_ITEMS) return { path: [], message: `more than ${MOST_ITEMS} items` };
-  for (const [name, inner] of Object.entries(value)) {
+  const items = Object.entries(value);
+  if (items.length > MOST_ITEMS) return { path: [], message: `more than ${MOST_ITEMS} items` };
+  for (const [name, inner] of items) {
     const found = excessIn(inner, depth + 1);
     if (found !== undefined) return { ...found, path: [isList ? Number(name) : name, ...found.path] };
   }
   return undefined;
+}
+
+function excessOfContainers(pod: unknown): Excess | undefined {
+  const spec = objectOf(objectOf(pod).spec);
+  const list = ["containers", "initContainers"].find((name) => listOf(spec[name]).length > MOST_CONTAINERS);
+  return list === undefined ? undefined : { path: ["spec", list], message: `more than ${MOST_CONTAINERS} items` };
 }
 
 function isNewPod({ kind, operation, subResource }: AdmissionRequest): boolean {

@@ -78,20 +78,30 @@ describe("a hostile pod", () => {
   });
 
   test("with much to say of it is told 10,000 characters", () => {
-    const volumeMounts = [{ name: "x", mountPath: "/ebb.dev" }];
-    const containers = Array.from({ length: 500 }, (_, at) => ({ name: `c${at}`, command: ["/app"], volumeMounts }));
-    const annotations = {
-      ...pod.metadata.annotations,
-      "ebb.dev/apps": "abc".replaceAll(/./g, (one) => `${one.repeat(5000)},`),
-    };
-    const { answer, response } = reviewed({ object: { metadata: { annotations }, spec: { containers } } });
+    const long = Object.fromEntries(
+      ["drain", "grace", "min-drain"].map((flag) => [`ebb.dev/${flag}`, "x".repeat(4000)]),
+    );
+    const annotations = { ...pod.metadata.annotations, ...long };
+    const { answer, response } = reviewed({ object: { ...pod, metadata: { annotations } } });
     expect(answer.status?.message).toMatch(/^ebb cannot be put into this pod: .*… \(\d+ more characters\)$/);
     expect(answer.status?.message.length).toBeLessThan(10_100);
     expect(response.reason?.length).toBeLessThan(10_050);
   });
 
-  test("with 1,000 containers is answered", () => {
-    const containers = Array.from({ length: 1000 }, (_, at) => ({ ...app, name: `c${at}` }));
-    expect(reviewed({ object: { ...pod, spec: { containers } } }).response.result).not.toBe("unchanged");
+  test("with a value that nobody would write is told how long it may be", () => {
+    const annotations = { ...pod.metadata.annotations, "ebb.dev/quit": "http://localhost:1/,".repeat(1000) };
+    expect(reviewed({ object: { ...pod, metadata: { annotations } } }).response).toMatchObject({
+      result: "refused",
+      reason: "metadata.annotations[ebb.dev/quit]: expected at most 4096 characters, got 20000",
+    });
+  });
+
+  test.each(["containers", "initContainers"])("may have 100 %s, and no more", (list) => {
+    const resultOf = (length: number) => {
+      const items = Array.from({ length }, (_, at) => ({ ...app, name: `c${at}` }));
+      return reviewed({ object: { ...pod, spec: { ...pod.spec, [list]: items } } }).response;
+    };
+    expect(resultOf(100)).toMatchObject({ result: "injected" });
+    expect(resultOf(101)).toMatchObject({ result: "refused", reason: `spec.${list}: more than 100 items` });
   });
 });

@@ -1,3 +1,4 @@
+import { readable } from "../../base/readable.ts";
 import { joinNames } from "../../base/wording.ts";
 import { nearest } from "../../cli/suggestion.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
@@ -9,7 +10,6 @@ import { architecturesOf } from "../other-system.ts";
 import { type Container, MOST_REMARKS, type Pod, type Remark, type Remarks } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectRequest, TrackedImage } from "../policy.ts";
-import { readable } from "../readable.ts";
 import { innerStarterOf, isInit, MUST_BE_FIRST, starterOf, wrap } from "./command.ts";
 import { roleOf } from "./role.ts";
 import { hasNoCommand, type Words, wordsOf } from "./words.ts";

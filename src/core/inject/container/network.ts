@@ -1,5 +1,6 @@
 import { isPort } from "../../base/host-port.ts";
 import { listOf, objectOf } from "../../base/json.ts";
+import { LONGEST_READ } from "../../base/readable.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
 import { detect } from "../../sidecars/detect.ts";
 import { isProxy } from "../../sidecars/registry.ts";
@@ -7,7 +8,6 @@ import { NATIVE } from "../annotation-names.ts";
 import { readNativeValue } from "../native-value.ts";
 import type { Container, Pod, Remark } from "../pod.ts";
 import { type PodAnnotations, variablesOf } from "../pod-annotations.ts";
-import { readable } from "../readable.ts";
 import { choiceIn, type PodSidecars, sidecarsOf, variablesIn } from "./sidecars.ts";
 
 /** What a pod tells of its network and its sidecars, which is the same for each of its containers. */
@@ -24,9 +24,8 @@ export interface Surroundings extends PodSidecars {
 /** Collects what a pod tells of its network, its sidecars and the app's ports. */
 export function surroundingsOf(pod: Pod, said: Pick<PodAnnotations, "apps" | "sidecars">): Surroundings {
   const isOnNode = pod.spec.hostNetwork === true;
-  const annotations = new Map(
-    Object.entries(pod.metadata?.annotations ?? {}).filter(([, value]) => readable([value]).length > 0),
-  );
+  const texts = Object.entries(pod.metadata?.annotations ?? {}).filter(([, text]) => text.length <= LONGEST_READ);
+  const annotations = new Map(texts);
   const options = new Map<string, string>();
   const ports = appPorts(pod, said.sidecars);
   if (ports.length > 0) options.set("app-port", ports.join(","));

@@ -1,4 +1,5 @@
 import type { Environment } from "../../base/environment.ts";
+import { LONGEST_READ } from "../../base/readable.ts";
 import type { Options, Values } from "../../cli/option.ts";
 import { pickOptions } from "../../cli/options.ts";
 import { resolve } from "../../cli/values.ts";
@@ -43,9 +44,10 @@ export function sidecarsOf({ spec }: Pod, apps: ReadonlySet<string> = new Set())
   });
 }
 
-/** Returns a container's variables. One whose value is elsewhere (valueFrom) is empty. */
+/** Returns a container's variables. One whose value is elsewhere (valueFrom), or too long to be looked into, is empty. */
 export function variablesIn({ env }: Container): Readonly<Record<string, string>> {
-  return Object.fromEntries((env ?? []).map(({ name, value }) => [name, value ?? ""]));
+  const textOf = (value: string | null | undefined) => (value == null || value.length > LONGEST_READ ? "" : value);
+  return Object.fromEntries((env ?? []).map(({ name, value }) => [name, textOf(value)]));
 }
 
 /** Returns the values that variables give to options; undefined if one is bad. */

@@ -24,6 +24,18 @@ describe("an internal address", () => {
     "ff02::1",
     "::ffff:10.0.0.1",
     "::ffff:7f00:1",
+    "fec0::1",
+    "::10.0.0.1",
+    "100.100.100.200", // the metadata of Alibaba Cloud
+    "192.0.0.192", // that of Oracle Cloud
+    "fd00:ec2::254", // that of Amazon EC2
+    "168.63.129.16", // Azure's WireServer
+    "64:ff9b::10.0.0.1",
+    "64:ff9b::a9fe:a9fe", // 169.254.169.254
+    "64:ff9b::a83f:8110",
+    "64:ff9b:1::1",
+    "2002:a00:1::1", // 10.0.0.1
+    "2002:c0a8:101:8::", // 192.168.1.1
   ])("%s is one", (address) => {
     expect(isInternal(address)).toBe(true);
   });
@@ -37,6 +49,12 @@ describe("an internal address", () => {
     "2001:4860:4860::8888",
     "2606:4700::1",
     "::ffff:8.8.8.8",
+    "168.63.129.17",
+    "64:ff9b::8.8.8.8", // as DNS64 has a registry without IPv6
+    "64:ff9b::6480:1", // 100.128.0.1
+    "64:ff9b:2::a00:1",
+    "2002:808:808::1",
+    "2002:ac20::1", // 172.32.0.0
   ])("%s is none", (address) => {
     expect(isInternal(address)).toBe(false);
   });
@@ -87,6 +105,7 @@ describe("a registry may send its client", () => {
     ["the metadata of a cloud", "https://169.254.169.254/latest", "169.254.169.254 is internal"],
     ["an address written as a number", "https://2130706433/", "127.0.0.1 is internal"],
     ["an address in IPv6", "https://[::ffff:7f00:1]/", "is internal"],
+    ["an address by NAT64", "https://[64:ff9b::a00:1]/", "is internal"],
     ["a public address without TLS", "http://1.1.1.1/x", "no TLS"],
     ["itself on another port without TLS", "http://8.8.8.8:80/x", "no TLS"],
   ])("not from the internet to %s", async (_, location, words) => {

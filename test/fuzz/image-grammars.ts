@@ -3,8 +3,9 @@ import { oneLine } from "../../src/core/base/text.ts";
 import { authsFor, parseDockerConfig } from "../../src/core/image/auths.ts";
 import { chooseChallenge } from "../../src/core/image/challenge.ts";
 import { refusalError } from "../../src/core/image/failure.ts";
+import { architectures } from "../../src/core/image/lookup.ts";
 import { parseConfig, parseManifest } from "../../src/core/image/manifest.ts";
-import { chooseEntries } from "../../src/core/image/platform.ts";
+import { chooseEntry } from "../../src/core/image/platform.ts";
 import { formatReference, isDigest, parseReference } from "../../src/core/image/reference.ts";
 import { parseMirror, sourcesOf } from "../../src/core/image/sources.ts";
 import type { Random } from "../random.ts";
@@ -69,7 +70,7 @@ const manifest = {
         const parsed = parseManifest(body);
         const digests = parsed.kind === "image" ? [parsed.configDigest] : parsed.entries.map(({ digest }) => digest);
         if (!digests.every(isDigest)) throw new TypeError("not a digest");
-        if (parsed.kind === "index") chooseEntries(parsed, ["amd64", "arm64"]);
+        if (parsed.kind === "index") for (const each of architectures) chooseEntry(parsed, each);
       });
       const { message } = refusalError(
         { who: "a registry", what: "app", image: "app:1", login: "log in" },

@@ -13,7 +13,6 @@ export const manifestTypes = [
   "application/vnd.docker.distribution.manifest.v2+json",
 ] as const;
 
-const indexTypes: readonly string[] = manifestTypes.slice(0, 2);
 const configTypes: readonly string[] = [
   "application/vnd.oci.image.config.v1+json",
   "application/vnd.docker.container.image.v1+json",
@@ -88,11 +87,8 @@ export function parseManifest(body: string): Manifest {
   // what is both may mean another image to everybody who reads it (CVE-2021-41190)
   if (manifests && described) throw new Error("it is a manifest and an index at once");
   if (manifests) {
-    const entries = manifests.filter(({ mediaType }) => !indexTypes.includes(mediaType));
-    return {
-      kind: "index",
-      entries: entries.map((each) => ({ digest: each.digest, platform: platformOf(each.platform ?? {}) })),
-    };
+    const entries = manifests.map((each) => ({ digest: each.digest, platform: platformOf(each.platform ?? {}) }));
+    return { kind: "index", entries };
   }
   if (!described) throw new Error("expected a manifest of an image, got JSON without a config");
   if (!configTypes.includes(described.mediaType))

@@ -2,16 +2,18 @@ import { boundedReason } from "./failure.ts";
 import { type Architecture, architectures, type ImageQuery, type Lookup, type LookupFailure } from "./lookup.ts";
 import type { ImageConfig, Manifest, Platform } from "./manifest.ts";
 
-type Index = Extract<Manifest, { readonly kind: "index" }>;
+/** What stands under the name of an image for several platforms. */
+export type Index = Extract<Manifest, { readonly kind: "index" }>;
 
-/** Chooses the images of an index for the processors that are asked for; each has at most one. */
-export function chooseEntries({ entries }: Index, wanted: readonly Architecture[]): Index["entries"] {
-  return wanted.flatMap((architecture) => {
-    const fitting = entries.filter(({ platform }) => platform.os === "linux" && platform.architecture === architecture);
-    // the one for every such processor, as containerd prefers it (github.com/containerd/platforms, compare.go)
-    const chosen = fitting.find(({ platform }) => ["", "v1", "v8"].includes(platform.variant)) ?? fitting[0];
-    return chosen === undefined ? [] : [chosen];
-  });
+/**
+ * Chooses what an index has for a processor: an entry for that, else the first one that names no platform, as containerd
+ * does (v2.3.4, core/images/image.go:218-240, Manifest; read). Either may be another index.
+ */
+export function chooseEntry({ entries }: Index, wanted: Architecture): Index["entries"][number] | undefined {
+  const fitting = entries.filter(({ platform }) => platform.os === "linux" && platform.architecture === wanted);
+  // the one for every such processor, as containerd prefers it (github.com/containerd/platforms, compare.go)
+  const general = fitting.find(({ platform }) => ["", "v1", "v8"].includes(platform.variant));
+  return general ?? fitting[0] ?? entries.find(({ platform }) => platform.os === "");
 }
 
 /** An image as its registry describes it. */

@@ -19,7 +19,7 @@ import {
   type Place,
   type Reader,
 } from "./reader.ts";
-import { readDigest, readImage, type Session } from "./registry.ts";
+import { readDigest, readImage, type Session, unlessOdd } from "./registry.ts";
 
 /** What registries say of images, remembered. */
 export interface Images {
@@ -159,7 +159,7 @@ class RememberedImages implements Images {
     if (this.#memory.hasTag(keys)) {
       const digest = await this.#reader
         .ask(places, (session) => readDigest(session, reference), asking)
-        .catch(unlessOdd);
+        .catch(unlessOdd); // not all know HEAD
       const answer = digest === undefined ? undefined : this.#memory.ofDigest(keys, digest);
       if (digest !== undefined && answer !== undefined) return { digest, answer };
     }
@@ -197,11 +197,6 @@ function keysOf({ architectures }: ImageQuery, reference: Reference, places: rea
     query: `${name} ${processors} ${who}`,
     answer: (of) => `${host}/${repository}@${of} ${processors} ${who}`,
   };
-}
-
-/** A registry that does not answer HEAD as it should is asked by GET. */
-function unlessOdd(error: unknown): undefined {
-  if (!(error instanceof LookupError && error.failure === "invalid")) throw error;
 }
 
 function toLookupError(error: unknown): LookupError {

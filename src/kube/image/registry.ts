@@ -13,7 +13,7 @@ import {
   SCHEMA_1,
   schema1Type,
 } from "../../core/image/manifest.ts";
-import { chooseEntries, type ImageReport } from "../../core/image/platform.ts";
+import { chooseEntry, type ImageReport, type Index } from "../../core/image/platform.ts";
 import { isDigest, type Reference } from "../../core/image/reference.ts";
 import { bodyOf, parse, refusalOf } from "./answer.ts";
 import { authorize } from "./authorize.ts";
@@ -40,15 +40,36 @@ export async function readImage(
     const isFor = isForOneOf(config.platform, architectures);
     return { digest: top.digest, platforms: [config.platform], configs: isFor ? [config] : [] };
   }
-  const { entries } = top.manifest;
-  const configs = await Promise.all(
-    chooseEntries(top.manifest, architectures).map(async (entry) => {
-      const { manifest } = await readManifest(session, entry.digest);
-      if (manifest.kind === "index") throw lookupError("invalid", `${nameOf(session)} has an index in an index`);
-      return { ...(await readConfig(session, manifest.configDigest)), platform: entry.platform };
-    }),
-  );
-  return { digest: top.digest, platforms: entries.map(({ platform }) => platform), configs };
+  const index = top.manifest;
+  const found = await Promise.all(architectures.map((architecture) => readOf(session, index, architecture)));
+  const configs = found.filter((config) => config !== undefined);
+  const named = index.entries.map(({ platform }) => platform).filter(({ os }) => os !== "");
+  return { digest: top.digest, platforms: [...named, ...configs.map(({ platform }) => platform)], configs };
+}
+
+/** The most indexes on the way to an image. */
+const MOST_INDEXES = 3;
+
+/** Reads what an index has for a processor; undefined if that is nothing. */
+async function readOf(
+  session: Session,
+  index: Index,
+  architecture: Architecture,
+  depth = 1,
+): Promise<ImageConfig | undefined> {
+  const entry = chooseEntry(index, architecture);
+  if (entry === undefined) return undefined;
+  const isNamed = entry.platform.os !== "";
+  const reading = readManifest(session, entry.digest);
+  const manifest = (await (isNamed ? reading : reading.catch(unlessOdd)))?.manifest;
+  if (manifest === undefined) return undefined; // of no platform, and no image: a signature, a bill of materials
+  if (manifest.kind === "index") {
+    if (depth < MOST_INDEXES) return await readOf(session, manifest, architecture, depth + 1);
+    throw lookupError("invalid", `${nameOf(session)} has more than ${MOST_INDEXES} indexes one in another`);
+  }
+  const config = await readConfig(session, manifest.configDigest);
+  if (isNamed) return { ...config, platform: entry.platform };
+  return isForOneOf(config.platform, [architecture]) ? config : undefined;
 }
 
 /**
@@ -63,6 +84,11 @@ export async function readDigest(session: Session, { tag = "" }: Reference): Pro
 /** Reports whether an image may run on one of the processors; what it does not say is no reason against it. */
 function isForOneOf({ os, architecture }: Platform, architectures: readonly string[]): boolean {
   return ["", "linux"].includes(os) && (architecture === "" || architectures.includes(architecture));
+}
+
+/** @throws what was caught, unless a registry has answered that it has none, or with something else */
+export function unlessOdd(error: unknown): undefined {
+  if (!(error instanceof LookupError && ["invalid", "not-found"].includes(error.failure))) throw error;
 }
 
 interface Verified {

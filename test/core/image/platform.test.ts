@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { type Architecture, architectures } from "../../../src/core/image/lookup.ts";
 import type { ImageConfig } from "../../../src/core/image/manifest.ts";
-import { chooseEntries, commandOf } from "../../../src/core/image/platform.ts";
+import { chooseEntry, commandOf } from "../../../src/core/image/platform.ts";
 
 function chosen(platforms: readonly string[], wanted: readonly Architecture[] = architectures): readonly string[] {
   const entries = platforms.map((digest) => {
     const [os = "", architecture = "", variant = ""] = digest.split("/");
     return { digest, platform: { os, architecture, variant } };
   });
-  return chooseEntries({ kind: "index", entries }, wanted).map(({ digest }) => digest);
+  return wanted.flatMap((each) => chooseEntry({ kind: "index", entries }, each)?.digest ?? []);
 }
 
 describe("the images of an index that count", () => {
@@ -19,6 +19,7 @@ describe("the images of an index that count", () => {
     ["none for Windows", ["windows/amd64", "linux/arm/v7", "unknown/unknown"], architectures, []],
     ["the one for every processor", ["linux/amd64/v3", "linux/amd64", "linux/amd64/v2"], ["amd64"], ["linux/amd64"]],
     ["another one if there is no such", ["linux/arm64/v9"], ["arm64"], ["linux/arm64/v9"]],
+    ["one of no platform, after all others", ["", "linux/amd64"], architectures, ["linux/amd64", ""]],
     ["the first of two", ["linux/amd64", "linux/amd64"], ["amd64"], ["linux/amd64"]],
   ])("%s", (_, platforms, wanted, result) => {
     expect(chosen(platforms, wanted)).toEqual(result);

@@ -73,4 +73,51 @@ describe("what a registry says of an image", () => {
     await using registry = startStandIn(content);
     expect(await findOnce(`${registry.host}/app`)).toMatchObject({ kind: "found", command });
   });
+
+  /** Adds an index of descriptors under a tag, and returns a descriptor of it. */
+  const indexed = (content: Content, tag: string, ...manifests: readonly object[]) => {
+    const mediaType = "application/vnd.oci.image.index.v1+json";
+    return { mediaType, digest: content.put("app", tag, JSON.stringify({ schemaVersion: 2, mediaType, manifests })) };
+  };
+  const described = (content: Content, platform: string, entrypoint: string) => ({
+    mediaType: "application/vnd.oci.image.manifest.v1+json",
+    digest: content.add("app:x", { platform, config: { Entrypoint: [entrypoint] } }),
+  });
+
+  test("is read of an index in an index, and of an entry without a platform, as containerd reads it", async () => {
+    const content = new Content();
+    const platform = { os: "linux", architecture: "arm64" };
+    const inner = indexed(content, "inner", { ...described(content, "linux/arm64", "/arm"), platform });
+    indexed(content, "latest", described(content, "linux/amd64", "/amd"), { ...inner, platform });
+    await using registry = startStandIn(content);
+    using asking = createAsking();
+    const image = `${registry.host}/app`;
+    expect(await find(asking, image, [], ["amd64"])).toMatchObject({ command: { entrypoint: ["/amd"] } });
+    expect(await find(asking, image, [], ["arm64"])).toMatchObject({ command: { entrypoint: ["/arm"] } });
+  });
+
+  test("is not prevented by an entry without a platform that is no image", async () => {
+    const content = new Content();
+    const config = { mediaType: "application/vnd.oci.empty.v1+json", digest: digestOf("{}") };
+    const signature = {
+      mediaType: config.mediaType,
+      digest: content.put("app", "signature", JSON.stringify({ config })),
+    };
+    const platform = { os: "linux", architecture: "amd64" };
+    indexed(content, "latest", { ...described(content, "linux/amd64", "/app"), platform }, signature);
+    await using registry = startStandIn(content);
+    expect(await findOnce(`${registry.host}/app`)).toMatchObject({ command: { entrypoint: ["/app"] } });
+  });
+
+  test.each([
+    [2, { kind: "found" }],
+    [3, { failure: "invalid", reason: expect.stringContaining("has more than 3 indexes one in another") }],
+  ])("is read through %d indexes in an index", async (depth, result) => {
+    const content = new Content();
+    let entry = described(content, "linux/amd64", "/app");
+    for (let at = 0; at < depth; at += 1) entry = indexed(content, `${at}`, entry);
+    indexed(content, "latest", entry);
+    await using registry = startStandIn(content);
+    expect(await findOnce(`${registry.host}/app`)).toMatchObject(result);
+  });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { listen } from "../../free-port.ts";
 import { createAsking, findOnce } from "./asking.ts";
-import { type Behaviour, Content, digestOf, expired, refusal, startStandIn, wantsToken } from "./stand-in-registry.ts";
+import { type Behaviour, Content, expired, refusal, startStandIn, wantsToken } from "./stand-in-registry.ts";
 
 const content = new Content();
 const digest = content.add("app:latest", { config: { Entrypoint: ["/app"] } });
@@ -142,27 +142,6 @@ describe("a registry that refuses, fails or lies costs no more than the answer",
     const reason = `${registry.host} refuses app without credentials (401): log in (docker login ${registry.host}), or give --registry-config FILE, or there is no such repository: check the name`;
     const env = { HOME: "/nowhere" };
     expect(await findOnce(`${registry.host}/app`, { isAtDesk: true, env })).toMatchObject({ reason });
-  });
-
-  test("an index in an index", async () => {
-    const entry = (text: string) => ({
-      manifests: [
-        {
-          mediaType: "application/vnd.oci.image.manifest.v1+json",
-          digest: digestOf(text),
-          platform: { os: "linux", architecture: "amd64" },
-        },
-      ],
-    });
-    const inner = JSON.stringify(entry("{}"));
-    const nested = new Content();
-    nested.put("app", "inner", inner);
-    nested.put("app", "latest", JSON.stringify(entry(inner)));
-    await using registry = startStandIn(nested);
-    expect(await findOnce(`${registry.host}/app`)).toMatchObject({
-      failure: "invalid",
-      reason: expect.stringContaining("an index in an index"),
-    });
   });
 });
 

@@ -13,6 +13,8 @@ import type { Random } from "../random.ts";
 // Grammars of what is read of registries, and of what pods and files say of them.
 
 const SECRET = "s3cret";
+/** What a registry was sent, and repeats. */
+const SENT = "t0ken";
 const HEX = "ab".repeat(32);
 
 /** Names of images and mirrors. A name in full is the same name. */
@@ -62,7 +64,7 @@ const manifest = {
       '"errors":[{"code":"DENIED","message":"no"}],"details":"x",',
       '"schemaVersion":1,',
     ]),
-  words: ["{", "}", "[", "]", '"', ",", ":", "null", "1e999", "\\u0000", '"__proto__":', '"manifests":[', "[[[["],
+  words: ["{", "}", "[", "]", '"', ",", ":", "null", "1e999", "\\u0000", '"__proto__":', '"manifests":[', "[[[[", SENT],
   check(text: string) {
     for (const body of [text, `{${text}"x":0}`]) {
       inWords(() => void parseConfig(body));
@@ -74,8 +76,9 @@ const manifest = {
       });
       const { message } = refusalError(
         { who: "a registry", what: "app", image: "app:1", login: "log in" },
-        { status: 403, body, retryAfter: text },
+        { status: 403, body, retryAfter: text, sent: [SENT] },
       );
+      if (message.includes(SENT)) throw new Error("a message that shows what was sent");
       if (message.length > 1500 || message !== oneLine(message)) throw new Error("a message that is no line");
     }
   },

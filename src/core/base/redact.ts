@@ -15,6 +15,21 @@ export function redactHeader(text: string): string {
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) ? `${name}: ${HIDDEN}` : HIDDEN;
 }
 
+/** Returns what is secret in an Authorization header: its credentials; of Basic ones also what they decode to. */
+export function secretsIn(authorization: string): readonly string[] {
+  const [, scheme = "", credentials = ""] = /^(\S+) (.+)$/s.exec(authorization) ?? [];
+  if (scheme.toLowerCase() !== "basic") return [credentials];
+  const decoded = Buffer.from(credentials, "base64").toString();
+  return [credentials, decoded, decoded.slice(decoded.indexOf(":") + 1)];
+}
+
+/** Returns a text with `***` in the place of each secret that stands in it, also as a URL has it. */
+export function redactSecrets(text: string, secrets: readonly string[]): string {
+  const all = new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret.toWellFormed())]));
+  const longestFirst = [...all].filter((secret) => secret !== "").toSorted((a, b) => b.length - a.length);
+  return longestFirst.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
+}
+
 /**
  * Returns a URL or path with `***` for userinfo and query values, safe to show. A method in front (`POST http://...`)
  * stays. If the text is not a URL, `***` also stands for whatever may be part of userinfo.

@@ -1,3 +1,4 @@
+import { redactSecrets } from "../base/redact.ts";
 import { oneLine, shortened } from "../base/text.ts";
 import type { LookupFailure } from "./lookup.ts";
 
@@ -90,6 +91,8 @@ export interface Refusal {
   /** The body's beginning. */
   readonly body: string;
   readonly retryAfter: string | null;
+  /** The secrets that were sent, which it may repeat. */
+  readonly sent: readonly string[];
 }
 
 /** What was asked for, and of whom. */
@@ -105,10 +108,10 @@ export interface Refused {
 }
 
 /** Makes an error of a registry's refusal (OCI distribution-spec 1.1, "Error Codes"). */
-export function refusalError(refused: Refused, { status, body, retryAfter }: Refusal): LookupError {
+export function refusalError(refused: Refused, { status, body, retryAfter, sent }: Refusal): LookupError {
   const failure = failureOf(status);
   const { problem, ...remedy } = explained(refused, failure, status);
-  const said = { words: messageIn(body), retryAfterMs: status === 429 ? retryAfterMs(retryAfter) : undefined };
+  const said = { words: messageIn(body, sent), retryAfterMs: status === 429 ? retryAfterMs(retryAfter) : undefined };
   return lookupError(failure, problem, { ...remedy, ...said });
 }
 
@@ -135,14 +138,12 @@ function retryAfterMs(text: string | null): number | undefined {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
-function messageIn(body: string): string {
+function messageIn(body: string, sent: readonly string[]): string {
   try {
     const { errors, details } = JSON.parse(body);
     const { code, message } = errors?.[0] ?? {};
-    return shortened(
-      [code, message, details].filter((part) => typeof part === "string" && part !== "").join(": "),
-      200,
-    );
+    const said = [code, message, details].filter((part) => typeof part === "string" && part !== "").join(": ");
+    return shortened(redactSecrets(said, sent), 200);
   } catch {
     return ""; // a proxy's HTML
   }

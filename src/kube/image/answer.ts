@@ -1,3 +1,4 @@
+import { redactSecrets } from "../../core/base/redact.ts";
 import { type LookupError, lookupError, type Refused, refusalError } from "../../core/image/failure.ts";
 import { readStreamWithin } from "../../system/input.ts";
 import { type Conversation, nameOf, serverOf, toLookupError } from "./exchange.ts";
@@ -20,13 +21,13 @@ export function parse<T>(session: Conversation, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw lookupError("invalid", `${nameOf(session)}: ${(error as Error).message}`);
+    throw lookupError("invalid", `${nameOf(session)}: ${redactSecrets((error as Error).message, session.sent)}`);
   }
 }
 
 /** Makes an error of an answer that refuses. */
-export async function refusalOf(response: Response, refused: Refused): Promise<LookupError> {
+export async function refusalOf({ sent }: Conversation, response: Response, refused: Refused): Promise<LookupError> {
   const body = await readStreamWithin("it", response.body ?? new Blob().stream(), LARGEST_REFUSAL).catch(() => "");
   const { status, headers } = response;
-  return refusalError(refused, { status, body: body.toString(), retryAfter: headers.get("retry-after") });
+  return refusalError(refused, { status, body: body.toString(), retryAfter: headers.get("retry-after"), sent });
 }

@@ -32,11 +32,12 @@ async function readToken(
   auth: RegistryAuth | undefined,
 ): Promise<string> {
   const url = await checkedTarget(session, realm);
+  if (auth?.identityToken !== undefined) session.sent.push(auth.identityToken);
   const response = await exchange(session, tokenRequest(url, { service, scopes }, auth));
   const who = `the token server ${url.host} of ${nameOf(session)}`;
   const what = askedFor("a token", auth !== undefined);
   const login = loginRemedy(session.source.host, session.reach.isAtDesk);
-  if (!response.ok) throw await refusalOf(response, { who, what, image: undefined, login });
+  if (!response.ok) throw await refusalOf(session, response, { who, what, image: undefined, login });
   const body = await bodyOf(session, response, LARGEST_TOKEN);
   const { token, access_token: other } = objectOf(parseObject(body.toString()));
   const got = textOf(token) || textOf(other) || "";

@@ -1,4 +1,4 @@
-import { redactUrl } from "../../core/base/redact.ts";
+import { redactSecrets, redactUrl, secretsIn } from "../../core/base/redact.ts";
 import { type LookupError, lookupError } from "../../core/image/failure.ts";
 import { isListed, type Source, type SourcePolicy } from "../../core/image/sources.ts";
 import { type Environment, proxyFor } from "../api/proxy.ts";
@@ -31,6 +31,8 @@ export interface Conversation {
   authorization: string | undefined;
   /** Whether a request is under way that nobody has answered. */
   isUnanswered: boolean;
+  /** The secrets that were sent, which the answers may repeat. */
+  readonly sent: string[];
 }
 
 /** A request to the registry or its token server. */
@@ -70,14 +72,14 @@ export async function exchange(conversation: Conversation, asked: Asked): Promis
  * then has no certificate for it. Rejects with LookupError.
  */
 export async function checkedTarget(
-  { source, reach }: Conversation,
+  { source, reach, sent }: Conversation,
   location: string,
   base: string = source.origin,
 ): Promise<URL> {
   const own = new URL(source.origin);
   const url = URL.canParse(location, base) ? new URL(location, base) : undefined;
   const refused = (why: string, remedy?: string) =>
-    lookupError("invalid", `${source.host} refers to ${redactUrl(location)}, ${why}`, { remedy });
+    lookupError("invalid", `${source.host} refers to ${redactSecrets(redactUrl(location), sent)}, ${why}`, { remedy });
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
     throw refused("which is no URL to follow");
   if (url.origin === own.origin) return url;
@@ -110,6 +112,7 @@ async function send(
   if (signal.aborted)
     throw lookupError("timeout", `${conversation.source.host} was not asked in time, because others were slow`);
   conversation.isUnanswered = true;
+  if (authorization !== undefined) conversation.sent.push(...secretsIn(authorization));
   try {
     const response = await fetch(url, {
       method,

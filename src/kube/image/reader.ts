@@ -112,7 +112,8 @@ export function createReader(
         }
         const ofOwn = authsFor(await authsOf(source.host), source.host, source.repository);
         const all = [...auths, ...ofOwn];
-        const session: Session = { source, reach, signal, auths: all, authorization: undefined, isUnanswered: false };
+        const unasked = { authorization: undefined, isUnanswered: false, sent: [] };
+        const session: Session = { source, reach, signal, auths: all, ...unasked };
         onSession(session);
         try {
           const answer = await question(session);

@@ -136,7 +136,8 @@ async function ask(session: Session, method: "GET" | "HEAD", path: string, accep
   if (response.ok) return response;
   const refused = refusedOf(session, path);
   // where it redirects to is told nothing of who asks
-  if (response.status !== 401 || new URL(response.url).origin !== origin) throw await refusalOf(response, refused);
+  if (response.status !== 401 || new URL(response.url).origin !== origin)
+    throw await refusalOf(session, response, refused);
   const challenge = chooseChallenge(response.headers.get("www-authenticate") ?? "", repository);
   await response.body?.cancel();
   if (challenge === undefined) throw unauthorized(refused, "401 without a way to authenticate");
@@ -166,7 +167,7 @@ async function tryWith(
     session.authorization = await authorize(session, challenge, auth);
     if (session.authorization === undefined) return undefined;
     const response = await send();
-    return response.ok ? response : await refusalOf(response, refused);
+    return response.ok ? response : await refusalOf(session, response, refused);
   } catch (error) {
     if (error instanceof LookupError) return error;
     throw error;

@@ -84,7 +84,7 @@ function conversation(origin: string, registries: "all" | readonly string[] = "a
     mostBytes: 1,
     isAtDesk: false,
   };
-  return { source, reach, signal: AbortSignal.timeout(1000), authorization: undefined, isUnanswered: false };
+  return { source, reach, signal: AbortSignal.timeout(1000), authorization: undefined, isUnanswered: false, sent: [] };
 }
 
 describe("a registry may send its client", () => {

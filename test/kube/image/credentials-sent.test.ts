@@ -25,13 +25,14 @@ function tokens(known: (authorization: string | undefined, line: string) => bool
   };
 }
 
+const wantsPassword = () =>
+  new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="stand-in"' } });
+
 /** A registry that wants a password. */
 const passwords =
   (...good: readonly string[]): Behaviour =>
   ({ authorization = "" }) =>
-    good.includes(authorization)
-      ? undefined
-      : new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="stand-in"' } });
+    good.includes(authorization) ? undefined : wantsPassword();
 
 const linesOf = ({ got }: StandInRegistry) => got.map(({ line, authorization }) => `${line} ${authorization ?? "-"}`);
 
@@ -143,6 +144,73 @@ describe("who asks is told", () => {
       got.line.includes(" /token") ? answer() : tokens(() => true)(got, itself),
     );
     expect(await findOnce(`${registry.host}/team/app`)).toMatchObject({ failure: "invalid" });
+  });
+});
+
+describe("what was sent and is repeated is hidden", () => {
+  const secrets = { password: "pä:ss s3cret", token: `${"t0ken".repeat(100)}`, refresh: "refresh/me ".repeat(50) };
+  const encoded = basic("me", secrets.password).slice("Basic ".length);
+  const all = [secrets.password, encoded, secrets.token, secrets.refresh, encodeURIComponent(secrets.refresh)];
+  const repeat = (text: string, status = 403) => refusal(status, "DENIED", `you sent ${text}`);
+  const isAsked = (line: string) => line.includes(" /token");
+
+  test.each<[string, Behaviour, string]>([
+    ["a header", ({ authorization = "" }) => (authorization ? repeat(authorization) : wantsPassword()), "Basic ***"],
+    [
+      "a name and a password, decoded",
+      ({ authorization }) => (authorization ? repeat(`me:${secrets.password}`) : wantsPassword()),
+      "you sent ***",
+    ],
+    [
+      "a password",
+      ({ authorization }) => (authorization ? repeat(`me and ${secrets.password}`) : wantsPassword()),
+      "me and ***",
+    ],
+    [
+      "a token",
+      ({ line, authorization }, { host }) => {
+        if (isAsked(line)) return Response.json({ token: secrets.token });
+        return authorization ? repeat(authorization) : wantsToken(`https://${host}/token`);
+      },
+      "Bearer ***",
+    ],
+    [
+      "a password, by the token server",
+      ({ line, authorization = "" }, { host }) =>
+        isAsked(line) ? repeat(`${authorization} ${secrets.password}`, 401) : wantsToken(`https://${host}/token`),
+      "Basic *** ***",
+    ],
+    [
+      "a password in a redirect",
+      ({ authorization }) =>
+        authorization
+          ? new Response(null, { status: 307, headers: { location: `http://127.0.0.1/${encoded}` } })
+          : wantsPassword(),
+      "http://127.0.0.1/***",
+    ],
+    [
+      "a password as the type of a config",
+      ({ authorization }) =>
+        authorization
+          ? Response.json({ config: { mediaType: secrets.password, digest: `sha256:${"0".repeat(64)}` } })
+          : wantsPassword(),
+      "its config is ***",
+    ],
+  ])("as %s", async (_, behave, shown) => {
+    await using registry = startStandIn(content, behave);
+    const auths = [authOf(registry.host, "me", secrets.password)];
+    const lookup = await findOnce(`${registry.host}/team/app`, {}, auths);
+    expect(lookup).toMatchObject({ kind: "unknown", reason: expect.stringContaining(shown) });
+    for (const secret of all) expect(JSON.stringify(lookup)).not.toContain(secret.slice(0, 5));
+  });
+
+  test.each([secrets.refresh, encodeURIComponent(secrets.refresh)])("as a refresh token: %s", async (text) => {
+    await using registry = startStandIn(content, ({ line }, { host }) =>
+      isAsked(line) ? repeat(text, 401) : wantsToken(`https://${host}/token`),
+    );
+    const lookup = await findOnce(`${registry.host}/team/app`, {}, [authOf(registry.host, "", "", secrets.refresh)]);
+    expect(lookup).toMatchObject({ reason: expect.stringContaining("you sent ***") });
+    expect(JSON.stringify(lookup)).not.toContain("refresh");
   });
 });
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { temporaryFolder, until } from "../../../harness.ts";
+import { ebb, temporaryFolder, until } from "../../../harness.ts";
 import { startStandInApi } from "../../../kube/api-server/api-server.ts";
 import {
   type Behaviour,
   Content,
   caPem,
+  type Got,
   refusal,
   type StandInRegistry,
   startStandIn,
@@ -194,6 +195,30 @@ describe("credentials", () => {
     const other = await ask(webhook, jobOf(image));
     expect(other.warnings?.[0]).toContain("401"); // nobody learns of an image by the Secret of somebody else
     const seen = `${webhook.started.stderr()}${await metrics(webhook)}${JSON.stringify(other)}`;
+    for (const secret of [password, header.slice(6)]) expect(seen).not.toContain(secret);
+  });
+
+  test("are in nothing that is said, also if the registry repeats them", async () => {
+    const repeating: Behaviour = ({ authorization = "" }) => {
+      if (authorization === "") return priv({ authorization } as Got, registry);
+      const decoded = Buffer.from(authorization.slice(6), "base64").toString();
+      return refusal(403, "DENIED", `you sent ${authorization}, which is ${decoded}, or ${password}`);
+    };
+    const registry = startStandIn(content, repeating);
+    await using _ = registry;
+    using folder = temporaryFolder();
+    const config = join(folder.path, "config.json");
+    await Bun.write(config, configOf(registry.host));
+    await using webhook = await startAsking(registry, ["--registry-config", config]);
+    const answer = await ask(webhook, jobOf(`${registry.host}/team/report:1`));
+    expect(answer.patch).toContain("it says: DENIED: you sent Basic ***, which is ***, or ***");
+    await until("it is logged", () => nonEmpty(said(webhook, "created a pod without ebb")));
+    const ca = join(folder.path, "ca.crt");
+    await Bun.write(ca, caPem);
+    const flags = ["--registry-ca", ca, "--registry-config", config];
+    const shown = await ebb(["image", ...flags, `${registry.host}/team/report:1`]);
+    expect([shown.code, shown.stderr]).toEqual([69, expect.stringContaining("you sent Basic ***")]);
+    const seen = `${JSON.stringify(answer)}${webhook.started.stderr()}${shown.stderr}`;
     for (const secret of [password, header.slice(6)]) expect(seen).not.toContain(secret);
   });
 

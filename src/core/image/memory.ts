@@ -27,8 +27,8 @@ export interface Keys {
 
 /** What is remembered of images. Times are in milliseconds, of any clock that only goes on. */
 export interface Memory {
-  /** Returns what still counts. `outage` is why the registry cannot be asked now; undefined if it can. */
-  known(keys: Keys, now: number, outage?: Lookup): Lookup | undefined;
+  /** Returns what still counts. `refusal` is why the registry cannot be asked now; undefined if it can. */
+  known(keys: Keys, now: number, refusal?: Lookup): Lookup | undefined;
   /** Returns what is known of a digest, however long ago. */
   ofDigest(keys: Keys, digest: string): Lookup | undefined;
   /** Reports whether the digest of a tag was known once. */
@@ -50,14 +50,14 @@ export function createMemory(): Memory {
   const ofDigest = (keys: Keys, digest: string) => answers.get(keys.answer(digest));
   return {
     ofDigest,
-    known(keys, now, outage) {
+    known(keys, now, refusal) {
       const tag = keys.tag === undefined ? undefined : tags.get(keys.tag);
       const digest = keys.digest ?? tag?.digest;
       const answer = digest === undefined ? undefined : ofDigest(keys, digest);
       const age = tag === undefined ? 0 : now - tag.at;
       if (answer !== undefined && age < TAG_MS) return answer;
       const failed = failures.get(keys.query);
-      const failure = failed !== undefined && now < failed.until ? failed.failure : outage;
+      const failure = failed !== undefined && now < failed.until ? failed.failure : refusal;
       return failure === undefined ? undefined : staleOr(failure, answer, age);
     },
     hasTag: ({ tag }) => tag !== undefined && tags.get(tag) !== undefined,

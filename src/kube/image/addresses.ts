@@ -1,3 +1,4 @@
+import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
@@ -40,13 +41,19 @@ export function isInternal(address: string): boolean {
 }
 
 /**
- * Resolves with an internal address of a host (`example.com`, `[::1]`); undefined if it has none or is unknown. With
- * `isProxied` the name is the proxy's to look up, so only an address is told.
+ * Resolves with an internal address of a host (`example.com`, `[::1]`); undefined if it has none, is unknown, or is not
+ * looked up before the signal is aborted. With `isProxied` the name is the proxy's to look up, so only an address is told.
  */
-export async function internalAddressOf(hostname: string, isProxied: boolean): Promise<string | undefined> {
+export async function internalAddressOf(
+  hostname: string,
+  isProxied: boolean,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0) return isInternal(host) ? host : undefined;
-  if (isProxied) return undefined;
-  const found = await lookup(host, { all: true }).catch(() => []); // the request itself says why
+  if (isProxied || signal.aborted) return undefined;
+  const { promise: late, resolve } = Promise.withResolvers<readonly LookupAddress[]>();
+  signal.addEventListener("abort", () => resolve([]), { once: true });
+  const found = await Promise.race([lookup(host, { all: true }).catch(() => []), late]); // the request itself says why
   return found.map(({ address }) => address).find(isInternal);
 }

@@ -1,5 +1,5 @@
 import { redactSecrets } from "../../core/base/redact.ts";
-import { type LookupError, lookupError, type Refused, refusalError } from "../../core/image/failure.ts";
+import { LookupError, lookupError, type Refused, refusalError } from "../../core/image/failure.ts";
 import { readStreamWithin } from "../../system/input.ts";
 import { type Conversation, nameOf, serverOf, toLookupError } from "./exchange.ts";
 
@@ -8,11 +8,33 @@ const LARGEST_REFUSAL = 64 * 1024;
 /** Reads a whole answer. Rejects with LookupError if it has more than `most` bytes, or breaks off. */
 export async function bodyOf(session: Conversation, response: Response, most: number): Promise<Buffer> {
   try {
-    return await readStreamWithin("its answer", response.body ?? new Blob().stream(), most);
+    return await readStreamWithin("its answer", counted(session, response.body ?? new Blob().stream()), most);
   } catch (error) {
+    if (error instanceof LookupError) throw error;
     if (error instanceof Error && /^its answer has more/.test(error.message))
       throw lookupError("invalid", `${nameOf(session)}: ${error.message}`);
-    throw toLookupError(error, serverOf(session, response.url));
+    throw toLookupError(error, serverOf(session, response.url), session);
+  }
+}
+
+/** Passes an answer on, unless it is too much together with the other answers of the registry that arrive now. */
+async function* counted({ source: { host }, reach }: Conversation, answer: AsyncIterable<Uint8Array>) {
+  const { arriving, mostArriving } = reach;
+  let bytes = 0;
+  try {
+    for await (const piece of answer) {
+      bytes += piece.length;
+      const all = (arriving.get(host) ?? 0) + piece.length;
+      arriving.set(host, all);
+      if (all > mostArriving)
+        throw new LookupError("timeout", `${host} has too large answers to too many look-ups`, {
+          remedy: "create the pod again",
+          retryAfterMs: 0,
+        });
+      yield piece;
+    }
+  } finally {
+    arriving.set(host, (arriving.get(host) ?? 0) - bytes);
   }
 }
 

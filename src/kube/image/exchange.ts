@@ -1,3 +1,4 @@
+import { formatDuration } from "../../core/base/duration.ts";
 import { redactSecrets, redactUrl, secretsIn } from "../../core/base/redact.ts";
 import { type LookupError, lookupError } from "../../core/image/failure.ts";
 import { isListed, type Source, type SourcePolicy } from "../../core/image/sources.ts";
@@ -13,10 +14,11 @@ export interface Reach {
   readonly ca: readonly string[] | undefined;
   /** For HTTPS_PROXY. */
   readonly env: Environment;
-  /** The limit of a request and its whole answer, in milliseconds. */
-  readonly requestMs: number;
   /** The most bytes of a manifest or a config. */
   readonly mostBytes: number;
+  /** How many bytes of answers are arriving, by registry, and the most of each. */
+  readonly arriving: Map<string, number>;
+  readonly mostArriving: number;
   /** Whether a person started ebb. */
   readonly isAtDesk: boolean;
 }
@@ -25,12 +27,13 @@ export interface Reach {
 export interface Conversation {
   readonly source: Source;
   readonly reach: Reach;
-  /** The end of the look-up. */
+  /** Its end, and how long it may take. */
   readonly signal: AbortSignal;
-  /** The Authorization for the registry itself; undefined for none. */
-  authorization: string | undefined;
-  /** Whether a request is under way that nobody has answered. */
-  isUnanswered: boolean;
+  readonly limitMs: number;
+  /** The Authorization for the registry itself. */
+  authorization?: string | undefined;
+  /** Whether anybody has answered a request. */
+  isAnswered: boolean;
   /** The secrets that were sent, which the answers may repeat. */
   readonly sent: string[];
 }
@@ -72,7 +75,7 @@ export async function exchange(conversation: Conversation, asked: Asked): Promis
  * then has no certificate for it. Rejects with LookupError.
  */
 export async function checkedTarget(
-  { source, reach, sent }: Conversation,
+  { source, reach, signal, sent }: Conversation,
   location: string,
   base: string = source.origin,
 ): Promise<URL> {
@@ -86,8 +89,8 @@ export async function checkedTarget(
   if (url.protocol !== "https:") throw refused("which has no TLS", "set the registry's external URL to https");
   if (isListed(url.host, reach.policy)) return url;
   const isProxied = proxyFor(url.origin, reach.env) !== undefined;
-  const address = await internalAddressOf(url.hostname, isProxied);
-  if (address === undefined || (await internalAddressOf(own.hostname, isProxied)) !== undefined) return url;
+  const address = await internalAddressOf(url.hostname, isProxied, signal);
+  if (address === undefined || (await internalAddressOf(own.hostname, isProxied, signal)) !== undefined) return url;
   throw refused(`whose address ${address} is internal; if that is right, name ${url.host} in --registries`);
 }
 
@@ -107,11 +110,8 @@ async function send(
   conversation: Conversation,
   { method, url, headers, body, authorization }: Asked,
 ): Promise<Response> {
-  const { reach, signal } = conversation;
+  const { reach, signal, limitMs } = conversation;
   const proxy = proxyFor(url, reach.env);
-  if (signal.aborted)
-    throw lookupError("timeout", `${conversation.source.host} was not asked in time, because others were slow`);
-  conversation.isUnanswered = true;
   if (authorization !== undefined) conversation.sent.push(...secretsIn(authorization));
   try {
     const response = await fetch(url, {
@@ -123,15 +123,15 @@ async function send(
         ...headers,
         ...(authorization !== undefined && { authorization }),
       },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(reach.requestMs)]),
+      signal,
       ...(body !== undefined && { body }),
       ...(reach.ca && { tls: { ca: [...reach.ca] } }),
       ...(proxy && { proxy }),
     });
-    conversation.isUnanswered = false;
+    conversation.isAnswered = true;
     return response;
   } catch (error) {
-    throw toLookupError(error, serverOf(conversation, url), { proxy, plain: plainMirror(conversation, url) });
+    throw toLookupError(error, serverOf(conversation, url), { limitMs, proxy, plain: plainMirror(conversation, url) });
   }
 }
 
@@ -155,20 +155,21 @@ const badCertificates: Readonly<Record<string, readonly [string, string]>> = {
   CERT_NOT_YET_VALID: ["is not valid yet", "set this machine's clock"],
 };
 
-/**
- * Converts a failure of `fetch`, or of reading an answer, into a LookupError. `plain`: the --registry-mirror by which the
- * server would be asked without TLS.
- */
-export function toLookupError(
-  error: unknown,
-  server: string,
-  { proxy, plain }: { readonly proxy?: string | undefined; readonly plain?: string | undefined } = {},
-): LookupError {
+/** The circumstances of a request that failed. */
+interface Tried {
+  readonly limitMs: number;
+  readonly proxy?: string | undefined;
+  /** The --registry-mirror by which the server would be asked without TLS. */
+  readonly plain?: string | undefined;
+}
+
+/** Converts a failure of `fetch`, or of reading an answer, into a LookupError. */
+export function toLookupError(error: unknown, server: string, { limitMs, proxy, plain }: Tried): LookupError {
   const { name, code = "", message } = error as NodeJS.ErrnoException;
   const shownProxy = proxy === undefined ? "" : `the proxy ${redactUrl(proxy)}`;
   const where = proxy === undefined ? server : `${server} through ${shownProxy}`;
   if (name === "TimeoutError" || name === "AbortError")
-    return lookupError("timeout", `${where} does not answer in time`);
+    return lookupError("timeout", `${where} did not answer within ${formatDuration(limitMs)}`);
   const [wrong, cure] = badCertificates[code] ?? [];
   if (wrong !== undefined) return lookupError("untrusted", `the certificate of ${where} ${wrong}`, { remedy: cure });
   if (/CERT|ISSUER|SIGNATURE|TLS/.test(code))

@@ -10,7 +10,7 @@ import { writeOutput } from "../../system/output/output.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { onStop } from "../../system/process/stop.ts";
 import { createReader, type ImageContext, LOOKUP_MS } from "./reader.ts";
-import { readImage } from "./registry.ts";
+import { readImage, type Session } from "./registry.ts";
 
 /** What `ebb image --json` prints; null stands for what the image does not say. */
 interface Shown {
@@ -54,12 +54,11 @@ export async function showImage(
     const reader = createReader(settings, { env, log, isAtDesk: true });
     const { places } = reader.placesOf(image, []);
     let askedAt = "";
-    const report = await reader.ask(places, (session) => readImage(session, reference, architectures), {
-      signal: AbortSignal.any([stop.signal, AbortSignal.timeout(LOOKUP_MS)]),
-      onSession: ({ source }) => {
-        askedAt = `${source.host}/${source.repository}`;
-      },
-    });
+    const ask = (session: Session) => {
+      askedAt = `${session.source.host}/${session.source.repository}`;
+      return readImage(session, reference, architectures);
+    };
+    const report = await reader.ask(places, ask, { limitMs: LOOKUP_MS, stop: stop.signal });
     const shown = shownOf(report, { image: formatReference(reference), askedAt });
     const command = commandOf({ image, architectures }, report);
     if (command.kind === "unknown" && command.failure === "other-platform")

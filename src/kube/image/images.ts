@@ -1,46 +1,29 @@
 import { createHash } from "node:crypto";
-import { formatDuration } from "../../core/base/duration.ts";
 import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import type { RegistryAuths } from "../../core/image/auths.ts";
 import { LookupError, lookupError } from "../../core/image/failure.ts";
 import type { ImageQuery, Lookup } from "../../core/image/lookup.ts";
 import { createMemory, type Keys, type Memory } from "../../core/image/memory.ts";
 import { commandOf, unknown } from "../../core/image/platform.ts";
-import { formatReference, type Reference } from "../../core/image/reference.ts";
-import { deadline } from "../../system/timer.ts";
-import { createLimit, type Limit } from "./limit.ts";
-import { type Clock, createOutages, type OutageMemory } from "./outages.ts";
-import {
-  type Asking,
-  createReader,
-  type ImageContext,
-  LOOKUP_MS,
-  outageOf,
-  type Place,
-  type Reader,
-} from "./reader.ts";
-import { readDigest, readImage, type Session, unlessOdd } from "./registry.ts";
+import { formatReference, type Reference, registryName } from "../../core/image/reference.ts";
+import { createReader, type ImageContext, type Place, type Reader } from "./reader.ts";
+import { readDigest, readImage, unlessOdd } from "./registry.ts";
 
-/** What registries say of images, remembered. */
+/** What registries say of images, remembered (core/image/memory.ts). */
 export interface Images {
-  /** Returns what is remembered, without waiting; undefined if a registry has to be asked. */
-  known(query: ImageQuery, auths: readonly RegistryAuths[]): Lookup | undefined;
   /**
-   * Looks an image up, and waits for at most `waitMs`; undefined: for as long as look-ups take. The registry may answer
-   * later, for the next one who asks. Never rejects.
+   * Returns what is remembered, without waiting; undefined if a registry has to be asked. If none can be asked now,
+   * `refusal` says why: it is the answer unless an older one is remembered.
    */
-  find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs?: number): Promise<Lookup>;
+  known(query: ImageQuery, auths: readonly RegistryAuths[], refusal?: Lookup): Lookup | undefined;
+  /** Looks an image up, for at most `limitMs`. Never rejects. */
+  find(query: ImageQuery, auths: readonly RegistryAuths[], limitMs: number): Promise<Lookup>;
 }
 
-/** Look-ups at one registry at the same time. */
-const MOST_AT_ONCE = 8;
-/** Look-ups for pods, those included that wait for others: pods of hundreds of images must not cost memory. */
-const MOST_FOR_PODS = 200;
-
-const realClock: Clock = {
-  now: () => performance.now(),
-  after: (ms, call) => void setTimeout(call, ms).unref(),
-};
+/** The most look-ups of a registry that are waited for; others are refused, so that a slow one holds up itself alone. */
+const MOST_OF_REGISTRY = 100;
+/** A registry that had less time than this has not failed. */
+const SHORTEST_MS = 500;
 
 /** A look-up that is wanted. */
 interface Wanted {
@@ -50,139 +33,81 @@ interface Wanted {
   readonly keys: Keys;
 }
 
-/** A look-up under way. */
-interface Pending {
-  readonly answer: Promise<Lookup>;
-  readonly asking: Asking;
-  /** Its session with the registry that is being asked now. */
-  readonly session: () => Session | undefined;
-}
-
 /**
- * Creates a memory of what registries say of images (core/image/memory.ts). A registry that does not answer is asked
- * again in the background only (outages.ts), so that just the first pod waits for it.
+ * Creates a memory of what registries say of images. An image that is being looked up is not asked for twice.
+ * `now`: milliseconds of any clock.
  * @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
  */
-export function createImages(settings: RegistrySettings, context: ImageContext, clock: Clock = realClock): Images {
-  return new RememberedImages(createReader(settings, context), clock, context);
-}
-
-class RememberedImages implements Images {
-  readonly #reader: Reader;
-  readonly #clock: Clock;
-  readonly #outages: OutageMemory;
-  readonly #memory: Memory = createMemory();
-  readonly #pending = new Map<string, Pending>();
-  /** By registry, so that a slow one does not hold up the others. */
-  readonly #limits = new Map<string, Limit>();
-  readonly #isAtDesk: boolean;
-  readonly #lookupMs: number;
-
-  constructor(reader: Reader, clock: Clock, { isAtDesk, lookupMs = LOOKUP_MS }: ImageContext) {
-    this.#reader = reader;
-    this.#clock = clock;
-    this.#isAtDesk = isAtDesk;
-    this.#lookupMs = lookupMs;
-    this.#outages = createOutages(clock);
-  }
-
-  known(query: ImageQuery, auths: readonly RegistryAuths[]): Lookup | undefined {
-    const wanted = this.#want(query, auths);
-    return "kind" in wanted ? wanted : this.#remembered(wanted);
-  }
-
-  async find(query: ImageQuery, auths: readonly RegistryAuths[], waitMs?: number): Promise<Lookup> {
-    const wanted = this.#want(query, auths);
-    if ("kind" in wanted) return wanted;
-    const already = this.#remembered(wanted);
-    if (already !== undefined) return already;
-    if (!this.#isAtDesk && this.#pending.size >= MOST_FOR_PODS && !this.#pending.has(wanted.keys.query))
-      return unknown("timeout", `${MOST_FOR_PODS} images are being looked up: try again in a minute`);
-    const pending = this.#start(wanted, false);
-    if (waitMs === undefined) return await pending.answer;
-    const { promise: late, resolve } = Promise.withResolvers<Lookup>();
-    const cancel = deadline(waitMs, () => resolve(this.#late(wanted, pending, waitMs)));
-    return await Promise.race([pending.answer, late]).finally(cancel);
-  }
-
-  #want(query: ImageQuery, auths: readonly RegistryAuths[]): Wanted | Lookup {
+export function createImages(settings: RegistrySettings, context: ImageContext, now = () => performance.now()): Images {
+  const reader = createReader(settings, context);
+  const memory = createMemory();
+  const underWay = new Map<string, Promise<Lookup>>();
+  const waiting = new Map<string, number>();
+  const lookUp = async (wanted: Wanted, limitMs: number): Promise<Lookup> => {
+    const { keys } = wanted;
     try {
-      const { reference, places } = this.#reader.placesOf(query.image, auths);
-      return { query, reference, places, keys: keysOf(query, reference, places) };
-    } catch (error) {
-      const { failure, message } = toLookupError(error);
-      return unknown(failure, message);
-    }
-  }
-
-  #remembered({ keys, places }: Wanted): Lookup | undefined {
-    const outage = outageOf(places, this.#outages);
-    return this.#memory.known(keys, this.#clock.now(), outage && unknown(outage.failure, outage.message));
-  }
-
-  /** Starts a look-up, unless it is under way. `isProbe`: it also asks registries that did not answer before. */
-  #start(wanted: Wanted, isProbe: boolean): Pending {
-    const key = `${isProbe ? "probe " : ""}${wanted.keys.query}`; // no look-up that skips a registry is a probe of it
-    const under = this.#pending.get(key);
-    if (under !== undefined) return under;
-    let session: Session | undefined;
-    const asking: Asking = {
-      signal: this.#limit(), // for a pod the wait for other look-ups counts
-      outages: this.#outages.forLookup(() => void this.#start(wanted, true), isProbe),
-      onSession: (next) => {
-        session = next;
-      },
-    };
-    const answer = this.#lookUp(wanted, asking).finally(() => this.#pending.delete(key));
-    const pending = { answer, asking, session: () => session };
-    this.#pending.set(key, pending);
-    return pending;
-  }
-
-  async #lookUp(wanted: Wanted, asking: Asking): Promise<Lookup> {
-    try {
-      const { host } = wanted.reference;
-      const limit = this.#limits.get(host) ?? createLimit(MOST_AT_ONCE);
-      this.#limits.set(host, limit);
-      const said = await limit(() => this.#ask(wanted, this.#isAtDesk ? { ...asking, signal: this.#limit() } : asking));
-      this.#memory.keep(wanted.keys, said, this.#clock.now());
+      const said = await ask(reader, memory, wanted, limitMs);
+      memory.keep(keys, said, now());
       return said.answer;
     } catch (error) {
       const { failure, message, retryAfterMs } = toLookupError(error);
-      this.#memory.fail(wanted.keys, unknown(failure, message), this.#clock.now(), retryAfterMs);
-      return this.#remembered(wanted) ?? unknown(failure, message);
+      const failed = unknown(failure, message);
+      if (failure !== "timeout" || limitMs >= SHORTEST_MS) memory.fail(keys, failed, now(), retryAfterMs);
+      return memory.known(keys, now(), failed) ?? failed;
     }
-  }
+  };
+  const known: Images["known"] = (query, auths, refusal) => {
+    const wanted = wantedOf(reader, query, auths);
+    return "kind" in wanted ? wanted : memory.known(wanted.keys, now(), refusal);
+  };
+  return {
+    known,
+    async find(query, auths, limitMs) {
+      const wanted = wantedOf(reader, query, auths);
+      if ("kind" in wanted) return wanted;
+      const host = registryName(wanted.reference.host);
+      const before = waiting.get(host) ?? 0;
+      const refusal = before < MOST_OF_REGISTRY ? undefined : tooMany(host);
+      const already = memory.known(wanted.keys, now(), refusal);
+      if (already !== undefined) return already;
+      const key = wanted.keys.query;
+      const answer = underWay.get(key) ?? lookUp(wanted, limitMs).finally(() => underWay.delete(key));
+      underWay.set(key, answer);
+      waiting.set(host, before + 1);
+      return await answer.finally(() => waiting.set(host, (waiting.get(host) ?? 1) - 1));
+    },
+  };
+}
 
-  /** Asks whether a tag that was known has moved, and if it has, or was not known, what it is now. */
-  async #ask({ query, reference, places, keys }: Wanted, asking: Asking) {
-    if (this.#memory.hasTag(keys)) {
-      const digest = await this.#reader
-        .ask(places, (session) => readDigest(session, reference), asking)
-        .catch(unlessOdd); // not all know HEAD
-      const answer = digest === undefined ? undefined : this.#memory.ofDigest(keys, digest);
-      if (digest !== undefined && answer !== undefined) return { digest, answer };
-    }
-    const { architectures } = query;
-    const report = await this.#reader.ask(places, (session) => readImage(session, reference, architectures), asking);
-    return { digest: report.digest, answer: commandOf(query, report) };
-  }
+function tooMany(host: string): Lookup {
+  return unknown("timeout", `${MOST_OF_REGISTRY} look-ups wait for ${host}: create the pod again when it answers`);
+}
 
-  #limit(): AbortSignal {
-    return AbortSignal.timeout(this.#lookupMs);
+function wantedOf(reader: Reader, query: ImageQuery, auths: readonly RegistryAuths[]): Wanted | Lookup {
+  try {
+    const { reference, places } = reader.placesOf(query.image, auths);
+    return { query, reference, places, keys: keysOf(query, reference, places) };
+  } catch (error) {
+    const { failure, message } = toLookupError(error);
+    return unknown(failure, message);
   }
+}
 
-  /** Answers in the place of a registry that takes too long. It counts until the registry has answered. */
-  #late(wanted: Wanted, pending: Pending, waitMs: number): Lookup {
-    const session = pending.session();
-    const host = session?.source.host ?? wanted.reference.host;
-    const within = `within ${formatDuration(waitMs)}`;
-    const others = `${host} was not asked ${within}, because others were slow`;
-    const error = lookupError("timeout", session === undefined ? others : `${host} did not answer ${within}`);
-    if (session?.isUnanswered) pending.asking.outages?.begin(session.source.origin, error);
-    this.#memory.fail(wanted.keys, unknown(error.failure, error.message), this.#clock.now());
-    return this.#remembered(wanted) ?? unknown(error.failure, error.message);
-  }
+/** Asks whether a tag that was known has moved, and if it has, or was not known, what it is now. */
+function ask(reader: Reader, memory: Memory, { query, reference, places, keys }: Wanted, limitMs: number) {
+  return reader.ask(
+    places,
+    async (session) => {
+      if (memory.hasTag(keys)) {
+        const digest = await readDigest(session, reference).catch(unlessOdd); // not all know HEAD
+        const answer = digest === undefined ? undefined : memory.ofDigest(keys, digest);
+        if (digest !== undefined && answer !== undefined) return { digest, answer };
+      }
+      const report = await readImage(session, reference, query.architectures);
+      return { digest: report.digest, answer: commandOf(query, report) };
+    },
+    { limitMs },
+  );
 }
 
 function keysOf({ architectures }: ImageQuery, reference: Reference, places: readonly Place[]): Keys {

@@ -14,13 +14,13 @@ import { ownAuths } from "./credentials.ts";
 import type { Reach } from "./exchange.ts";
 import type { Session } from "./registry.ts";
 
-/** A proxy of another registry may take seconds for what it lacks. */
-const REQUEST_MS = 10_000;
 /** OCI distribution-spec 1.1, "Pushing Manifests": a registry takes manifests of at least 4 MiB, and few take more. */
 const LARGEST = 4 * MiB;
-/** Anyone may push such a config to Docker Hub and create pods of it, and eight of each registry are read at a time. */
+/** Anyone may push such a config to Docker Hub, and create pods of it. */
 const LARGEST_FOR_PODS = MiB;
-/** The limit of a look-up. */
+/** The most of all answers of a registry that arrive for pods at the same time. */
+const MOST_ARRIVING = 8 * MiB;
+/** The limit of a look-up at a desk: a proxy of another registry may take seconds for what it lacks. */
 export const LOOKUP_MS = 30_000;
 
 /** What a client of registries needs beside its options. */
@@ -29,10 +29,6 @@ export interface ImageContext {
   readonly log: Log;
   /** Whether a person started ebb, whose files and programs have credentials for registries. */
   readonly isAtDesk: boolean;
-  /** The limit of a request and its whole answer, in milliseconds; undefined: 10 s. */
-  readonly requestMs?: number;
-  /** That of a look-up; undefined: 30 s. */
-  readonly lookupMs?: number;
 }
 
 /** Where an image is asked for, and by which credentials of the asker. */
@@ -48,41 +44,29 @@ export interface Reader {
     image: string,
     auths: readonly RegistryAuths[],
   ): { readonly reference: Reference; readonly places: readonly Place[] };
-  /** Asks at one place after the other until one answers. Rejects with LookupError, which has the reasons of all. */
+  /**
+   * Asks at one place after the other until one answers. Each has the same part of the time that is left, so that a
+   * silent mirror leaves the registry its own. Rejects with LookupError, which has the reasons of all.
+   */
   ask<T>(places: readonly Place[], question: (session: Session) => Promise<T>, asking: Asking): Promise<T>;
 }
 
-/** Registries that do not answer, by their origin (`https://quay.io`). */
-export interface Outages {
-  /** Returns why a registry is not to be asked; undefined if it may be. */
-  of(origin: string): LookupError | undefined;
-  /** Says that a registry does not answer. */
-  begin(origin: string, error: LookupError): void;
-  /** Says that a registry has answered. */
-  end(origin: string): void;
-}
-
-/** The circumstances of a look-up. */
+/** The end of a look-up. */
 export interface Asking {
-  /** The end of the look-up. */
-  readonly signal: AbortSignal;
-  /** Is told of each session before anything is asked in it. */
-  readonly onSession: (session: Session) => void;
-  /** Registries that do not answer, and are not asked; undefined: all are. */
-  readonly outages?: Outages;
+  readonly limitMs: number;
+  /** Ends it before that. */
+  readonly stop?: AbortSignal;
 }
 
 /**
  * Creates a client of registries. @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
  */
-export function createReader(
-  settings: RegistrySettings,
-  { env: own, log, isAtDesk, requestMs = REQUEST_MS }: ImageContext,
-): Reader {
+export function createReader(settings: RegistrySettings, { env: own, log, isAtDesk }: ImageContext): Reader {
   const env = { ...startingEnvironment(), ...own }; // Bun, and so the latter, does not have the variables of proxies
   const ca = settings.registryCa === undefined ? undefined : trusted(settings.registryCa);
   const mostBytes = isAtDesk ? LARGEST : LARGEST_FOR_PODS;
-  const reach: Reach = { policy: settings, ca, env, requestMs, mostBytes, isAtDesk };
+  const mostArriving = isAtDesk ? Number.POSITIVE_INFINITY : MOST_ARRIVING;
+  const reach: Reach = { policy: settings, ca, env, mostBytes, arriving: new Map(), mostArriving, isAtDesk };
   const authsOf = ownAuths({ registryConfig: settings.registryConfig, isAtDesk, env, log });
   return {
     placesOf(image, auths) {
@@ -95,57 +79,35 @@ export function createReader(
       const places = sources.map((source) => ({ source, auths: authsFor(auths, source.host, source.repository) }));
       return { reference, places };
     },
-    async ask(places, question, { signal, onSession, outages }) {
+    async ask(places, question, { limitMs, stop }) {
       const errors: LookupError[] = [];
+      let leftMs = Math.max(1, limitMs);
+      let leftPlaces = places.filter(({ source }) => !source.isFallback).length;
       let isAnswered = false;
-      const fail = ({ isFallback }: Source, error: LookupError) => {
-        if (isFallback) errors.pop(); // that it has no TLS is no failure
-        errors.push(error);
-      };
       for (const { source, auths } of places) {
-        if (isNeedless(source, errors.at(-1)) || (source.isFallback && isAnswered)) break;
-        const outage = outages?.of(source.origin);
-        if (outage !== undefined) {
-          isAnswered = false;
-          fail(source, outage);
-          continue;
+        if (source.isFallback) {
+          if (isAnswered || errors.at(-1)?.failure !== "unreachable") break;
+          errors.pop(); // that it has no TLS is no failure
         }
         const ofOwn = authsFor(await authsOf(source.host), source.host, source.repository);
-        const all = [...auths, ...ofOwn];
-        const unasked = { authorization: undefined, isUnanswered: false, sent: [] };
-        const session: Session = { source, reach, signal, auths: all, ...unasked };
-        onSession(session);
+        const partMs = Math.ceil(leftMs / Math.max(1, leftPlaces));
+        const signal = AbortSignal.any([AbortSignal.timeout(partMs), ...(stop ? [stop] : [])]);
+        const end = { limitMs: partMs, signal };
+        const session: Session = { source, reach, auths: [...auths, ...ofOwn], ...end, isAnswered: false, sent: [] };
+        const start = performance.now();
         try {
-          const answer = await question(session);
-          outages?.end(source.origin);
-          return answer;
+          return await question(session);
         } catch (error) {
           if (!(error instanceof LookupError)) throw error;
-          if (session.isUnanswered) outages?.begin(source.origin, error);
-          else outages?.end(source.origin);
-          isAnswered = !session.isUnanswered;
-          fail(source, error);
+          errors.push(error);
         }
+        isAnswered = session.isAnswered;
+        leftMs = Math.max(1, leftMs - (performance.now() - start));
+        leftPlaces -= 1;
       }
       throw joined(errors);
     },
   };
-}
-
-/** Reports whether a place need not be asked after what the one before it has said. */
-function isNeedless({ isFallback }: Source, before: LookupError | undefined): boolean {
-  return isFallback && before?.failure !== "unreachable";
-}
-
-/** Returns why an image cannot be asked for; undefined if it can at one of the places. */
-export function outageOf(places: readonly Place[], outages: Pick<Outages, "of">): LookupError | undefined {
-  let last: LookupError | undefined;
-  for (const { source } of places) {
-    if (isNeedless(source, last)) break;
-    last = outages.of(source.origin);
-    if (last === undefined) return undefined;
-  }
-  return last;
 }
 
 /** Returns the usual CAs, those of NODE_EXTRA_CA_CERTS included, and the ones of a file. @throws Failure(64) */

@@ -18,7 +18,7 @@ export interface EndpointSettings {
   readonly credentials: Credentials;
   /** The largest body. A larger one is answered 413. */
   readonly maxRequestBytes: number;
-  /** The most requests under way. Others are answered 429. */
+  /** The most requests under way, without those that wait for registries. Others are answered 429. */
   readonly maxRequestsInFlight: number;
   /** The limit that the log names for requests that did not arrive in time (`--request-timeout`). */
   readonly requestMs: number;
@@ -53,9 +53,9 @@ class Refusal extends Error {
  */
 export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Metrics): Endpoint {
   const refused = createRefusalLogger(log);
-  const mostBytes = settings.maxRequestBytes;
+  const { maxRequestBytes: mostBytes, maxRequestsInFlight: most } = settings;
   const receive = createReceiver({ mostBytes, roomBytes: requestRoomBytes(mostBytes) });
-  const decide = createReviewer({ ...settings, ...waitingLimits(settings) });
+  const reviewer = createReviewer({ ...settings, mostWaitingBytes: mostBytes });
   let inFlight = 0;
   let isLeaving = false;
   const answer = (response: ServerResponse, status: number, body: string, headers: Refusal["headers"]): void => {
@@ -70,11 +70,11 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const start = performance.now();
     const policy = policyFor(request, settings.policy);
-    if (inFlight > settings.maxRequestsInFlight) throw busy(`${settings.maxRequestsInFlight} requests are under way`);
+    if (inFlight - reviewer.waiting > most) throw busy(`${most} requests are under way`);
     const received = await receive(request);
     if (received === "gone") return;
     if (typeof received === "string") throw unread(received, mostBytes);
-    const decided = await decide(received.body, policy, start + waitMsOf(request)).finally(received.release);
+    const decided = await reviewer.decide(received.body, policy, start + waitMsOf(request)).finally(received.release);
     if ("problem" in decided) throw new Refusal(400, `expected an AdmissionReview: ${decided.problem}`);
     answer(response, 200, decided.body, { "content-type": "application/json" });
     const ms = performance.now() - start;
@@ -141,11 +141,6 @@ const LONGEST_TIMEOUT_MS = 30_000;
 function waitMsOf({ url = "" }: IncomingMessage): number {
   const given = parseDuration(new URLSearchParams(url.split("?")[1]).get("timeout") ?? "");
   return Math.min(given ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMEOUT_MS) / 3;
-}
-
-/** So that others still arrive while registries are slow, and all that have waited take no more memory than one. */
-function waitingLimits({ maxRequestsInFlight, maxRequestBytes }: EndpointSettings) {
-  return { mostWaiting: Math.ceil(maxRequestsInFlight / 2), mostWaitingBytes: maxRequestBytes };
 }
 
 /**

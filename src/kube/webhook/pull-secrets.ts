@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { isDnsLabel } from "../../core/base/dns-name.ts";
 import { objectOf, textOf } from "../../core/base/json.ts";
 import { parseDockerConfig, type RegistryAuths } from "../../core/image/auths.ts";
@@ -6,7 +7,6 @@ import type { Log } from "../../system/output/log.ts";
 import { isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pause } from "../controller/pause.ts";
-import { createLimit } from "../image/limit.ts";
 import type { PullSecrets } from "./admission.ts";
 import type { Credentials } from "./look-up.ts";
 
@@ -54,7 +54,7 @@ export function createPullSecretReader(
     return held !== undefined && held.untilMs > now() ? held : undefined;
   };
   const underWay = new Map<string, Promise<void>>();
-  const limit = createLimit(AT_ONCE);
+  const limit = pLimit(AT_ONCE);
   let complaint: string | undefined;
   const load = async (path: string): Promise<void> => {
     try {

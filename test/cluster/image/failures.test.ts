@@ -105,11 +105,11 @@ describe.skipIf(obstacle !== undefined)("a pod of a registry that", () => {
       expect(stdout).toMatch(new RegExp(`^Pod ${here.name}/${name}-${pod}: .*${words.source}`, "m"));
   });
 
-  test("nobody can reach is waited for once, and by no later pod", async () => {
+  test("nobody can reach is waited for once by the pods of an image", async () => {
     await runTool("ip", "route", "add", "blackhole", airGapped);
     try {
       const first = await create("one");
-      const later = await Promise.all(["two", "three", "four"].map(create));
+      const later = await Promise.all(["two", "three", "four"].map((name) => create(name, "one")));
       expect([first.status, ...later.map(({ status }) => status)]).toEqual([201, 201, 201, 201]);
       expect(first.ms).toBeGreaterThan(3000); // a third of the 10 s that the API server waits
       expect(first.ms).toBeLessThan(8000);
@@ -124,8 +124,8 @@ describe.skipIf(obstacle !== undefined)("a pod of a registry that", () => {
 const airGapped = "192.0.2.1";
 
 /** Creates a pod of an image there in a dry run. Resolves with the status, and the milliseconds that it took. */
-async function create(name: string) {
-  const pod = podOf(name, { containers: [{ name: "app", image: `${airGapped}/${name}` }] });
+async function create(name: string, image = name) {
+  const pod = podOf(name, { containers: [{ name: "app", image: `${airGapped}/${image}` }] });
   const start = performance.now();
   const { status } = await request("POST", `/api/v1/namespaces/${here.name}/pods?dryRun=All`, pod);
   return { status, ms: performance.now() - start };

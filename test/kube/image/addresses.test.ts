@@ -67,7 +67,7 @@ describe("an internal address", () => {
     ["8.8.8.8", false, undefined],
     ["nowhere.invalid", false, undefined],
   ])("is found of %s (by a proxy: %p)", async (host, isProxied, address) => {
-    expect(await internalAddressOf(host, isProxied)).toBe(address);
+    expect(await internalAddressOf(host, isProxied, AbortSignal.timeout(10_000))).toBe(address);
   });
 });
 
@@ -80,12 +80,17 @@ function conversation(origin: string, registries: "all" | readonly string[] = "a
     policy: { registries, registryMirror: [] },
     ca: undefined,
     env: {},
-    requestMs: 1,
     mostBytes: 1,
+    arriving: new Map(),
+    mostArriving: 1,
     isAtDesk: false,
   };
-  return { source, reach, signal: AbortSignal.timeout(1000), authorization: undefined, isUnanswered: false, sent: [] };
+  return { source, reach, signal: AbortSignal.timeout(1000), limitMs: 1000, isAnswered: false, sent: [] };
 }
+
+test("a host that nobody has looked up in time has none", async () => {
+  expect(await internalAddressOf("localhost", false, AbortSignal.abort())).toBeUndefined();
+});
 
 describe("a registry may send its client", () => {
   test.each<[string, string, string, readonly string[]]>([

@@ -11,38 +11,21 @@ import { collectLog } from "../collect-log.ts";
 import { caPem } from "./stand-in-registry.ts";
 
 /** How long a test waits for an answer that comes. */
-export const WAIT_MS = 20_000;
+const WAIT_MS = 20_000;
 
 export interface AskedHow extends Partial<Omit<RegistrySettings, "registryMirror">>, Partial<ImageContext> {
   /** As in --registry-mirror. */
   readonly mirrors?: readonly string[];
+  /** The limit of a look-up; by default no test waits so long. */
+  readonly limitMs?: number;
 }
 
-/** A clock that stands still until it is moved. */
-export function stoppedClock() {
-  let now = 1000;
-  const calls: { readonly at: number; readonly call: () => void }[] = [];
-  return {
-    now: () => now,
-    after(ms: number, call: () => void) {
-      calls.push({ at: now + ms, call });
-    },
-    /** Reports whether a call is due later. */
-    isWaiting: () => calls.length > 0,
-    /** Moves on, and makes the calls that are due. */
-    move(ms: number) {
-      now += ms;
-      for (const due of calls.splice(0).filter((each) => each.at <= now || !calls.push(each))) due.call();
-    },
-  };
-}
-
-/** Creates what remembers images, with its clock. It trusts the stand-ins' CA. */
+/** Creates what remembers images. It trusts the stand-ins' CA. */
 export function createAsking(how: AskedHow = {}) {
   const folder = temporaryFolder();
   const registryCa = join(folder.path, "ca.pem");
   writeFileSync(registryCa, caPem);
-  const { mirrors = [], ...rest } = how;
+  const { mirrors = [], limitMs = WAIT_MS, ...rest } = how;
   const settings = {
     registries: "all" as const,
     registryCa,
@@ -51,19 +34,28 @@ export function createAsking(how: AskedHow = {}) {
     registryMirror: mirrors.map((text) => parseMirror(text) as Mirror),
   };
   const log = collectLog();
-  const clock = stoppedClock();
-  const images = createImages(settings, { env: {}, log, isAtDesk: false, ...rest }, clock);
-  return { images, clock, log, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+  let now = 1000;
+  const images = createImages(settings, { env: {}, log, isAtDesk: false, ...rest }, () => now);
+  return {
+    images,
+    limitMs,
+    log,
+    /** Moves the clock of the memory, which stands still otherwise. */
+    move(ms: number) {
+      now += ms;
+    },
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  };
 }
 
 /** Looks an image up. */
 export function find(
-  { images }: { readonly images: Images },
+  { images, limitMs }: { readonly images: Images; readonly limitMs: number },
   image: string,
   auths: readonly RegistryAuths[] = [],
   on: readonly Architecture[] = architectures,
 ): Promise<Lookup> {
-  return images.find({ image, architectures: on }, auths, WAIT_MS);
+  return images.find({ image, architectures: on }, auths, limitMs);
 }
 
 /** Looks an image up once. */

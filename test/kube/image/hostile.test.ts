@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { listen } from "../../free-port.ts";
-import { createAsking, findOnce } from "./asking.ts";
+import { until } from "../../harness.ts";
+import { createAsking, find, findOnce } from "./asking.ts";
 import { type Behaviour, Content, expired, refusal, startStandIn, wantsToken } from "./stand-in-registry.ts";
 
 const content = new Content();
@@ -145,6 +146,39 @@ describe("a registry that refuses, fails or lies costs no more than the answer",
   });
 });
 
+test("a registry that sends much to many at once is read up to 8 MiB, and its images are asked for again", async () => {
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const large = " ".repeat(1_000_000);
+  const slow = () =>
+    new Response(
+      new ReadableStream({
+        async start(controller) {
+          controller.enqueue(Buffer.from(large));
+          await end;
+          controller.enqueue(Buffer.from(manifest));
+          controller.close();
+        },
+      }),
+    );
+  await using registry = startStandIn(content, at("/app-", slow));
+  await using other = startStandIn(content);
+  using asking = createAsking();
+  const names = Array.from({ length: 12 }, (_, each) => `${registry.host}/app-${each}`);
+  const refused: unknown[] = [];
+  const all = names.map(async (name) => {
+    const { kind, ...lookup } = await find(asking, name);
+    if (kind === "unknown" && JSON.stringify(lookup).includes("has too large answers to too many")) refused.push(name);
+  });
+  await until("some are refused", () => refused.length > 0 || undefined);
+  expect(await find(asking, `${other.host}/app`)).toMatchObject({ kind: "found" });
+  resolve();
+  await Promise.all(all);
+  expect(refused.length).toBeLessThan(5);
+  const [again] = refused;
+  expect(asking.images.known({ image: `${again}`, architectures: ["amd64"] }, [])).toBeUndefined();
+  expect(await find(asking, `${registry.host}/app`)).toMatchObject({ kind: "found" });
+});
+
 describe("a registry that cannot be talked to", () => {
   test("nobody listens", async () => {
     expect(await findOnce("127.0.0.1:1/app")).toMatchObject({
@@ -200,9 +234,9 @@ describe("a registry that cannot be talked to", () => {
     ["it never ends the config", at("/blobs/", beginning)],
   ])("%s", async (_, behave) => {
     await using registry = startStandIn(content, behave);
-    expect(await findOnce(`${registry.host}/app`, { requestMs: 200 })).toMatchObject({
+    expect(await findOnce(`${registry.host}/app`, { limitMs: 200 })).toMatchObject({
       failure: "timeout",
-      reason: expect.stringContaining("does not answer in time"),
+      reason: expect.stringContaining("did not answer within 200ms"),
     });
   });
 
@@ -210,7 +244,7 @@ describe("a registry that cannot be talked to", () => {
     const server = createServer(() => {}); // accepts, and says nothing
     const port = await listen(server);
     const lookup = await findOnce(`registry.example.com/app`, {
-      requestMs: 200,
+      limitMs: 200,
       mirrors: [`registry.example.com=localhost:${port}`],
       registries: [],
     });

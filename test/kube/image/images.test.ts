@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ImageQuery } from "../../../src/core/image/lookup.ts";
-import { until } from "../../harness.ts";
-import { createAsking, find, findOnce, WAIT_MS } from "./asking.ts";
+import { createAsking, find, findOnce } from "./asking.ts";
 import { type Behaviour, Content, refusal, startStandIn } from "./stand-in-registry.ts";
 
 const MINUTE = 60_000;
@@ -38,30 +37,13 @@ describe("an image is asked for", () => {
     expect(asking.images.known(queryOf(image), [])).toMatchObject(starting("/app"));
   });
 
-  test("at most eight at the same time, and all in the end", async () => {
-    const names = Array.from({ length: 40 }, (_, n) => `app-${n}`);
-    let atOnce = 0;
-    let most = 0;
-    await using registry = startStandIn(contentOf(...names), async () => {
-      most = Math.max(most, ++atOnce);
-      await new Promise((resolve) => setImmediate(resolve));
-      atOnce -= 1;
-      return undefined as unknown as Response;
-    });
-    using asking = createAsking();
-    const lookups = await Promise.all(names.map((name) => find(asking, `${registry.host}/${name}`)));
-    expect(lookups.every(({ kind }) => kind === "found")).toBe(true);
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(8);
-  });
-
   test("by digest once for ever, also if it was known by its tag", async () => {
     const content = contentOf("app");
     const digest = content.add("app:latest", { config: { Entrypoint: ["/app"] } });
     await using registry = startStandIn(content);
     using asking = createAsking();
     await find(asking, `${registry.host}/app`);
-    asking.clock.move(1e9);
+    asking.move(1e9);
     expect(asking.images.known(queryOf(`${registry.host}/app@${digest}`), [])).toMatchObject(starting("/app"));
   });
 
@@ -71,7 +53,7 @@ describe("an image is asked for", () => {
     const image = `${registry.host}/app`;
     await find(asking, image);
     registry.take();
-    asking.clock.move(5 * MINUTE);
+    asking.move(5 * MINUTE);
     expect(asking.images.known(queryOf(image), [])).toBeUndefined();
     expect(await find(asking, image)).toMatchObject(starting("/app"));
     expect(registry.take()).toEqual(["HEAD /v2/app/manifests/latest"]);
@@ -89,7 +71,7 @@ describe("an image is asked for", () => {
     using asking = createAsking();
     const image = `${registry.host}/app`;
     await find(asking, image);
-    asking.clock.move(5 * MINUTE);
+    asking.move(5 * MINUTE);
     expect(await find(asking, image)).toMatchObject(starting("/app"));
   });
 
@@ -101,11 +83,11 @@ describe("an image is asked for", () => {
     const first = await find(asking, image);
     content.add("app:latest", { config: { Entrypoint: ["/new"] } });
     expect(asking.images.known(queryOf(image), [])).toEqual(first);
-    asking.clock.move(5 * MINUTE);
+    asking.move(5 * MINUTE);
     expect(await find(asking, image)).toMatchObject(starting("/new"));
     content.add("app:latest", { config: { Entrypoint: ["/app"] } });
     registry.take();
-    asking.clock.move(5 * MINUTE);
+    asking.move(5 * MINUTE);
     expect(await find(asking, image)).toEqual(first); // known by its digest
     expect(registry.take()).toHaveLength(1);
   });
@@ -131,97 +113,78 @@ describe("an image is asked for", () => {
     const failure = await find(asking, image);
     expect(failure.kind).toBe("unknown");
     registry.is(well);
-    asking.clock.move(ms - 1);
+    asking.move(ms - 1);
     expect(asking.images.known(queryOf(image), [])).toEqual(failure);
-    asking.clock.move(1);
+    asking.move(1);
     expect(await find(asking, image)).toMatchObject(starting("/app"));
   });
 });
 
 describe("while a registry is away", () => {
-  test("what was known serves for up to a day, and nobody waits for it", async () => {
+  test("what was known serves for up to a day, and is asked for once in 30 s", async () => {
     await using registry = changing(contentOf("app"));
-    using asking = createAsking({ requestMs: 100 });
+    using asking = createAsking({ limitMs: 1000 });
     const image = `${registry.host}/app`;
     await find(asking, image);
     registry.is(silent);
-    asking.clock.move(5 * MINUTE);
-    expect(await find(asking, image)).toMatchObject(starting("/app"));
-    asking.clock.move(10 * MINUTE);
-    expect(asking.images.known(queryOf(image), [])).toMatchObject(starting("/app"));
-    asking.clock.move(24 * 60 * MINUTE);
-    expect(asking.images.known(queryOf(image), [])).toMatchObject({ failure: "timeout" });
+    registry.take();
+    for (const ms of [5 * MINUTE, 30_000, 23 * 60 * MINUTE]) {
+      asking.move(ms);
+      expect(asking.images.known(queryOf(image), [])).toBeUndefined();
+      expect(await find(asking, image)).toMatchObject(starting("/app"));
+      expect(asking.images.known(queryOf(image), [])).toMatchObject(starting("/app"));
+      expect(registry.take()).toEqual(["HEAD /v2/app/manifests/latest"]);
+    }
+    asking.move(60 * MINUTE);
+    expect(await find(asking, image)).toMatchObject({ failure: "timeout" });
   });
 
-  test("one pod waits, and for no longer than it may; the next ones of any image are answered at once", async () => {
+  test("a pod of an unknown image waits its limit once; each other image is asked for itself", async () => {
     await using registry = changing(contentOf("app", "other"));
-    using asking = createAsking();
-    registry.is(silent);
+    using asking = createAsking({ limitMs: 1000 });
+    registry.is((got, itself) => (got.line.includes("/app/") ? silent : well)(got, itself));
     const start = performance.now();
-    expect(await asking.images.find(queryOf(`${registry.host}/app`), [], 100)).toMatchObject({
+    const failure = await find(asking, `${registry.host}/app`);
+    expect(failure).toMatchObject({
       failure: "timeout",
-      reason: expect.stringContaining("did not answer within 100ms"),
+      reason: `${registry.host} did not answer within 1s: check the name and the network, or name a mirror that answers (--registry-mirror)`,
     });
     expect(performance.now() - start).toBeLessThan(5000);
-    for (const name of ["app", "other"])
-      expect(asking.images.known(queryOf(`${registry.host}/${name}`), [])).toMatchObject({ failure: "timeout" });
-  });
-
-  test("at a desk the limit of a look-up is its own: those before it do not count", async () => {
-    const endless = () => new Response(new ReadableStream({ start: (it) => it.enqueue(Buffer.from("{")) }));
-    await using registry = startStandIn(contentOf("app"), ({ line }) =>
-      line.includes("slow") ? endless() : undefined,
-    );
-    using asking = createAsking({ isAtDesk: true, lookupMs: 1000 });
-    const names = [...Array.from({ length: 8 }, (_, n) => `slow-${n}`), "app"];
-    const found = names.map((name) => asking.images.find(queryOf(`${registry.host}/${name}`), []));
-    expect(await found[0]).toMatchObject({ failure: "timeout" });
-    expect(await found.at(-1)).toMatchObject(starting("/app"));
-  });
-
-  test.each([
-    ["the webhook", false, "200 images are being looked up"],
-    ["ebb inject, which looks up all of a manifest's,", true, "was not asked within 500ms, because others were slow"],
-  ])("at most 200 images are looked up for %s", async (_, isAtDesk, words) => {
-    await using registry = changing(contentOf("app"));
-    using asking = createAsking({ isAtDesk });
-    registry.is(silent);
-    const names = Array.from({ length: 201 }, (_, at) => `${registry.host}/app-${at}`);
-    const found = await Promise.all(names.map((name) => asking.images.find(queryOf(name), [], 500)));
-    expect(found[0]).toMatchObject({ failure: "timeout", reason: expect.stringContaining("did not answer") });
-    expect(found.at(-2)).toMatchObject({ failure: "timeout", reason: expect.stringContaining("was not asked") });
-    expect(found.at(-1)).toMatchObject({ failure: "timeout", reason: expect.stringContaining(words) });
-  });
-
-  test("it is found back in the background", async () => {
-    await using registry = changing(contentOf("app", "other"));
-    using asking = createAsking({ requestMs: 100 });
-    const [app, other] = [`${registry.host}/app`, `${registry.host}/other`];
-    registry.is(silent);
-    await find(asking, app);
-    registry.take();
-    for (let n = 0; n < 3; n += 1) {
-      asking.clock.move(30_000);
-      await until("it is asked again", () => registry.take().length > 0);
-      await until("that fails", () => asking.clock.isWaiting());
-      expect(asking.images.known(queryOf(other), [])).toMatchObject({ failure: "timeout" });
-    }
+    expect(asking.images.known(queryOf(`${registry.host}/app`), [])).toEqual(failure);
+    expect(await find(asking, `${registry.host}/other`)).toMatchObject(starting("/other"));
     registry.is(well);
-    asking.clock.move(30_000);
-    await until("it is back", () => asking.images.known(queryOf(app), [])?.kind === "found");
-    expect(asking.images.known(queryOf(other), [])).toBeUndefined();
-    expect(await find(asking, other)).toMatchObject(starting("/other"));
+    asking.move(30_000);
+    expect(await find(asking, `${registry.host}/app`)).toMatchObject(starting("/app"));
   });
 
-  test("a late answer counts for the next one who asks", async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
+  test("that it did not answer within less than half a second is not remembered", async () => {
     await using registry = changing(contentOf("app"));
     using asking = createAsking();
-    registry.is(() => promise as Promise<never>);
     const query = queryOf(`${registry.host}/app`);
+    registry.is(silent);
     expect(await asking.images.find(query, [], 50)).toMatchObject({ failure: "timeout" });
-    resolve();
-    await until("it is known", () => asking.images.known(query, [])?.kind === "found");
+    registry.is(well);
+    expect(await find(asking, query.image)).toMatchObject(starting("/app"));
+  });
+
+  test("at most 100 pods wait for it, and each frees its place when its time is up", async () => {
+    await using registry = changing(contentOf("app", "known"));
+    await using other = startStandIn(contentOf("app"));
+    using asking = createAsking({ limitMs: 1000 });
+    await find(asking, `${registry.host}/known`);
+    asking.move(5 * MINUTE);
+    registry.is(silent);
+    const names = Array.from({ length: 100 }, (_, at) => `${registry.host}/app-${at % 90}`);
+    const waiting = names.map((name) => find(asking, name));
+    const refused = { failure: "timeout", reason: expect.stringContaining(`100 look-ups wait for ${registry.host}`) };
+    expect(await find(asking, `${registry.host}/app`)).toMatchObject(refused);
+    expect(await find(asking, `${registry.host.toUpperCase()}/app`)).toMatchObject(refused);
+    expect(await find(asking, `${registry.host}/known`)).toMatchObject(starting("/known"));
+    expect(await find(asking, `${other.host}/app`)).toMatchObject(starting("/app"));
+    const reasons = (await Promise.all(waiting)).map((lookup) => ("reason" in lookup ? lookup.reason : ""));
+    expect(reasons.filter((reason) => !reason.includes("did not answer within 1s"))).toEqual([]);
+    registry.is(well);
+    expect(await find(asking, `${registry.host}/app`)).toMatchObject(starting("/app"));
   });
 
   test("an image that fails is no reason to doubt the others of its registry", async () => {
@@ -248,7 +211,7 @@ describe("mirrors", () => {
     await using registry = startStandIn(contentOf("app"));
     using asking = createAsking({
       mirrors: [`docker.io=${broken.host}`, `docker.io=${second.host}/hub`, `${registry.host}=${broken.host}`],
-      requestMs: 200,
+      limitMs: 3000,
     });
     expect(await find(asking, "app")).toMatchObject(starting("/hub/library/app"));
     expect(await find(asking, `${registry.host}/app`)).toMatchObject(starting("/app"));
@@ -269,32 +232,6 @@ describe("mirrors", () => {
     expect(await findOnce("app", { mirrors: gone.map((host) => `docker.io=${host}`), registries: [] })).toMatchObject({
       reason: `${first}. ${second}; check the name and the network, or name a mirror that answers (--registry-mirror)`,
     });
-  });
-
-  test("one that does not answer is asked by nobody until it is back", async () => {
-    await using mirror = startStandIn(contentOf(), silent);
-    await using registry = startStandIn(contentOf("app", "other"));
-    using asking = createAsking({ mirrors: [`${registry.host}=${mirror.host}`], requestMs: 100 });
-    await find(asking, `${registry.host}/app`);
-    expect(mirror.take()).toHaveLength(1);
-    expect(await find(asking, `${registry.host}/other`)).toMatchObject(starting("/other"));
-    expect(mirror.take()).toEqual([]);
-    asking.clock.move(30_000);
-    await until("it is asked again", () => mirror.take().length > 0);
-  });
-
-  test("one is asked again also while the look-up that found it silent goes on", async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    await using mirror = startStandIn(contentOf(), silent);
-    await using registry = startStandIn(contentOf("app"), () => promise as Promise<never>);
-    using asking = createAsking({ mirrors: [`${registry.host}=${mirror.host}`], requestMs: 1000 });
-    const lookup = find(asking, `${registry.host}/app`);
-    await until("the registry is asked in its place", () => registry.got.length > 0);
-    mirror.take();
-    asking.clock.move(30_000);
-    await until("the mirror is asked again", () => mirror.take().length > 0);
-    resolve();
-    expect(await lookup).toMatchObject(starting("/app"));
   });
 
   test("one without TLS is asked if it is named so; if not, the remedy names it so", async () => {
@@ -328,7 +265,7 @@ test("a registry of this machine's may be one without TLS", async () => {
     },
   });
   using asking = createAsking();
-  expect(await asking.images.find(queryOf(`localhost:${plain.port}/app`), [], WAIT_MS)).toMatchObject(starting("/app"));
+  expect(await find(asking, `localhost:${plain.port}/app`)).toMatchObject(starting("/app"));
   expect(await find(asking, `localhost:${plain.port}/app:nosuch`)).toMatchObject({
     reason: expect.stringMatching(new RegExp(`^localhost:${plain.port} has no app:nosuch \\(404\\)`)), // no word of TLS
   });

@@ -25,6 +25,20 @@ test("images are looked up together, each once, and their pods get what they sta
   expect(pod.spec.containers.map(({ command }: { command: string[] }) => command[3])).toEqual(["/a", "/b", "/a"]);
 });
 
+test("of sixty images at most eight are looked up at a time, and all in the end", async () => {
+  let [atOnce, most] = [0, 0];
+  const find = async ({ image }: ImageQuery) => {
+    most = Math.max(most, ++atOnce);
+    await new Promise((resolve) => setImmediate(resolve));
+    atOnce -= 1;
+    return found({ entrypoint: [`/${image}`] });
+  };
+  const names = Array.from({ length: 60 }, (_, at) => `image-${at}`);
+  const pod = await withLookups(images(find), (imageOf) => podIn(injectPod(pods(...names), { ...policy, imageOf })));
+  const commands = pod.spec.containers.map(({ command }: { command: string[] }) => command[3]);
+  expect([most, commands]).toEqual([8, names.map((name) => `/${name}`)]);
+});
+
 test("no registry is asked for pods that say their commands", async () => {
   const create = () => {
     throw new Error("asked");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ebb, temporaryFolder, until } from "../../../harness.ts";
-import { startStandInApi } from "../../../kube/api-server/api-server.ts";
+import { type StandInApi, startStandInApi } from "../../../kube/api-server/api-server.ts";
 import {
   type Behaviour,
   Content,
@@ -141,7 +141,7 @@ describe("a registry that fails costs a pod its wrapper, and the warning has cau
 describe("a registry that does not answer", () => {
   const silent: Behaviour = () => new Promise<never>(() => undefined);
 
-  test("is waited for by the first pod, a third of the API server's limit, and by no other", async () => {
+  test("is waited for once for an image, for a third of the API server's limit", async () => {
     await using registry = startStandIn(content, silent);
     await using webhook = await startAsking(registry);
     const start = performance.now();
@@ -151,10 +151,34 @@ describe("a registry that does not answer", () => {
     expect(waitedMs).toBeGreaterThan(900);
     expect(waitedMs).toBeLessThan(2500);
     registry.take();
-    expect((await ask(webhook, jobOf(`${registry.host}/b`), "3s")).warnings?.[0]).toMatch(/did not answer/);
+    expect((await ask(webhook, jobOf(`${registry.host}/a`), "3s")).warnings?.[0]).toMatch(/did not answer/);
     expect(registry.take()).toEqual([]);
-    expect(await counted(webhook, "timeout")).toBe(2);
+    expect((await ask(webhook, jobOf(`${registry.host}/b`), "3s")).warnings?.[0]).toMatch(/did not answer/);
+    expect(registry.take()).toEqual(["GET /v2/b/manifests/latest"]);
+    expect(await counted(webhook, "timeout")).toBe(3);
   });
+
+  test("for 20 images answers for all others at once, and so does another registry", async () => {
+    const many = new Content();
+    const good = Array.from({ length: 60 }, (_, at) => `good-${at}`);
+    for (const name of good) many.add(`${name}:latest`, { config: { Entrypoint: [`/${name}`] } });
+    const hanging: Behaviour = ({ line }) =>
+      line.includes("/hang-") ? new Promise<never>(() => undefined) : undefined;
+    await using registry = startStandIn(many, hanging);
+    await using other = startStandIn(many);
+    await using webhook = await startAsking({ host: `${registry.host},${other.host}` });
+    const stuck = Array.from({ length: 20 }, (_, at) => ask(webhook, jobOf(`${registry.host}/hang-${at}`), "30s"));
+    await until("all that hang are asked for", () => registry.got.length === 20 || undefined);
+    const start = performance.now();
+    const names = good.flatMap((name) => [`${registry.host}/${name}`, `${other.host}/${name}`]);
+    const answers = await Promise.all(names.map((name) => ask(webhook, jobOf(name), "30s")));
+    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(answers.map(({ patch }, at) => patch.includes(`"/good-${Math.floor(at / 2)}"`))).toEqual(
+      names.map(() => true),
+    );
+    for (const { allowed, warnings } of await Promise.all(stuck))
+      expect([allowed, warnings?.[0]]).toEqual([true, expect.stringContaining("did not answer within 10s")]);
+  }, 60_000);
 
   test("keeps no other pod waiting, and the webhook answers before it leaves", async () => {
     await using registry = startStandIn(content, silent);
@@ -177,22 +201,42 @@ describe("credentials", () => {
       : new Response("", { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
   const configOf = (host: string) => JSON.stringify({ auths: { [host]: { username: "u", password } } });
 
+  const typed = (name: string, type: string, key: string, text: string) => ({
+    kind: "Secret",
+    metadata: { name, namespace: "shop" },
+    type,
+    data: { [key]: Buffer.from(text).toString("base64") },
+  });
+  const jsonType = "kubernetes.io/dockerconfigjson";
+
+  /** Starts a webhook that reads Secrets, and resolves with what it says of a pod that names some. */
+  async function startReading(registry: StandInRegistry, api: StandInApi) {
+    const folder = temporaryFolder();
+    const kubeconfig = join(folder.path, "kubeconfig");
+    await Bun.write(kubeconfig, kubeconfigOf(api.url));
+    const webhook = await startAsking(registry, ["--pull-secrets", "--kubeconfig", kubeconfig]);
+    const image = `${registry.host}/team/report:1`;
+    const askWith = (names: readonly string[], timeout = "10s") =>
+      ask(webhook, jobOf(image, { imagePullSecrets: names.map((name) => ({ name })) }), timeout);
+    return Object.assign(webhook, {
+      askWith,
+      async [Symbol.asyncDispose]() {
+        await webhook.started[Symbol.asyncDispose]();
+        webhook.mounted[Symbol.dispose]();
+        folder[Symbol.dispose]();
+      },
+    });
+  }
+
   test("are those of the Secret that the pod names, with --pull-secrets", async () => {
     await using registry = startStandIn(content, priv);
     await using api = startStandInApi();
-    const data = { ".dockerconfigjson": Buffer.from(configOf(registry.host)).toString("base64") };
-    const metadata = { name: "team", namespace: "shop" };
-    const type = "kubernetes.io/dockerconfigjson";
-    api.put("/api/v1/namespaces/shop/secrets/team", { kind: "Secret", metadata, type, data });
-    using folder = temporaryFolder();
-    const kubeconfig = join(folder.path, "kubeconfig");
-    await Bun.write(kubeconfig, kubeconfigOf(api.url));
-    await using webhook = await startAsking(registry, ["--pull-secrets", "--kubeconfig", kubeconfig]);
-    const image = `${registry.host}/team/report:1`;
-    const named = jobOf(image, { imagePullSecrets: [{ name: "team" }, { name: "none" }] });
-    expect((await ask(webhook, named)).patch).toContain('"/report"');
-    expect(api.requests).toEqual(["team", "none"].map((name) => `GET /api/v1/namespaces/shop/secrets/${name}`));
-    const other = await ask(webhook, jobOf(image));
+    const path = "/api/v1/namespaces/shop/secrets/";
+    api.put(`${path}team`, typed("team", jsonType, ".dockerconfigjson", configOf(registry.host)));
+    await using webhook = await startReading(registry, api);
+    expect((await webhook.askWith(["team", "none"])).patch).toContain('"/report"');
+    expect(api.requests).toEqual(["team", "none"].map((name) => `GET ${path}${name}`));
+    const other = await webhook.askWith([]);
     expect(other.warnings?.[0]).toContain("401"); // nobody learns of an image by the Secret of somebody else
     const seen = `${webhook.started.stderr()}${await metrics(webhook)}${JSON.stringify(other)}`;
     for (const secret of [password, header.slice(6)]) expect(seen).not.toContain(secret);

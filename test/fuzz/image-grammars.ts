@@ -1,6 +1,6 @@
 import { deepStrictEqual } from "node:assert";
 import { oneLine } from "../../src/core/base/text.ts";
-import { authsFor, parseDockerConfig } from "../../src/core/image/auths.ts";
+import { authsFor, parseDockerConfig, parseDockercfg } from "../../src/core/image/auths.ts";
 import { chooseChallenge } from "../../src/core/image/challenge.ts";
 import { refusalError } from "../../src/core/image/failure.ts";
 import { architectures } from "../../src/core/image/lookup.ts";
@@ -98,6 +98,7 @@ const credentials = {
       const { auths } = parseDockerConfig(`{${text}"x":0}`);
       for (const host of ["docker.io", "a.b", "a:1", "[::1]:5000"]) authsFor([auths], host, "c/d");
     });
+    inWords(() => void parseDockercfg(text));
   },
 };
 

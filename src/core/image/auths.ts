@@ -2,8 +2,8 @@ import { z } from "zod/mini";
 import { DOCKER_HUB, hubNames } from "./reference.ts";
 
 /**
- * The credentials of one `config.json` of Docker's, or of one Secret of type kubernetes.io/dockerconfigjson, by the names
- * of the registries that it lists.
+ * The credentials of one `config.json` of Docker's, or of one Secret of a type that has such, by the names of the
+ * registries that it lists.
  */
 export type RegistryAuths = ReadonlyMap<string, RegistryAuth>;
 
@@ -39,7 +39,27 @@ export interface DockerConfig {
 
 /** Parses a file of credentials. @throws Error if it is no such file; the message does not repeat what it holds */
 export function parseDockerConfig(text: string): DockerConfig {
-  const { auths, credsStore, credHelpers } = checked(text);
+  return dockerConfigOf(parse(text));
+}
+
+/** Parses Docker's file before 2015, `.dockercfg`, which is the `auths` of a `config.json` alone. @throws Error as above */
+export function parseDockercfg(text: string): RegistryAuths {
+  return dockerConfigOf({ auths: parse(text) }).auths;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("not JSON"); // the parser's own message repeats a part of the text
+  }
+}
+
+function dockerConfigOf(value: unknown): DockerConfig {
+  const result = z.safeParse(dockerConfig, value);
+  if (!result.success)
+    throw new Error(`expected a config.json of Docker's: ${result.error.issues[0]?.path.slice(0, 1).join(".")}`);
+  const { auths, credsStore, credHelpers } = result.data;
   const entries = Object.entries(auths ?? {}).flatMap(([name, given]): (readonly [string, RegistryAuth])[] => {
     const auth = given === null ? undefined : authOf(given);
     return auth === undefined ? [] : [[name, auth]];
@@ -49,18 +69,6 @@ export function parseDockerConfig(text: string): DockerConfig {
     credsStore: credsStore || undefined,
     credHelpers: byKey(Object.entries(credHelpers ?? {})),
   };
-}
-
-function checked(text: string): z.infer<typeof dockerConfig> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Error("not JSON"); // the parser's own message repeats a part of the text
-  }
-  const result = z.safeParse(dockerConfig, value);
-  if (result.success) return result.data;
-  throw new Error(`expected a config.json of Docker's: ${result.error.issues[0]?.path.slice(0, 1).join(".")}`);
 }
 
 /** As pkg/credentialprovider/config.go of the kubelet reads an entry: `auth` wins over name and password. */

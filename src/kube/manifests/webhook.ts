@@ -104,8 +104,8 @@ function pullSecretManifests(installation: Installation): readonly Manifest[] {
   const metadata = metadataOf(installation, "webhook");
   return roleWithBinding(installation, "webhook", {
     about: `By --pull-secrets: it may read every Secret whose name and namespace are known, of any type, because RBAC knows no
-types. It reads those of type kubernetes.io/dockerconfigjson that new pods name in imagePullSecrets. To allow it in some
-namespaces only, replace this binding by RoleBindings in them.`,
+types. It reads those that new pods name in imagePullSecrets. To allow it in some namespaces only, replace this binding by
+RoleBindings in them.`,
     kind: "ClusterRole",
     metadata: { ...metadata, name: `${metadata.name}-pull-secrets` },
     rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }],

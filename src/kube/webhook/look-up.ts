@@ -1,21 +1,32 @@
 import pLimit from "p-limit";
+import { formatDuration } from "../../core/base/duration.ts";
 import type { RegistryAuths } from "../../core/image/auths.ts";
-import { type ImageQuery, type Lookup, queryKey } from "../../core/image/lookup.ts";
-import { unknown } from "../../core/image/platform.ts";
+import { type ImageQuery, type Lookup, type LookupFailure, queryKey } from "../../core/image/lookup.ts";
+import { unknown as unknownImage } from "../../core/image/platform.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Images } from "../image/images.ts";
 import { type PullSecrets, type Reviewed, review, type Unknown } from "./admission.ts";
 
+/** What the Secrets of a pod give. */
+export interface PullCredentials {
+  readonly auths: readonly RegistryAuths[];
+  /** Why some are not used: `the Secret "team" does not exist`. */
+  readonly unused: readonly string[];
+  /** Whether the API server has not given all of them in time. */
+  readonly isLate: boolean;
+}
+
 /** The credentials with which a pod's images are looked up. */
 export interface Credentials {
   /** Returns those that are remembered; undefined if a Secret must be read first. */
-  known(secrets: PullSecrets): readonly RegistryAuths[] | undefined;
-  /** Resolves with them after at most `waitMs`, without those that cannot be read. Never rejects. */
-  read(secrets: PullSecrets, waitMs: number): Promise<readonly RegistryAuths[]>;
+  known(secrets: PullSecrets): PullCredentials | undefined;
+  /** Resolves with them after at most `waitMs`. Never rejects. */
+  read(secrets: PullSecrets, waitMs: number): Promise<PullCredentials>;
 }
 
+const none: PullCredentials = { auths: [], unused: [], isLate: false };
 /** No credentials, without --pull-secrets. */
-export const noCredentials: Credentials = { known: () => [], read: async () => [] };
+export const noCredentials: Credentials = { known: () => none, read: async () => none };
 
 /** What a reviewer asks. */
 export interface ReviewerSettings {
@@ -51,14 +62,25 @@ export function createReviewer({ images, credentials, mostWaitingBytes }: Review
   const known = (query: ImageQuery, secrets: PullSecrets, refusal?: Lookup): Lookup | undefined => {
     const anonymous = images.known(query, []);
     if (anonymous?.kind === "unknown" && anonymous.failure === "not-allowed") return anonymous; // no Secret is read
-    const auths = credentials.known(secrets);
-    return auths === undefined ? refusal : images.known(query, auths, refusal);
+    const pulled = credentials.known(secrets);
+    if (pulled === undefined) return refusal;
+    const lookup = images.known(query, pulled.auths, refusal);
+    return lookup && withUnused(lookup, pulled);
+  };
+  const late = (query: ImageQuery, { auths, unused }: PullCredentials): Lookup => {
+    const refusal = unknownImage("timeout", unused.join("; "));
+    return images.known(query, auths, refusal) ?? refusal;
   };
   const find = async ({ queries, secrets }: Unknown, deadlineMs: number): Promise<ReadonlyMap<string, Lookup>> => {
-    const leftMs = () => deadlineMs - performance.now();
-    const auths = await credentials.read(secrets, leftMs());
-    const found = queries.map(async (query) => [queryKey(query), await images.find(query, auths, leftMs())] as const);
-    return new Map(await Promise.all(found));
+    const start = performance.now();
+    const pulled = await credentials.read(secrets, deadlineMs - start);
+    const [readMs, limitMs] = [performance.now() - start, deadlineMs - performance.now()];
+    const findOne = async (query: ImageQuery): Promise<Lookup> => {
+      if (pulled.isLate) return late(query, pulled);
+      const lookup = withUnused(await images.find(query, pulled.auths, limitMs), pulled);
+      return readMs > limitMs ? withReason(lookup, ["timeout"], slowSecrets(readMs)) : lookup;
+    };
+    return new Map(await Promise.all(queries.map(async (query) => [queryKey(query), await findOne(query)] as const)));
   };
   const wait = async (unknown: Unknown, bytes: number, deadlineMs: number): Promise<ReadonlyMap<string, Lookup>> => {
     if (waitingBytes + bytes > mostWaitingBytes) return new Map();
@@ -89,10 +111,25 @@ export function createReviewer({ images, credentials, mostWaitingBytes }: Review
   };
 }
 
+/** Adds why Secrets are not used to failures that one of them might have prevented. */
+function withUnused(lookup: Lookup, { unused }: PullCredentials): Lookup {
+  return withReason(lookup, ["unauthorized", "not-found", "rate-limited"], ...unused);
+}
+
+/** Puts reasons before that of a failure, if it is one of these. */
+function withReason(lookup: Lookup, of: readonly LookupFailure[], ...reasons: readonly string[]): Lookup {
+  if (lookup.kind === "found" || !of.includes(lookup.failure)) return lookup;
+  return unknownImage(lookup.failure, [...reasons, lookup.reason].join("; "));
+}
+
+function slowSecrets(readMs: number): string {
+  return `the API server took ${formatDuration(readMs)} to give the pod's Secrets`;
+}
+
 /** Resolves once the event loop has looked at sockets and timers. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** What is known of an image if the requests that wait take all memory that is meant for them. */
-const busy = unknown("timeout", "too many pods wait for registries: create the pod again");
+const busy = unknownImage("timeout", "too many pods wait for registries: create the pod again");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { authsFor, helperFor, parseDockerConfig } from "../../../src/core/image/auths.ts";
+import { authsFor, helperFor, parseDockerConfig, parseDockercfg } from "../../../src/core/image/auths.ts";
 import { parseReference, type Reference } from "../../../src/core/image/reference.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -149,6 +149,13 @@ describe("a file with credentials", () => {
   ])("names by %s the program for %s", (name, host) => {
     const config = parseDockerConfig(JSON.stringify({ credsStore: "other", credHelpers: { [name]: "it" } }));
     expect([helperFor(config, host), helperFor(config, "quay.io")]).toEqual(["it", "other"]);
+  });
+
+  test("of Docker's old file are its entries", () => {
+    expect(parseDockercfg(JSON.stringify({ "https://registry.example.com": { auth: btoa("me:pw") } }))).toEqual(
+      new Map([["registry.example.com", { username: "me", password: "pw", identityToken: undefined }]]),
+    );
+    expect(() => parseDockercfg('{"auths": {"a": "secret"}, "b": 1}')).toThrow("expected a config.json of Docker's");
   });
 
   test.each([

@@ -3,7 +3,13 @@ import type { RegistryAuths } from "../../../src/core/image/auths.ts";
 import type { Lookup } from "../../../src/core/image/lookup.ts";
 import type { Images } from "../../../src/kube/image/images.ts";
 import type { PullSecrets } from "../../../src/kube/webhook/admission.ts";
-import { type Credentials, createReviewer, type Decision, noCredentials } from "../../../src/kube/webhook/look-up.ts";
+import {
+  type Credentials,
+  createReviewer,
+  type Decision,
+  noCredentials,
+  type PullCredentials,
+} from "../../../src/kube/webhook/look-up.ts";
 import { until } from "../../harness.ts";
 import { bodyOf, patchOf, pod, policy } from "./reviewed.ts";
 
@@ -15,6 +21,13 @@ const unauthorized: Lookup = { kind: "unknown", failure: "unauthorized", reason:
 const notAllowed: Lookup = { kind: "unknown", failure: "not-allowed", reason: "--registries does not name docker.io" };
 
 const auths: RegistryAuths = new Map([["a", { username: "a", password: "b", identityToken: undefined }]]);
+
+const pulled = (given: Partial<PullCredentials>): PullCredentials => ({
+  auths: [],
+  unused: [],
+  isLate: false,
+  ...given,
+});
 
 /** A job's pod, which gets ebb only if its image is known. */
 const job = {
@@ -113,7 +126,7 @@ describe("the Secrets that a pod names", () => {
       known: () => undefined,
       read: async (secrets) => {
         read.push(secrets);
-        return [auths];
+        return pulled({ auths: [auths] });
       },
     };
     return { read, credentials };
@@ -152,12 +165,60 @@ describe("the Secrets that a pod names", () => {
       waits.push(waitMs);
       const start = performance.now();
       await until("the Secrets have taken 20 ms", () => performance.now() - start >= 20);
-      return [];
+      return pulled({});
     };
     const { review } = reviewerIn({ find, credentials: { known: () => undefined, read } });
     await review(job, {}, 60_000);
     const [ofSecrets = 0, ofRegistry = 0] = waits;
     expect(ofRegistry).toBeLessThan(ofSecrets - 15);
+  });
+
+  const unused = ['the Secret "team" does not exist', 'the Secret "old" is of the type Opaque'];
+
+  test.each<[string, boolean]>([
+    ["unauthorized", true],
+    ["not-found", true],
+    ["rate-limited", true],
+    ["timeout", false],
+    ["ambiguous", false],
+  ])(
+    "that are not used are named before the registry's failure if one might have helped: %s",
+    async (failure, isSaid) => {
+      const unknown: Lookup = { ...unauthorized, failure: failure as "unauthorized" };
+      const start = isSaid ? `${unused.join("; ")}; registry.example.com` : "registry.example.com";
+      const all = [
+        { credentials: { known: () => undefined, read: async () => pulled({ unused }) }, find: async () => unknown },
+        { credentials: { known: () => pulled({ unused }) }, known: () => unknown },
+      ];
+      for (const world of all)
+        expect((await reviewerIn(world).review(job)).response.reason).toContain(`starts: ${start}: 401; or give`);
+    },
+  );
+
+  test("that are not used are nothing to say if the image is found", async () => {
+    const credentials = { known: () => undefined, read: async () => pulled({ unused }) };
+    expect((await reviewerIn({ credentials }).review(job)).response.warnings).toBeUndefined();
+  });
+
+  test("that the API server does not give in time are named in the place of a registry, which is not asked", async () => {
+    const late = 'the API server did not give the Secret "team" within 1s';
+    const credentials = { known: () => undefined, read: async () => pulled({ unused: [late], isLate: true }) };
+    const { review, asked } = reviewerIn({ credentials });
+    const { response } = await review(job);
+    expect([response.result, asked]).toEqual(["skipped", []]);
+    expect(response.reason).toContain(`starts: ${late}; or give`);
+  });
+
+  test("that take more than half of the time are named if the registry does not answer in the rest", async () => {
+    const read = async (_: PullSecrets, waitMs: number) => {
+      const end = performance.now() + waitMs * 0.6;
+      await until("the Secrets have taken their time", () => performance.now() >= end);
+      return pulled({});
+    };
+    const find = async (): Promise<Lookup> => ({ ...unauthorized, failure: "timeout" });
+    const { review } = reviewerIn({ find, credentials: { known: () => undefined, read } });
+    const { response } = await review(job, {}, 300);
+    expect(response.reason).toMatch(/the API server took \d+ms to give the pod's Secrets; registry.example.com/);
   });
 });
 

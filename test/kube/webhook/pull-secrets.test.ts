@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { PullCredentials } from "../../../src/kube/webhook/look-up.ts";
 import { createPullSecretReader } from "../../../src/kube/webhook/pull-secrets.ts";
 import { refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
@@ -26,8 +27,9 @@ function reader(now = () => 0) {
   return { ...createPullSecretReader(server.api, log, now), log };
 }
 
-const registriesIn = (auths: readonly ReadonlyMap<string, unknown>[] | undefined) =>
-  auths?.map((each) => [...each.keys()]);
+const registriesIn = (pulled: PullCredentials | undefined) => pulled?.auths.map((each) => [...each.keys()]);
+/** What is said if the Secret "team" gives nothing. */
+const unused = (why: string): PullCredentials => ({ auths: [], unused: [`the Secret "team" ${why}`], isLate: false });
 
 const auths = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`r${at}`, { username: "u", password: "p" }]));
 const manyRegistries = Buffer.from(JSON.stringify({ auths })).toString("base64");
@@ -48,25 +50,39 @@ describe("a Secret that a pod names", () => {
     expect(server.requests).toEqual(Array(2).fill(`GET ${pathOf("team")}`));
   });
 
-  test.each<[string, object]>([
-    ["is of another type", { type: "Opaque" }],
-    ["is of Docker's old type", { type: "kubernetes.io/dockercfg" }],
-    ["has no such key", { data: {} }],
-    ["is not JSON", { data: { ".dockerconfigjson": "bm90IGpzb24=" } }],
-    ["has more than 100 registries", { data: { ".dockerconfigjson": manyRegistries } }],
-    ["is longer than 96 KiB", { data: { ".dockerconfigjson": Buffer.alloc(97 * 1024, " ").toString("base64") } }],
-  ])("and that %s gives none, and is not read again", async (_, more) => {
+  test("may be of Docker's old type, as OpenShift makes them", async () => {
+    const config = JSON.stringify({ "registry.example.com": { auth: btoa("u:p") } });
+    const data = { ".dockercfg": Buffer.from(config).toString("base64") };
+    put("team", "", { type: "kubernetes.io/dockercfg", data });
+    expect(registriesIn(await reader().read(of("team"), LONG_MS))).toEqual([["registry.example.com"]]);
+  });
+
+  test.each<[object, string]>([
+    [
+      { type: "Opaque" },
+      "is of the type Opaque: expected one of kubernetes.io/dockerconfigjson, kubernetes.io/dockercfg",
+    ],
+    [
+      { type: "constructor" },
+      "is of the type constructor: expected one of kubernetes.io/dockerconfigjson, kubernetes.io/dockercfg",
+    ],
+    [{ data: {} }, "is malformed: .dockerconfigjson: not JSON"],
+    [{ data: { ".dockerconfigjson": "bm90IGpzb24=" } }, "is malformed: .dockerconfigjson: not JSON"],
+    [{ type: "kubernetes.io/dockercfg" }, "is malformed: .dockercfg: not JSON"],
+    [{ data: { ".dockerconfigjson": manyRegistries } }, "lists 101 registries, more than 100"],
+    [{ data: { ".dockerconfigjson": Buffer.alloc(97 * 1024, " ").toString("base64") } }, "has more than 96 KiB"],
+  ])("and that is odd (%j) gives none, is not read again, and it is said why", async (more, why) => {
     put("team", "registry.example.com", more);
     const secrets = reader();
-    expect(await secrets.read(of("team"), LONG_MS)).toEqual([]);
-    expect(secrets.known(of("team"))).toEqual([]);
+    expect(await secrets.read(of("team"), LONG_MS)).toEqual(unused(why));
+    expect(secrets.known(of("team"))).toEqual(unused(why));
     expect(secrets.log.lines).toEqual([]);
   });
 
   test("and that is not there gives none, and is not asked for again", async () => {
     const secrets = reader();
-    expect(await secrets.read(of("team"), LONG_MS)).toEqual([]);
-    expect(secrets.known(of("team"))).toEqual([]);
+    expect(await secrets.read(of("team"), LONG_MS)).toEqual(unused("does not exist"));
+    expect(secrets.known(of("team"))).toEqual(unused("does not exist"));
     expect(secrets.log.lines).toEqual([]);
   });
 
@@ -74,9 +90,9 @@ describe("a Secret that a pod names", () => {
     server.answer = () => refuse(403, 'cannot get resource "secrets"');
     let now = 0;
     const secrets = reader(() => now);
-    expect(await secrets.read(of("team", "other"), LONG_MS)).toEqual([]);
+    expect((await secrets.read(of("team", "other"), LONG_MS)).unused).toHaveLength(2);
     now = 4999;
-    expect(secrets.known(of("team"))).toEqual([]);
+    expect(secrets.known(of("team"))).toEqual(unused("cannot be read from the API server (403)"));
     now = 5000;
     expect(secrets.known(of("team"))).toBeUndefined();
     expect(secrets.log.lines).toMatchObject([
@@ -92,7 +108,12 @@ test("what is read in time counts, and the rest for the next one who asks", asyn
   server.answer = (request) => (request.url.endsWith("slow") ? promise : undefined);
   const secrets = reader();
   await secrets.read(of("fast"), LONG_MS);
-  expect(registriesIn(await secrets.read(of("fast", "slow"), 10))).toEqual([["fast.example.com"]]);
+  const pulled = await secrets.read(of("fast", "slow"), 10);
+  expect(registriesIn(pulled)).toEqual([["fast.example.com"]]);
+  expect(pulled).toMatchObject({
+    unused: ['the API server did not give the Secret "slow" within 10ms'],
+    isLate: true,
+  });
   const again = secrets.read(of("slow"), LONG_MS);
   resolve(undefined);
   expect(registriesIn(await again)).toEqual([["slow.example.com"]]);
@@ -127,6 +148,6 @@ test("what is remembered is at most 4 MiB: the oldest is forgotten", async () =>
 
 test("a namespace that is none gives no path", async () => {
   const secrets = reader();
-  expect(await secrets.read({ namespace: "a/../b", names: ["team"] }, LONG_MS)).toEqual([]);
+  expect((await secrets.read({ namespace: "a/../b", names: ["team"] }, LONG_MS)).auths).toEqual([]);
   expect(server.requests).toEqual([]);
 });

@@ -242,6 +242,41 @@ describe("credentials", () => {
     for (const secret of [password, header.slice(6)]) expect(seen).not.toContain(secret);
   });
 
+  test("are those of a Secret of Docker's old type, too; a Secret that is not used is named with the reason", async () => {
+    await using registry = startStandIn(content, priv);
+    await using api = startStandInApi();
+    const path = "/api/v1/namespaces/shop/secrets/";
+    const entries = JSON.stringify({ [registry.host]: { auth: btoa(`u:${password}`) } });
+    api.put(`${path}old`, typed("old", "kubernetes.io/dockercfg", ".dockercfg", entries));
+    api.put(`${path}opaque`, typed("opaque", "Opaque", ".dockercfg", entries));
+    api.put(`${path}broken`, typed("broken", jsonType, ".dockerconfigjson", "{"));
+    api.put(`${path}large`, typed("large", jsonType, ".dockerconfigjson", " ".repeat(97 * 1024)));
+    await using webhook = await startReading(registry, api);
+    expect((await webhook.askWith(["old"])).patch).toContain('"/report"');
+    for (const [name, why] of [
+      ["none", "does not exist"],
+      ["opaque", "is of the type Opaque: expected one of kubernetes.io/dockerconfigjson"],
+      ["broken", "is malformed"],
+      ["large", "has more than 96 KiB"],
+    ] as const) {
+      const { allowed, warnings, patch } = await webhook.askWith([name]);
+      expect([allowed, warnings?.[0]]).toEqual([true, expect.stringContaining(`the Secret "${name}" ${why}`)]);
+      expect(patch).toContain(`the Secret \\\\\\"${name}\\\\\\" ${why}`);
+    }
+  });
+
+  test("that the API server does not give in time are named, and no registry is blamed", async () => {
+    await using registry = startStandIn(content, priv);
+    await using api = startStandInApi();
+    api.answer = () => new Promise<never>(() => undefined);
+    await using webhook = await startReading(registry, api);
+    const { allowed, warnings } = await webhook.askWith(["slow"], "3s");
+    const why = /the API server did not give the Secret "slow" within \d/;
+    expect([allowed, warnings?.[0]]).toEqual([true, expect.stringMatching(why)]);
+    expect(warnings?.[0]).not.toContain(registry.host);
+    expect(registry.got).toEqual([]);
+  });
+
   test("are in nothing that is said, also if the registry repeats them", async () => {
     const repeating: Behaviour = ({ authorization = "" }) => {
       if (authorization === "") return priv({ authorization } as Got, registry);

@@ -1,22 +1,32 @@
 /**
  * The compressed assets of Bun that only its developer tools read: the bundler, the dev server, the type checker, the
- * package manager, the shells' completions. Each was decompressed and looked at. The key is the first 16 hexadecimal
- * digits of the SHA-256 of its compressed bytes in Bun 1.4.3, the same for each architecture; the value says what it
- * is. If an asset changes in another release, so does its digest, and the build reports it as unknown.
+ * linter, the package manager, the shells' completions. Each was decompressed and looked at. The key is the first 16
+ * hexadecimal digits of the SHA-256 of its compressed bytes in Bun 1.4.5, the same for each architecture; the value says
+ * what it is. If an asset changes in another release, so does its digest, and the build reports it as unknown.
  */
 export const toolAssets: ReadonlyMap<string, string> = new Map([
   ["2e52c002e0a9ecc0", "dev server: error page, its style"],
   ["c2df9ecd2a91026d", "dev server: error page, its script"],
-  ["a2d042d02cb52fa9", "dev server: error page of a failed build"],
+  ["bde85ccd45d23883", "dev server: error page of a failed build"],
   ["fd07fc84d259a1c0", "bake: React Refresh"],
   ["c7c9d7f81f188cbf", "bake: React Server Components, browser half"],
-  ["506e3555688d8adc", "completions for bash"],
-  ["4c7f0baaf99c4735", "completions for fish"],
-  ["37f34f8bc63e8123", "completions for zsh"],
+  ["d070d01c101ca00f", "bake: its own framework, browser half"],
+  ["77c95c934cc34b93", "completions for bash"],
+  ["5c131f5de0c51c16", "completions for fish"],
+  ["170ffa4788f972f4", "completions for zsh"],
   ["e63353e9d7964171", "bun add: names of packages"],
   ["d5964e7c0b3e6cad", "type checker: declarations of ECMAScript and the DOM"],
   ["b57a900cbec32741", "type checker: declarations for test runs"],
-  ["ac73be251a41e724", "dev server: hot reload in the browser"],
+  ["45b12199da81eabe", "type checker: messages"],
+  ["2c5711c5c9ac4f8d", "linter: documentation of rules"],
+  ["33f0c68037a9cad8", "linter: messages"],
+  ["dd520e6d4a4e56a8", "linter: options of rules"],
+  ["01df16932c23dde7", "linter: recommended rules"],
+  ["fab8b4da24a8dc4b", "linter: rules that have another name now"],
+  ["1e89d3a0c23b485e", "linter: script that runs a configuration file"],
+  ["545ac6b3e3213bb9", "linter: stand-in for @rushstack/eslint-patch"],
+  ["6482340568777401", "linter: worker for plugins of ESLint"],
+  ["8e5855387359ce60", "dev server: hot reload in the browser"],
   ["a0b4ea7b81e3d8cb", "bundler: node:assert for browsers"],
   ["31821638d24c19f5", "bundler: node:console for browsers"],
   ["993c01cb68aff474", "bundler: node:constants for browsers"],

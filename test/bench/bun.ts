@@ -1,38 +1,56 @@
-import { spawnSync } from "node:child_process";
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import { fetchBun, type Locked, lockedBun } from "../../build/link/musl-bun.ts";
-import { targetNamed } from "../../build/targets.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Locked } from "../../build/link/musl-bun.ts";
+import { temporaryFolder } from "../harness.ts";
+import { linkBun, newestBun, pinned } from "../linked-bun.ts";
 import type { Figure } from "./figure.ts";
-import { number } from "./table.ts";
+import { live } from "./measure.ts";
+import { place } from "./start/place.ts";
+import { median, shuffled } from "./statistics.ts";
+import { number, type Table } from "./table.ts";
 
-const target = targetNamed(process.arch);
-const lockfile = resolve(import.meta.dirname, "../../package-lock.json");
+interface Entry {
+  readonly release: Locked;
+  readonly path: string;
+  readonly sizes: readonly number[];
+  readonly ms: number[];
+}
 
-/** Compares the size of the Bun that ebb is built with to that of the registry's newest: most of the file is Bun. */
+/** Shows what the registry's newest Bun would cost beside the pinned one, each linked alone as the build links ebb. */
 export const bun: Figure = {
   name: "bun",
-  async run() {
-    const pinned = lockedBun(target, lockfile);
-    const releases = [["pinned", pinned] as const, ["newest", newest()] as const];
-    const sizes = releases.map(([, release]) => statSync(fetchBun(target.bunPackage, release)).size);
-    const isSmaller = (sizes[1] as number) < (sizes[0] as number);
-    return [
-      {
-        title: "Bun for musl",
-        shows: [isSmaller ? "the newest is smaller: try it (build/BUN.md)" : "the newest is not smaller"],
-        columns: ["", "version", "MB"],
-        rows: releases.map(([name, { version }], index) => [name, version, number((sizes[index] as number) / 1e6)]),
-      },
-    ];
+  async run({ isQuick }) {
+    using folder = temporaryFolder();
+    const newest = newestBun();
+    const isPinned = newest.version === pinned.version;
+    const entries = (isPinned ? [pinned] : [pinned, newest]).map((release) => linked(release, folder.path));
+    for (let round = 0; round < (isQuick ? 20 : 100); round++)
+      for (const { path, ms } of shuffled(entries)) {
+        const life = await live({ words: [path, "--eval", "0"], env: {} }, "silent");
+        if (life.code !== 0) throw new Error(`${path} exited with ${life.code}`);
+        ms.push((life.endNs - life.startNs) / 1e6);
+      }
+    return [tableOf(entries, isPinned ? "the pinned release is the newest" : "take the newest: build/BUN.md says how")];
   },
 };
 
-function newest(): Locked {
-  const words = ["view", `${target.bunPackage}@latest`, "version", "dist.integrity", "--json"];
-  const { status, stdout, stderr } = spawnSync("npm", words, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`npm ${words.join(" ")}: ${stderr.trim()}`);
-  const { version, "dist.integrity": integrity } = JSON.parse(stdout) as Record<string, string>;
-  if (version === undefined || integrity === undefined) throw new Error(`npm: no version and digest in ${stdout}`);
-  return { version, integrity };
+function linked(release: Locked, folder: string): Entry {
+  const { input, output } = linkBun(release);
+  const path = join(folder, release.version);
+  writeFileSync(path, output, { mode: 0o755 });
+  const sizes = [input, output].map(({ length }) => length / 1e6);
+  return { release, path: place(path, folder, `bun-${release.version}`), sizes, ms: [] };
+}
+
+function tableOf(entries: readonly Entry[], verdict: string): Table {
+  return {
+    title: "Bun for musl",
+    shows: [verdict, "ms: the start and end of a program that does nothing"],
+    columns: ["", "version", "MB", "MB linked", "ms"],
+    rows: entries.map(({ release: { version }, sizes, ms }) => [
+      version === pinned.version ? "pinned" : "newest",
+      version,
+      ...[...sizes, median(ms)].map(number),
+    ]),
+  };
 }

@@ -20,6 +20,12 @@ const known: readonly Known[] = [
     isIt: ({ error }, { stderr }) => error === "EPERM" && stderr.includes("cannot send a signal"),
   },
   {
+    call: "rt_sigaction",
+    reason:
+      "Bun's handler of SIGCHLD, without which ebb does not see the app's end; the kernel refuses it to nobody, and with a seccomp profile that refuses these calls Bun aborts at its start",
+    isIt: ({ role }, { code }) => role === "main" && code === 137,
+  },
+  {
     call: "setpgid",
     reason: "the app stays in ebb's process group, and runs; the kernel itself refuses it to no child",
     isIt: ({ role }, { code }) => role === "child" && code === 10,

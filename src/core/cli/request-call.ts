@@ -16,7 +16,7 @@ export interface RequestCall {
   readonly isExact?: true;
 }
 
-/** The methods that Bun's fetch sends as they are. It sends GET for any other (measured, Bun 1.4.3). */
+/** The methods that Bun's fetch sends as they are. It sends GET for words that it does not know (measured, Bun 1.4.5). */
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**

@@ -65,6 +65,13 @@ const libraries: readonly Part[] = [
   library("esbuild (ported)", "MIT", "evanw/esbuild", "esbuild"),
   { ...library("TypeScript (its checker)", apache, "microsoft/typescript"), texts: [apache], versionKey: "typescript" },
   library("Node.js (parts of its library)", "MIT", "nodejs/node", "nodejs"),
+  library("ESLint (ported)", "MIT", "eslint/eslint", "eslint"),
+  library("typescript-eslint (ported)", "MIT", "typescript-eslint/typescript-eslint", "typescript-eslint"),
+  library("eslint-plugin-import (ported)", "MIT", "import-js/eslint-plugin-import", "eslint-plugin-import"),
+  library("eslint-plugin-n (ported)", "MIT", "eslint-community/eslint-plugin-n", "eslint-plugin-n"),
+  library("eslint-plugin-react-hooks (ported)", "MIT", "facebook/react", "eslint-plugin-react-hooks"),
+  library("oxlint (ported)", "MIT", "oxc-project/oxc", "oxc"),
+  library("Prettier (ported)", "MIT", "prettier/prettier", "prettier"),
   { name: "Mozilla's CA certificates", license: mozilla, texts: [mozilla], package: "generic/ca-certificates" },
 ];
 

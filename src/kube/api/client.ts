@@ -96,10 +96,7 @@ export function createApiClient(access: Access): ApiClient {
     stream: (path, protocol, { signal, timeoutMs = TIMEOUT_MS } = {}) =>
       openStream(access, {
         ...{ path, protocol, signal, timeoutMs },
-        explain: (status) =>
-          status === undefined
-            ? explainSilence(access, { path, signal, timeoutMs })
-            : explainRefusal(access, status, { path, signal }),
+        explain: (status) => explainRefusal(access, status, { path, signal }),
       }),
   };
 }
@@ -186,12 +183,6 @@ async function explainRefusal(access: Access, status: number, asked: Omit<Reques
       if (asked.signal?.aborted || (error instanceof ApiError && error.status === status)) throw error;
     }
   }
-}
-
-/** Sends the same request without a stream. Rejects with the reason if that gets no answer either. */
-async function explainSilence(access: Access, { path, ...asked }: Omit<Request, "method">): Promise<void> {
-  const response = await send(access, { ...asked, method: "GET", path: path.replace(/\?.*/, "") }, false);
-  await response.body?.cancel();
 }
 
 /** Makes an error of the server's own words, which name verb, resource and user if a permission is missing. */

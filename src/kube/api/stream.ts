@@ -21,10 +21,10 @@ export interface StreamRequest {
   /** Milliseconds within which the stream must be open. */
   readonly timeoutMs: number;
   /**
-   * Asks the server again, because Bun tells only the status of a refusal (undefined: no answer). Rejects with the
-   * reason that the server gives, or with why it cannot be asked; resolves if it finds out nothing.
+   * Asks the server again, because Bun tells only the status of a refusal. Rejects with the reason that the server
+   * gives; resolves if it finds out nothing.
    */
-  explain(status: number | undefined): Promise<void>;
+  explain(status: number): Promise<void>;
 }
 
 /** Bytes that came and were not read. A stream with more is cut: ebb asks for nothing that large. */
@@ -83,10 +83,7 @@ async function connected(access: Access, asked: StreamRequest, receive: Receive)
   const named = { method: "GET", path: path.replace(/\?.*/, ""), signal };
   const answer = await tryOpen(access, asked, { receive, isRefused: false });
   const final = answer === 401 ? await tryOpen(access, asked, { receive, isRefused: true }) : answer;
-  if (final instanceof Error) {
-    if (isUnexplained(final)) await explain(undefined);
-    throw toApiError(final, named, access);
-  }
+  if (final instanceof Error) throw toApiError(final, named, access);
   if (typeof final === "number") {
     await explain(final);
     throw new ApiError(`GET ${named.path}: ${final}`, {
@@ -154,13 +151,6 @@ function whenOpen(socket: WebSocket, signal: AbortSignal): Promise<void> {
   });
 }
 
-/**
- * Reports whether an error says nothing, so that a request has to find out why. Bun 1.4.3 tells no code, newer ones do.
- */
-function isUnexplained(error: Error): boolean {
-  return error.name === "Error" && !("code" in error && error.code !== undefined);
-}
-
 function errorOf(event: Event): Error {
   const { error, message } = event as ErrorEvent;
   return error instanceof Error ? error : new Error(message);
@@ -168,7 +158,7 @@ function errorOf(event: Event): Error {
 
 /**
  * Returns a function that returns the HTTP status that came instead of 101, or undefined. Bun's event `handshake` has
- * it; the error does not (Bun 1.4.3).
+ * it; the error does not (Bun 1.4.5).
  */
 function statusOf(socket: WebSocket): () => number | undefined {
   let status: number | undefined;

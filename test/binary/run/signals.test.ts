@@ -144,8 +144,13 @@ describe("a signal that was ignored when ebb was started (nohup)", () => {
 });
 
 test("a fault of ebb's own ends ebb: it is no signal for a child", async () => {
-  const { code, signal, stdout } = await ebb(runChild(["record"]), { through: [childPath(), "trapped"] });
-  expect({ code, signal, stdout }).toEqual({ code: 159, signal: "SIGSYS", stdout: "" });
+  const { code, signal, stdout } = await ebb(runChild(["record"]), { through: [childPath(), "faulty"] });
+  expect({ code, signal, stdout }).toEqual({ code: 139, signal: "SIGSEGV", stdout: "" });
+});
+
+test("a system call that seccomp traps fails: ebb goes on, and its SIGSYS is no signal for a child", async () => {
+  const { code, stdout } = await ebb(runChild(["exit", "7"]), { through: [childPath(), "trapped"] });
+  expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
 });
 
 test.skipIf(process.getuid?.() !== 0)("a signal that may not be sent (a set-uid child) harms nothing", async () => {

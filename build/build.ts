@@ -16,15 +16,12 @@ import { aboutExecutable, aboutModules } from "./evidence/about.ts";
 import { evidencePaths, writeEvidence } from "./evidence/evidence.ts";
 import { digestOf } from "./evidence/sums.ts";
 import { runInEmptyRoot } from "./image/empty-root.ts";
-import { type LinkResult, linkStatic } from "./link/link-static.ts";
+import { linkStatic } from "./link/link-static.ts";
 import { buildNativeModule, nativeSources } from "./link/native.ts";
 import { findToolchain } from "./link/toolchain.ts";
+import { type BuildInput, type Order, readOrder } from "./order.ts";
 import { removeSums, writeSums } from "./setup/sums.mjs";
 import { shrink } from "./shrink/shrink.ts";
-import { type BuildInput, type Order, readOrder } from "./start/order.ts";
-import { insertStartCode } from "./start/start.ts";
-import { startPages } from "./start/start-pages.ts";
-import type { Target } from "./targets.ts";
 import { verify } from "./verify.ts";
 
 const project = resolve(import.meta.dirname, "..");
@@ -58,7 +55,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
 }
 
 /**
- * Builds one executable: facts, compile, link, shrink, start code, verify, run, evidence. It moves to `outfile`
+ * Builds one executable: facts, compile, link, shrink, verify, run, evidence. It moves to `outfile`
  * last, so that what is there has always passed.
  */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
@@ -73,9 +70,8 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
     await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, bun, made }));
     const input = readFileSync(compiled);
     const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
-    const small = await timed("shrink", () => shrink({ input, linked: linked.bytes, target }));
-    for (const line of small.report) say(`  ${line}`);
-    const bytes = withStart(input, small.bytes, linked, target);
+    const { bytes, report } = await timed("shrink", () => shrink({ input, linked: linked.bytes, target }));
+    for (const line of report) say(`  ${line}`);
     await timed("verify", () => verify({ input, output: bytes, patches: linked.patches, target }));
     writeFileSync(temporary, bytes);
     chmodSync(temporary, 0o755);
@@ -89,17 +85,6 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
     rmSync(folder, { recursive: true, force: true });
     rmSync(temporary, { force: true });
   }
-}
-
-/**
- * Adds the code that runs first, with its table of the pages that a start touches; empty if this Bun was not recorded.
- */
-function withStart(input: Uint8Array, bytes: Uint8Array, { start }: LinkResult, { pageSize }: Target): Uint8Array {
-  if (start === undefined) return bytes;
-  const touched = startPages(input, bytes);
-  if (touched === undefined)
-    say("  there is no record of which pages a start of this Bun touches: bun build/start/record-start.ts");
-  return insertStartCode({ bytes, start, touched: touched ?? [], pageSize });
 }
 
 /**

@@ -9,7 +9,6 @@ import { type Resolution, resolveCommand, type Tool } from "./core/cli/resolve.t
 import { argvIndexAt, invoke, isAboutCall, report } from "./invoke.ts";
 import { isProgram as isProgramIn } from "./system/file.ts";
 import { exit } from "./system/native/exit.ts";
-import { native } from "./system/native/native.ts";
 import { catchSignals } from "./system/process/signals.ts";
 import { handleUncaught } from "./system/process/unexpected.ts";
 
@@ -68,7 +67,6 @@ async function runTool({ name: tool, args: words, at }: Tool): Promise<number> {
 }
 
 async function performAny(call: Resolution): Promise<number> {
-  native.endReadAdvice();
   const { dispatch } = await import("./dispatch.ts");
   return await dispatch(call, signals);
 }

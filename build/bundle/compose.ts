@@ -64,10 +64,7 @@ function layOut({ image, runtime, patches, pageSize }: Parts): Layout {
   const imageLoads = loads.map((load) =>
     isPatchedPastFile(load, patches) || isHollow(load) ? place(image, load, load.memorySize) : load,
   );
-  const behind = Math.max(...loads.map(({ address }) => address));
-  const runtimeLoads = segmentsOf(runtime, segmentType.load)
-    .filter(({ address }) => address > behind)
-    .map((load) => place(runtime, load, load.fileSize));
+  const runtimeLoads = segmentsOf(runtime, segmentType.load).map((load) => place(runtime, load, load.fileSize));
   const allLoads = [...imageLoads, ...runtimeLoads].toSorted((one, other) => one.address - other.address);
   return { segments: [...allLoads, ...otherSegments(image, runtime, runtimeLoads)], pieces, size: end };
 }

@@ -1,5 +1,4 @@
 import { composeExecutable } from "../bundle/compose.ts";
-import { findStartCode, type StartCode } from "../start/start.ts";
 import type { Target } from "../targets.ts";
 import { type Elf, elfType, hex, loadAt, memoryAt, readElf, segmentFlag, segmentOf, segmentType } from "./elf.ts";
 import { readDynamic } from "./elf-dynamic.ts";
@@ -25,8 +24,6 @@ export type LinkResult = {
   readonly patches: readonly Patch[];
   /** The text of ld's map file for the runtime: which members of which archives are inside, and why. */
   readonly map: string;
-  /** The code that runs first, which is not in `bytes` yet; undefined if the sources do not have it. */
-  readonly start: StartCode | undefined;
 };
 
 /** Matches the names of the shared libraries whose archives are linked in; musl's libc.a takes the place of most. */
@@ -52,7 +49,6 @@ export function linkStatic({ bytes, name, sources, target }: LinkInput): LinkRes
     bytes: composeExecutable({ image, runtime: linked.elf, patches, block, blockAddress, entry, pageSize }),
     patches,
     map: linked.map,
-    start: findStartCode(linked.elf),
   };
 }
 

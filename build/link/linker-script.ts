@@ -3,8 +3,6 @@ import type { Target } from "../targets.ts";
 export type ScriptInput = {
   /** The address of the runtime's first byte. */
   readonly base: number;
-  /** The address of the code that runs first: see src/native/pages.c. */
-  readonly start: number;
   /** The addresses of symbols that are defined by the executable, not by the runtime. */
   readonly addresses: ReadonlyMap<string, number>;
   /** The symbols to link in if the archives have them. */
@@ -17,13 +15,11 @@ export type ScriptInput = {
  * of initialisers with those of the executable last (`.init_array.00000` is first). It places every section, because ld
  * runs with --orphan-handling=error, and asserts that the tables that only a loader would apply are empty.
  */
-export function linkerScript({ base, start, addresses, wanted, target }: ScriptInput): string {
+export function linkerScript({ base, addresses, wanted, target }: ScriptInput): string {
   return `ENTRY(ebb_image_entry)
 ${[...addresses].map(([name, address]) => `"${name}" = ${address};\n`).join("")}EXTERN(${wanted.map((name) => `"${name}"`).join(" ")})
-PHDRS { start PT_LOAD FLAGS(5); ro PT_LOAD FLAGS(4); code PT_LOAD FLAGS(5); rw PT_LOAD FLAGS(6); tls PT_TLS FLAGS(4); }
+PHDRS { ro PT_LOAD FLAGS(4); code PT_LOAD FLAGS(5); rw PT_LOAD FLAGS(6); tls PT_TLS FLAGS(4); }
 SECTIONS {
-  . = ${start};
-  .start : { *(.start.entry) *(.start.text) *(.start.table) } :start
   . = ${base};
   ebb_runtime_start = .;
   .rodata : { *(.rodata .rodata.* .stapsdt.base .data.rel.ro .data.rel.ro.* .got .got.plt .igot .igot.plt) } :ro

@@ -7,8 +7,8 @@ const folder = join(project, "src", "native");
 const shared = ["child.c", "files.c", "listeners.c", "locks.c", "module.c", "output.c", "signals.c", "sockets.c"];
 
 /** The paths of ebb's C files that are linked into the executable. */
-export const nativeSources: readonly string[] = ["entry.c", "pages.c", "limits.c", "before-bun.c", ...shared].map(
-  (name) => join(folder, name),
+export const nativeSources: readonly string[] = ["entry.c", "limits.c", "before-bun.c", ...shared].map((name) =>
+  join(folder, name),
 );
 
 /** The folder of `node_api.h`. */

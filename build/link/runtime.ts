@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { startOffset } from "../start/start.ts";
 import type { Target } from "../targets.ts";
 import { alignUp, type Elf, readElf, segmentOf, segmentsOf, segmentType } from "./elf.ts";
 import type { DynamicTable } from "./elf-dynamic.ts";
@@ -83,7 +82,6 @@ function scriptFor({ image, dynamic, target }: RuntimeInput, shared: ReadonlyMap
   const own = imageAddresses(image, dynamic);
   return linkerScript({
     base: alignUp(end, spacing),
-    start: start + startOffset,
     addresses: new Map([["ebb_image_start", start], ["ebb_image_end", end], ...own, ...nodeApi(image), ...shared]),
     wanted: wantedSymbols(dynamic, shared, target),
     target,

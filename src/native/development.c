@@ -1,6 +1,5 @@
 /*
- * The stand-in for before-bun.c, limits.c and pages.c in development, when Bun has started before, and has changed most
- * of it.
+ * The stand-in for before-bun.c and limits.c in development, when Bun has started before, and has changed most of it.
  */
 #include "native.h"
 
@@ -14,5 +13,3 @@ __attribute__((constructor)) static void note(void) {
   ebb_inherited.environ = environ;
   ebb_inherited.parent = getppid();
 }
-
-void ebb_end_read_advice(void) {}

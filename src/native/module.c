@@ -111,12 +111,6 @@ static long do_is_terminal(const struct call *call) { return isatty(integer(call
 
 static long do_kill(const struct call *call) { return or_errno(kill(integer(call, 0), integer(call, 1))); }
 
-static long do_end_read_advice(const struct call *call) {
-  (void)call;
-  ebb_end_read_advice();
-  return 0;
-}
-
 static long do_leave_folder(const struct call *call) {
   (void)call;
   if (ebb_inherited.folder >= 0) close(ebb_inherited.folder);
@@ -254,7 +248,6 @@ static const struct {
 } functions[] = {
     {"access", do_access},
     {"checkConnect", do_check_connect},
-    {"endReadAdvice", do_end_read_advice},
     {"exec", do_exec},
     {"exit", do_exit},
     {"foregroundGroup", do_foreground_group},

@@ -59,9 +59,6 @@ extern int ebb_parent_signal;
  */
 extern int ebb_is_replaced;
 
-/* Ends the advice for a cold start: from here on the kernel reads the executable as it does any other (pages.c). */
-void ebb_end_read_advice(void);
-
 /* Ends ebb with exit code 71, and says why on stderr, if a resource limit is too low for any command. */
 void ebb_check_limits(void);
 

@@ -71,10 +71,6 @@ export interface Native {
   /** Makes a process group the foreground group of a terminal (tcsetpgrp(3)). */
   setForegroundGroup(terminal: number, group: number): number;
   /**
-   * Ends the advice that the kernel was given for a cold start (pages.c): from now on it reads the executable as usual.
-   */
-  endReadAdvice(): void;
-  /**
    * Starts a program with what ebb was started with, and returns its PID. Its command line is as in `exec`. ebb adopts
    * its orphans. If `leads` is 1 it has a process group of its own even in a pipeline. Fills `place`, of four elements
    * (`struct place` in native.h), with how the program stands to the terminal.

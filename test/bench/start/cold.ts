@@ -30,8 +30,8 @@ export async function measureCold({ bare, tools, rounds }: ColdInput): Promise<r
   for (let round = 0; round < rounds; round++) for (const each of shuffled(entries)) await measureOnce(each);
   const values = (key: "ms" | "readMb"): Values => Object.fromEntries(entries.map((each) => [each.name, each[key]]));
   return [
-    { what: "run -- true, cold, ms", values: values("ms"), goals: [{ atMost: 40 }] },
-    { what: "read from the disk for it, MB", values: values("readMb"), goals: [{ atMost: 15 }] },
+    { what: "run -- true, cold, ms", values: values("ms") },
+    { what: "read from the disk for it, MB", values: values("readMb") },
   ];
 }
 

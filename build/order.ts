@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type Target, targetNamed, targets } from "../targets.ts";
+import { type Target, targetNamed, targets } from "./targets.ts";
 
 /** An executable to build; all paths are absolute. */
 export type BuildInput = {
@@ -19,7 +19,7 @@ export type Order = {
   readonly release: string | undefined;
 };
 
-const project = resolve(import.meta.dirname, "../..");
+const project = resolve(import.meta.dirname, "..");
 const main = join(project, "src", "main.ts");
 const dist = join(project, "dist");
 

@@ -1,7 +1,7 @@
 import type { Command, Invocation } from "./command.ts";
 import { HelpAsked } from "./core/cli/arguments.ts";
 import { UnknownFlags } from "./core/cli/call.ts";
-import { EXIT, isFailure } from "./core/run/exit.ts";
+import { EXIT, Failure } from "./core/run/exit.ts";
 import { writeError } from "./system/output/output.ts";
 import { recordFailure } from "./system/output/termination-log.ts";
 import { exitOnStop } from "./system/process/stop.ts";
@@ -48,7 +48,7 @@ export function explainFailure(error: unknown, { options }: Command, invocation:
  * exit code.
  */
 export function report(error: unknown): number {
-  if (isFailure(error)) {
+  if (error instanceof Failure) {
     writeError(`${error.message.replaceAll(/^/gm, "ebb: ")}\n`);
     return error.exitCode;
   }

@@ -1,19 +1,9 @@
 import type { Command } from "./command.ts";
-import { HelpAsked, parseArguments } from "./core/cli/arguments.ts";
-import { readOperandCall } from "./core/cli/call.ts";
-import { reaperOptions } from "./core/cli/cluster/reaper-options.ts";
-import { complete } from "./core/cli/completion.ts";
+import { HelpAsked } from "./core/cli/arguments.ts";
 import { describeCommand } from "./core/cli/help.ts";
 import { EXIT } from "./core/run/exit.ts";
-import { findingsOf } from "./core/status/findings.ts";
-import { statusLines } from "./core/status/text.ts";
 import { invoke } from "./invoke.ts";
-// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "./kube/controllers.ts" with { type: "file" };
 import type { Plugin } from "./kube/kubectl/plugin.ts";
-import { drainAll } from "./system/envoy/drain.ts";
-import { statusOf } from "./system/envoy/sidecar-status.ts";
-import { createLog } from "./system/output/log.ts";
 import { writeOutput } from "./system/output/output.ts";
 import type { Signals } from "./system/process/signals.ts";
 
@@ -50,11 +40,8 @@ export async function completePlugin(words: readonly string[], commands: Command
 }
 
 async function load(commands: Commands): Promise<Plugin> {
-  const { kubectl }: typeof import("./kube/controllers.ts") = await import(program);
-  const { createPlugin } = await kubectl();
-  const asker = { statusOf, findingsOf, statusLines };
-  const shared = { reaperOptions, readOperandCall, parseArguments, complete, createLog, drainAll, asker, commands };
-  return createPlugin(PLUGIN, shared);
+  const { createPlugin } = await import("./kube/kubectl/plugin.ts");
+  return createPlugin(PLUGIN, commands);
 }
 
 async function write(text: string): Promise<number> {

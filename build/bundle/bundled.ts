@@ -17,16 +17,12 @@ export type BundledPackage = {
 type Metafile = { readonly outputs: Record<string, { readonly inputs: Record<string, unknown> }> };
 
 /**
- * Returns the npm packages whose code is in the bundles of `entries`, sorted by name: not all that are installed. Code
- * that is loaded lazily counts too. Bundles `entries` to find out. Rejects if a package names no licence,
- * has no text of it, or has no SHA-512 in package-lock.json, whose path `lockfile` is.
+ * Returns the npm packages whose code is in the bundle of `entry`, sorted by name: not all that are installed. Code
+ * that is loaded lazily counts too. Bundles `entry` to find out. Rejects if a package names no licence, has no text of
+ * it, or has no SHA-512 in package-lock.json, whose path `lockfile` is.
  */
-export async function bundledPackages(
-  entries: readonly string[],
-  lockfile: string,
-): Promise<readonly BundledPackage[]> {
-  const files = await Promise.all(entries.map(bundledFiles));
-  const folders = new Set(files.flat().flatMap(packageFolder));
+export async function bundledPackages(entry: string, lockfile: string): Promise<readonly BundledPackage[]> {
+  const folders = new Set((await bundledFiles(entry)).flatMap(packageFolder));
   const locked = JSON.parse(readFileSync(lockfile, "utf8")).packages as Record<string, { integrity?: string }>;
   return [...folders]
     .map((folder) => readPackage(folder, locked))

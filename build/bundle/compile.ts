@@ -1,6 +1,6 @@
+import type { BunPlugin } from "bun";
 import { fetchMuslBun } from "../link/musl-bun.ts";
 import type { Target } from "../targets.ts";
-import { embedPrograms } from "./programs.ts";
 
 export type CompileInput = {
   /** The TypeScript file that the executable starts with. */
@@ -36,7 +36,19 @@ export async function compile({ entry, outfile, target, lockfile, bun, made }: C
     bytecode: true,
     format: "esm",
     splitting: true,
-    naming: { asset: "[name]-[hash].js" }, // as TypeScript, minified JavaScript would mean something else
-    plugins: [await embedPrograms(made)],
+    plugins: [replaceModules(made)],
   });
+}
+
+/** Returns a plugin that replaces the contents of modules by JavaScript, by the module's path. */
+function replaceModules(made: ReadonlyMap<string, string>): BunPlugin {
+  return {
+    name: "made",
+    setup(build) {
+      build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const contents = made.get(path);
+        return contents === undefined ? undefined : { contents, loader: "js" };
+      });
+    },
+  };
 }

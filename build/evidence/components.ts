@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bunParts, type Part } from "../bundle/bun-parts.ts";
 import { bundledPackages, hexOf } from "../bundle/bundled.ts";
-import { programs } from "../bundle/programs.ts";
 import { type Archive, linkedArchives } from "../link/archives.ts";
 import { lockedBun } from "../link/musl-bun.ts";
 import type { Target } from "../targets.ts";
@@ -51,7 +50,7 @@ export async function componentsOf({
   target,
   bun: ownBun,
 }: ComponentsInput): Promise<readonly Component[]> {
-  const packages = await bundledPackages([entry, ...programs], lockfile);
+  const packages = await bundledPackages(entry, lockfile);
   return [
     ...packages.map(({ name, version, license, text, sha512 }): Component => {
       const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;

@@ -2,8 +2,6 @@ import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
-// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb doctor` prints what of ebb in a cluster is not as it was asked for. */
@@ -28,7 +26,6 @@ export const command: Command = {
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const log = createLog(call.values, { env });
-  const controllers: typeof import("../kube/controllers.ts") = await import(program);
-  const { examineCluster } = await controllers.doctor();
+  const { examineCluster } = await import("../kube/doctor/doctor.ts");
   return await examineCluster(call.values, { env, log, signals });
 }

@@ -2,8 +2,6 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { readOperandCall } from "../core/cli/call.ts";
 import { imageOptions as options } from "../core/cli/cluster/registry-options.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/image/image.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb image` prints what a registry says of an image. */
@@ -34,6 +32,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (image === undefined || more.length > 0)
     throw new Failure(EXIT.usage, `image: expected the name of one image; usage: ebb ${command.usage}`);
   const log = createLog(call.values, { env });
-  const { showImage }: typeof import("../kube/image/image.ts") = await import(program);
+  const { showImage } = await import("../kube/image/image.ts");
   return await showImage(image, call.values, { env, log, signals });
 }

@@ -9,8 +9,6 @@ import { expandShortFlags } from "../core/cli/short-flags.ts";
 import { anyText, boolean } from "../core/cli/syntax.ts";
 import type { InjectPolicy } from "../core/inject/policy.ts";
 import { EXIT, Failure } from "../core/run/exit.ts";
-// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/inject/inject.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 const options = {
@@ -117,7 +115,7 @@ async function main({ args, env }: Invocation): Promise<number> {
     env,
     log: createLog({ logLevel: "info", logFormat: "text", quiet: values.quiet }, { env: {} }),
   };
-  const { inject }: typeof import("../kube/inject/inject.ts") = await import(program);
+  const { inject } = await import("../kube/inject/inject.ts");
   return await inject(order);
 }
 

@@ -14,8 +14,6 @@ import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { nearest } from "../core/cli/suggestion.ts";
 import { allOf, EXIT, Failure } from "../core/run/exit.ts";
 import type { Component, Installation } from "../kube/manifests/installation.ts";
-// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/manifests/manifests.ts" with { type: "file" };
 import { writeContent } from "../system/output/content.ts";
 import { writeError } from "../system/output/output.ts";
 
@@ -66,7 +64,7 @@ async function main({ args }: Invocation): Promise<number> {
   const installation = await installationOf(call);
   const strange = otherRelease(installation);
   if (strange !== undefined) writeError(`ebb: ${strange}\n`);
-  const { printManifests }: typeof import("../kube/manifests/manifests.ts") = await import(program);
+  const { printManifests } = await import("../kube/manifests/manifests.ts");
   await writeContent(printManifests(installation, chosen, args));
   return EXIT.ok;
 }

@@ -3,8 +3,6 @@ import { readFlagCall } from "../core/cli/call.ts";
 import { reaperOptions as options } from "../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { usableMethods } from "../core/reap/policy.ts";
-// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb reaper` ends the sidecars of pods whose app has ended, if nothing in the pod does. */
@@ -40,7 +38,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const methods = usableMethods(call.values, call.origins.methods !== "default");
   const log = createLog(call.values, { env });
-  const controllers: typeof import("../kube/controllers.ts") = await import(program);
-  const reaper = await controllers.reaper();
+  const reaper = await import("../kube/reaper/reaper.ts");
   return await reaper.main(call.values, { methods, env, log, signals });
 }

@@ -2,8 +2,6 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
-// @ts-expect-error: TypeScript does not know that this imports the path of an embedded file
-import program from "../kube/controllers.ts" with { type: "file" };
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb webhook` changes pods as `ebb inject` does, when the API server asks for it. Serves until a stop signal. */
@@ -32,7 +30,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const policy = policyOf(call.values);
   const log = createLog(call.values, { env });
-  const controllers: typeof import("../kube/controllers.ts") = await import(program);
-  const webhook = await controllers.webhook();
+  const webhook = await import("../kube/webhook/webhook.ts");
   return await webhook.main(call.values, { policy, env, log, signals });
 }

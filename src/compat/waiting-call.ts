@@ -4,7 +4,7 @@ import { HelpAsked } from "../core/cli/arguments.ts";
 import { type Call, headersOfFlag, readCommandCall, readOperandCall } from "../core/cli/call.ts";
 import { options } from "../core/cli/options.ts";
 import { resolveCommand } from "../core/cli/resolve.ts";
-import { isFailure } from "../core/run/exit.ts";
+import { Failure } from "../core/run/exit.ts";
 import { type Probe, parseTarget, withHeaders } from "../core/sidecars/probe.ts";
 import { compatTools } from "./tools.ts";
 
@@ -34,7 +34,7 @@ export function readWaitingCall(
     const targets = call.command === "run" ? [] : operands.flatMap((text) => parseTarget(text) ?? []);
     return { values, origins, targets: targets.map((target) => withHeaders(target, headers)) };
   } catch (error) {
-    if (error instanceof HelpAsked || isFailure(error)) return undefined;
+    if (error instanceof HelpAsked || error instanceof Failure) return undefined;
     throw error;
   }
 }

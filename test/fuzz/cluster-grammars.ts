@@ -2,7 +2,7 @@ import { deepStrictEqual } from "node:assert";
 import { applyPatch } from "rfc6902";
 import { injectPod } from "../../src/core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../src/core/inject/policy.ts";
-import { isFailure } from "../../src/core/run/exit.ts";
+import { Failure } from "../../src/core/run/exit.ts";
 import { createEventReader } from "../../src/kube/api/body.ts";
 import { accessFromKubeconfig, parseKubeconfig } from "../../src/kube/api/kubeconfig.ts";
 import { injectText } from "../../src/kube/inject/inject-text.ts";
@@ -163,7 +163,7 @@ function failureOf(act: () => void): void {
   try {
     act();
   } catch (error) {
-    if (!isFailure(error)) throw error;
+    if (!(error instanceof Failure)) throw error;
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Arguments, parseArguments } from "../cli/arguments.ts";
-import type { complete, Operands } from "../cli/completion.ts";
+import { type Arguments, parseArguments } from "../cli/arguments.ts";
+import { complete, type Operands } from "../cli/completion.ts";
 import type { CommandHelp } from "../cli/help.ts";
 import { expandShortFlags } from "../cli/short-flags.ts";
 import { pluginShort } from "./options.ts";
@@ -30,21 +30,11 @@ interface Completable extends Pick<CommandHelp, "summary" | "options"> {
 const directives: Readonly<Record<string, string>> = { words: ":4", list: ":6", files: ":0" };
 const about = "words\n--help\ttell all of the plugin\n--version\tprint the version\n";
 
-/** What completes `ebb` itself: the caller's, because it would be in the executable twice. */
-export interface Completer {
-  readonly complete: typeof complete;
-  readonly parseArguments: typeof parseArguments;
-}
-
 /**
  * Answers `kubectl_complete-ebb WORD...`, by which kubectl asks what can stand in the place of the last word
  * (k8s.io/kubectl pkg/cmd/plugin/plugin_completion.go).
  */
-export function completionOf(
-  words: readonly string[],
-  commands: Readonly<Record<string, Completable>>,
-  { complete, parseArguments }: Completer,
-): Completion {
+export function completionOf(words: readonly string[], commands: Readonly<Record<string, Completable>>): Completion {
   const current = words.at(-1) ?? "";
   const [name, ...given] = expandShortFlags(words.slice(0, -1), pluginShort);
   if (name === undefined && current.startsWith("-")) return linesOf(about, current);

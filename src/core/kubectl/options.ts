@@ -1,4 +1,5 @@
 import { isDnsLabel, isDnsSubdomain } from "../base/dns-name.ts";
+import { reaperOptions } from "../cli/cluster/reaper-options.ts";
 import { changed, option, optional } from "../cli/option.ts";
 import { options, pickOptions } from "../cli/options.ts";
 import { boolean, oneOf, syntax } from "../cli/syntax.ts";
@@ -6,33 +7,6 @@ import { EXIT, Failure } from "../run/exit.ts";
 
 const label = syntax((given) => (isDnsLabel(given) ? given : undefined), "a name such as shop");
 const flagOnly = { isFlagOnly: true, secret: false } as const;
-
-/**
- * Returns the options of each command of the plugin that is about one pod. They share some with `ebb reaper`: the caller
- * passes those, because their declarations would be in the executable twice.
- */
-export function podOptionsOf(reaper: ReaperOptions) {
-  const { kubeconfig, context, selector, methods, allJobs, after, allowReapExec, image, imagePullPolicy } = reaper;
-  const own = { namespace, kubeconfig, context };
-  const withImage = {
-    image: changed(image, {
-      group: "cluster",
-      help: "the image of an ephemeral container, if nothing else reaches the pod",
-    }),
-    imagePullPolicy: changed(imagePullPolicy, { group: "cluster" }),
-  };
-  const reaping = { methods, allowReapExec, image, imagePullPolicy };
-  const labels = changed(selector, { group: "cluster", help: "-l: the pods with these labels" });
-  return {
-    status: { ...own, allNamespaces, selector: labels, container, output, ...withImage },
-    drain: { ...own, container, ...withImage },
-    quit: { ...own, container, ...reaping },
-    why: { ...own, output, end, allJobs, after, ...reaping },
-  };
-}
-
-export type PodOptions = ReturnType<typeof podOptionsOf>;
-type ReaperOptions = typeof import("../cli/cluster/reaper-options.ts").reaperOptions;
 
 const namespace = optional({
   ...flagOnly,
@@ -53,7 +27,7 @@ const output = optional({
 });
 
 /** Returns the options of a command for the whole cluster as the plugin shows them. */
-export function clusterOptionsOf<O extends { readonly namespace: ReaperOptions["namespace"] }>(options: O) {
+export function clusterOptionsOf<O extends { readonly namespace: (typeof reaperOptions)["namespace"] }>(options: O) {
   return {
     ...options,
     namespace: changed(options.namespace, { initially: "the context's" }),
@@ -88,6 +62,26 @@ const end = option({
   isFlagOnly: true,
   help: "end the sidecars if the pod is stuck, whether or not a reaper selects it",
 });
+
+const { kubeconfig, context, selector, methods, allJobs, after, allowReapExec, image, imagePullPolicy } = reaperOptions;
+const own = { namespace, kubeconfig, context };
+const withImage = {
+  image: changed(image, {
+    group: "cluster",
+    help: "the image of an ephemeral container, if nothing else reaches the pod",
+  }),
+  imagePullPolicy: changed(imagePullPolicy, { group: "cluster" }),
+};
+const reaping = { methods, allowReapExec, image, imagePullPolicy };
+const labels = changed(selector, { group: "cluster", help: "-l: the pods with these labels" });
+
+/** The options of each command of the plugin that is about one pod. They share some with `ebb reaper`. */
+export const podOptions = {
+  status: { ...own, allNamespaces, selector: labels, container, output, ...withImage },
+  drain: { ...own, container, ...withImage },
+  quit: { ...own, container, ...reaping },
+  why: { ...own, output, end, allJobs, after, ...reaping },
+};
 
 /** The flags that a drain through a port-forward takes after `--`. */
 export const farDrainOptions = {

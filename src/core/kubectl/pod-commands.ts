@@ -1,7 +1,7 @@
 import { columns } from "../base/columns.ts";
 import type { Operands } from "../cli/completion.ts";
 import type { CommandHelp } from "../cli/help.ts";
-import type { PodOptions } from "./options.ts";
+import { podOptions } from "./options.ts";
 
 /** What the plugin knows of a command of its own, or of ebb's. */
 export interface PluginHelp extends CommandHelp {
@@ -28,57 +28,54 @@ const left = ["69", "the pod cannot be reached, or a sidecar is left; stderr say
 const remote = ["any other", "of the ebb in the pod"] as const;
 const more = { page: "kubectl", seeAlso: [], operands: "pods" } as const;
 
-/** Returns the help of the plugin's commands that are about one pod. */
-export function podCommandsOf(options: PodOptions): Readonly<Record<keyof PodOptions, PluginHelp>> {
-  return {
-    status: {
-      ...more,
-      summary: "show the state of a pod and its sidecars, or a table of pods",
-      usage: "status [POD] [flags] [-- FLAG...]",
-      about:
-        "Shows a pod by the ebb in it, or what the API server and a port-forward tell. Without POD: a table of pods.",
-      examples: [
-        { call: "kubectl ebb status -A", why: "Which pods have a sidecar, which have ebb, which are stuck." },
-        { call: "kubectl ebb status web-0 -- --watch", why: "Follow a pod by the ebb in it." },
-      ],
-      exits: [["0", "done"], badCall, left, remote],
-      options: options.status,
-    },
-    drain: {
-      ...more,
-      summary: "drain a pod's sidecars",
-      usage: "drain POD [flags] [-- FLAG...]",
-      about: "Runs ebb drain in the pod, or drains its Envoys through a port-forward, or by an ephemeral container.",
-      examples: [{ call: "kubectl ebb drain web-0 -- --drain 30s", why: "What follows -- are flags of ebb drain." }],
-      exits: [["0", "nothing is left in flight"], badCall, left, remote],
-      options: options.drain,
-    },
-    quit: {
-      ...more,
-      summary: "tell a pod's sidecars to quit, whatever its app does",
-      usage: "quit POD [flags] [-- FLAG...]",
-      about: "Runs ebb quit in the pod, or quits its sidecars by the reaper's methods.",
-      examples: [{ call: "kubectl ebb quit job-x7k2p", why: "Ends a pod that hangs because its proxy still runs." }],
-      exits: [["0", "the sidecars are gone"], badCall, left, remote],
-      options: options.quit,
-    },
-    why: {
-      ...more,
-      summary: "tell why a pod is stuck, and what ends it; --end does it",
-      usage: "why POD [flags]",
-      about:
-        "Applies the reaper's rules to one pod: what each container is, what keeps the pod, what ends its sidecars.",
-      examples: [{ call: "kubectl ebb why job-x7k2p --end", why: "Ends its sidecars if it is stuck." }],
-      exits: [
-        ["0", "not stuck; with --end: nothing is left to do"],
-        ["1", "stuck"],
-        badCall,
-        ["69", "the API server does not answer, or refuses; with --end: a sidecar did not exit"],
-      ],
-      options: options.why,
-    },
-  };
-}
+/** The help of the plugin's commands that are about one pod. */
+export const podCommands: Readonly<Record<keyof typeof podOptions, PluginHelp>> = {
+  status: {
+    ...more,
+    summary: "show the state of a pod and its sidecars, or a table of pods",
+    usage: "status [POD] [flags] [-- FLAG...]",
+    about:
+      "Shows a pod by the ebb in it, or what the API server and a port-forward tell. Without POD: a table of pods.",
+    examples: [
+      { call: "kubectl ebb status -A", why: "Which pods have a sidecar, which have ebb, which are stuck." },
+      { call: "kubectl ebb status web-0 -- --watch", why: "Follow a pod by the ebb in it." },
+    ],
+    exits: [["0", "done"], badCall, left, remote],
+    options: podOptions.status,
+  },
+  drain: {
+    ...more,
+    summary: "drain a pod's sidecars",
+    usage: "drain POD [flags] [-- FLAG...]",
+    about: "Runs ebb drain in the pod, or drains its Envoys through a port-forward, or by an ephemeral container.",
+    examples: [{ call: "kubectl ebb drain web-0 -- --drain 30s", why: "What follows -- are flags of ebb drain." }],
+    exits: [["0", "nothing is left in flight"], badCall, left, remote],
+    options: podOptions.drain,
+  },
+  quit: {
+    ...more,
+    summary: "tell a pod's sidecars to quit, whatever its app does",
+    usage: "quit POD [flags] [-- FLAG...]",
+    about: "Runs ebb quit in the pod, or quits its sidecars by the reaper's methods.",
+    examples: [{ call: "kubectl ebb quit job-x7k2p", why: "Ends a pod that hangs because its proxy still runs." }],
+    exits: [["0", "the sidecars are gone"], badCall, left, remote],
+    options: podOptions.quit,
+  },
+  why: {
+    ...more,
+    summary: "tell why a pod is stuck, and what ends it; --end does it",
+    usage: "why POD [flags]",
+    about: "Applies the reaper's rules to one pod: what each container is, what keeps the pod, what ends its sidecars.",
+    examples: [{ call: "kubectl ebb why job-x7k2p --end", why: "Ends its sidecars if it is stuck." }],
+    exits: [
+      ["0", "not stuck; with --end: nothing is left to do"],
+      ["1", "stuck"],
+      badCall,
+      ["69", "the API server does not answer, or refuses; with --end: a sidecar did not exit"],
+    ],
+    options: podOptions.why,
+  },
+};
 
 /** The help of `reap` that is not `ebb reaper`'s. */
 export const reapHelp = {

@@ -53,12 +53,6 @@ export function allOf(problems: readonly string[]): string {
   return problems.join("\n");
 }
 
-/** Reports whether an error is a `Failure`, also one of an embedded program. */
-export function isFailure(error: unknown): error is Failure {
-  // not by its class: an embedded program (build/bundle/programs.ts) has a class of its own
-  return error instanceof Error && typeof (error as Partial<Failure>).exitCode === "number";
-}
-
 /**
  * The end of a child: its exit code, or the signal that ended it. It stays in this form until ebb needs an exit code.
  */

@@ -1,5 +1,7 @@
+import { readOperandCall } from "../../core/cli/call.ts";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import { farEnvoysOf, throughTunnel } from "../../core/kubectl/forwarded.ts";
+import { farDrainOptions } from "../../core/kubectl/options.ts";
 import { reasonLines } from "../../core/kubectl/text.ts";
 import { reasonOf } from "../../core/kubectl/why.ts";
 import type { MethodKind } from "../../core/reap/methods.ts";
@@ -10,6 +12,8 @@ import { type Right, rightsNeeded } from "../../core/reap/rights.ts";
 import type { Row } from "../../core/reap/table.ts";
 import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { drainAll } from "../../system/envoy/drain.ts";
+import { createLog } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { replicaName } from "../controller/lease.ts";
@@ -24,16 +28,13 @@ import { findInPod, findWay, type PodSettings } from "./way.ts";
 
 type Reaping = Pick<ReaperSettings, "methods" | "allowReapExec" | "image" | "imagePullPolicy">;
 
-/** Drains sidecars that are reached through a tunnel. */
-export type Drain = (sidecars: readonly Sidecar[]) => Promise<number>;
-
 /**
  * Drains a pod by the ebb in it, or its Envoys through a port-forward, or by an ephemeral container. `words` are the
  * flags of `ebb drain`. Resolves with the exit code.
  */
 export async function drainPod(
   words: readonly string[],
-  { settings, drain, ...session }: PodSession & { readonly settings: PodSettings; readonly drain: Drain },
+  { settings, ...session }: PodSession & { readonly settings: PodSettings },
 ): Promise<number> {
   const far = farEnvoysOf(viewOf(session.pod));
   const way = await findWay({ ...settings, far }, session);
@@ -48,11 +49,29 @@ export async function drainPod(
     const check = () => readAgain(session);
     await check(); // the tunnel has nobody to tell
     using tunnel = await openTunnel(far, session, check);
-    return await drain(far.map(({ sidecar }) => throughTunnel(sidecar, tunnel.via)));
+    return await drainThrough(
+      far.map(({ sidecar }) => throughTunnel(sidecar, tunnel.via)),
+      words,
+      session,
+    );
   }
   const { text, code } = await runInEphemeral(call, settings, session);
   await writeOutput(text);
   return code;
+}
+
+/** Drains the sidecars of another pod, which are reached through a tunnel; `words` are flags of `ebb drain`. */
+async function drainThrough(
+  sidecars: readonly Sidecar[],
+  words: readonly string[],
+  { signal }: Session,
+): Promise<number> {
+  const { values } = readOperandCall(farDrainOptions, { args: words, env: {} });
+  const { drain: drainMs, minDrain: minMs, maxInFlight } = values;
+  const log = createLog(values, { env: {} });
+  log.info({ atMostMs: drainMs }, "draining");
+  const options = { totalMs: drainMs, boundMs: drainMs, minMs, maxInFlight, wereReady: false, log, signal };
+  return (await drainAll(sidecars, options)) ? EXIT.ok : EXIT.unavailable;
 }
 
 /**

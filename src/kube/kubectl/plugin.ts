@@ -1,30 +1,20 @@
-import type { CallContext, readOperandCall } from "../../core/cli/call.ts";
-import type { reaperOptions } from "../../core/cli/cluster/reaper-options.ts";
+import { type CallContext, readOperandCall, UnknownFlags } from "../../core/cli/call.ts";
+import { reaperOptions } from "../../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags } from "../../core/cli/short-flags.ts";
 import { nearest } from "../../core/cli/suggestion.ts";
-import { type Completer, completionOf } from "../../core/kubectl/completion.ts";
-import {
-  clusterOptionsOf,
-  farDrainOptions,
-  type PodOptions,
-  pluginShort,
-  podNameIn,
-  podOptionsOf,
-  translate,
-} from "../../core/kubectl/options.ts";
-import { doctorHelp, listCommands, type PluginHelp, podCommandsOf, reapHelp } from "../../core/kubectl/pod-commands.ts";
+import { completionOf } from "../../core/kubectl/completion.ts";
+import { clusterOptionsOf, pluginShort, podNameIn, podOptions, translate } from "../../core/kubectl/options.ts";
+import { doctorHelp, listCommands, type PluginHelp, podCommands, reapHelp } from "../../core/kubectl/pod-commands.ts";
 import { usableMethods } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import type { DrainOptions } from "../../system/envoy/drain.ts";
-import type { createLog } from "../../system/output/log.ts";
+import { createLog } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { onStop } from "../../system/process/stop.ts";
 import { ApiError, isConflict, isTransient } from "../api/api-error.ts";
 import { drainPod, explainPod, quitPod } from "./end.ts";
 import { completeNames } from "./names.ts";
 import { type Around, type ClusterSettings, openPod, openSession, type PodSession } from "./session.ts";
-import { type Asker, listPods, showPod } from "./status.ts";
+import { listPods, showPod } from "./status.ts";
 
 /** A call of one of the plugin's commands: an Invocation (command.ts). */
 export interface PluginCall extends CallContext {
@@ -35,17 +25,6 @@ export interface PluginCall extends CallContext {
 /** A command of the plugin, or of ebb. */
 export interface PluginCommand extends PluginHelp {
   main(call: PluginCall): Promise<number>;
-}
-
-/** What the plugin shares with ebb's other commands: the caller's, because it would be in the executable twice. */
-export interface Shared extends Completer {
-  readonly reaperOptions: typeof reaperOptions;
-  readonly readOperandCall: typeof readOperandCall;
-  readonly createLog: typeof createLog;
-  readonly drainAll: (sidecars: readonly Sidecar[], options: DrainOptions) => Promise<boolean>;
-  readonly asker: Asker;
-  /** ebb's commands by name. */
-  readonly commands: Readonly<Record<string, PluginCommand>>;
 }
 
 /** kubectl's plugin. */
@@ -60,9 +39,11 @@ export interface Plugin {
 
 const NAMES_MS = 3000;
 
-/** Creates kubectl's plugin. `name` is what users type for it. */
-export function createPlugin(name: string, shared: Shared): Plugin {
-  const commands = { ...commandsOfPods(shared), ...commandsOfCluster(shared) };
+type Commands = Readonly<Record<string, PluginCommand>>;
+
+/** Creates kubectl's plugin. `name` is what users type for it, `ebbs` are ebb's commands by name. */
+export function createPlugin(name: string, ebbs: Commands): Plugin {
+  const commands = { ...commandsOfPods, ...commandsOfCluster(ebbs) };
   return {
     help: listCommands(name, commands),
     command(word) {
@@ -76,10 +57,10 @@ export function createPlugin(name: string, shared: Shared): Plugin {
       throw new Failure(EXIT.usage, `${word}: no such command; ${hint}`);
     },
     async complete(words, env) {
-      const asked = completionOf(words, commands, shared);
+      const asked = completionOf(words, commands);
       if (asked.kind === "lines") return asked.text;
       try {
-        return await completeNames(asked, { ...quietly(env, shared), signal: AbortSignal.timeout(NAMES_MS) });
+        return await completeNames(asked, { ...quietly(env), signal: AbortSignal.timeout(NAMES_MS) });
       } catch {
         return ":4\n";
       }
@@ -87,20 +68,18 @@ export function createPlugin(name: string, shared: Shared): Plugin {
   };
 }
 
-function quietly(env: CallContext["env"], { createLog }: Shared): Around {
+function quietly(env: CallContext["env"]): Around {
   const log = createLog({ logLevel: "error", logFormat: "text", quiet: true }, { env: {} });
   return { env, log, signal: new AbortController().signal };
 }
 
 /** Returns `reap`, `doctor` and `inject`: ebb's own commands with kubectl's flags, in one namespace without -A. */
-function commandsOfCluster(shared: Shared) {
-  const { reaper, doctor, inject } = shared.commands as Readonly<Record<string, PluginCommand>> &
-    Record<"reaper" | "doctor" | "inject", PluginCommand>;
+function commandsOfCluster(ebbs: Commands) {
+  const { reaper, doctor, inject } = ebbs as Commands & Record<"reaper" | "doctor" | "inject", PluginCommand>;
   const scoped = (command: PluginCommand, fixed: readonly string[]): PluginCommand => ({
     ...command,
-    options: clusterOptionsOf(command.options as typeof shared.reaperOptions),
-    main: async (call) =>
-      await command.main({ ...call, args: [...fixed, ...(await scopedArgs(command, call, shared))] }),
+    options: clusterOptionsOf(command.options as typeof reaperOptions),
+    main: async (call) => await command.main({ ...call, args: [...fixed, ...(await scopedArgs(command, call))] }),
   });
   return {
     reap: scoped({ ...reaper, ...reapHelp, options: optionsOfReap(reaper.options) }, ["--once"]),
@@ -115,99 +94,79 @@ function optionsOfReap(all: PluginCommand["options"]): PluginCommand["options"] 
   return options;
 }
 
-async function scopedArgs(
-  { options }: PluginCommand,
-  { args, env }: PluginCall,
-  shared: Shared,
-): Promise<readonly string[]> {
+async function scopedArgs({ options }: PluginCommand, { args, env }: PluginCall): Promise<readonly string[]> {
   const call = translate(expandShortFlags(args, pluginShort));
   if (call.namespace !== "current") return call.args;
-  const { kubeconfig, context } = shared.reaperOptions;
-  const { values } = shared.readOperandCall({ ...options, kubeconfig, context }, { args: call.args, env });
-  const { namespace } = await openSession({ ...values, namespace: undefined }, quietly(env, shared));
+  const { kubeconfig, context } = reaperOptions;
+  const { values } = readOperandCall({ ...options, kubeconfig, context }, { args: call.args, env });
+  const { namespace } = await openSession({ ...values, namespace: undefined }, quietly(env));
   return ["--namespace", namespace, ...call.args];
 }
 
-function commandsOfPods(shared: Shared): Readonly<Record<keyof PodOptions, PluginCommand>> {
-  const options = podOptionsOf(shared.reaperOptions);
-  const help = podCommandsOf(options);
-  const read = <K extends keyof PodOptions>(name: K, { args, env }: PluginCall) => {
-    try {
-      return shared.readOperandCall(options[name], { args: expandShortFlags(args, pluginShort), env });
-    } catch (error) {
-      if (!(error instanceof Error && error.message.includes("unknown flag")) || name === "why") throw error;
-      throw new Failure(
-        EXIT.usage,
-        `${error.message}; flags of the ebb in the pod come after --: kubectl ebb ${name} POD -- FLAG`,
-      );
-    }
-  };
-  return {
-    status: {
-      ...help.status,
-      async main(call) {
-        const { values: settings, operands, command: words } = read("status", call);
-        const work = { settings, asker: shared.asker };
-        if (operands.length === 0 && words.length === 0)
-          return await untilStopped(call, shared, async (one) =>
-            listPods({ ...work, ...(await openSession(settings, one)) }),
-          );
-        if (settings.allNamespaces || settings.selector !== undefined)
-          throw new Failure(EXIT.usage, "POD: expected none with --all-namespaces or --selector");
-        return await withPod({ ...call, operands, settings }, shared, (pod) => showPod(words, { ...pod, ...work }));
-      },
+const commandsOfPods: Readonly<Record<keyof typeof podOptions, PluginCommand>> = {
+  status: {
+    ...podCommands.status,
+    async main(call) {
+      const { values: settings, operands, command: words } = read("status", call);
+      if (operands.length === 0 && words.length === 0)
+        return await untilStopped(call, async (one) => listPods({ settings, ...(await openSession(settings, one)) }));
+      if (settings.allNamespaces || settings.selector !== undefined)
+        throw new Failure(EXIT.usage, "POD: expected none with --all-namespaces or --selector");
+      return await withPod({ ...call, operands, settings }, (pod) => showPod(words, { ...pod, settings }));
     },
-    drain: {
-      ...help.drain,
-      async main(call) {
-        const { values: settings, operands, command: words } = read("drain", call);
-        return await withPod({ ...call, operands, settings }, shared, (pod) => {
-          const drain = (sidecars: readonly Sidecar[]) => drainThrough(sidecars, words, { ...pod, shared });
-          return drainPod(words, { ...pod, settings, drain });
-        });
-      },
+  },
+  drain: {
+    ...podCommands.drain,
+    async main(call) {
+      const { values: settings, operands, command: words } = read("drain", call);
+      return await withPod({ ...call, operands, settings }, (pod) => drainPod(words, { ...pod, settings }));
     },
-    quit: {
-      ...help.quit,
-      async main(call) {
-        const { values: settings, origins, operands, command: words } = read("quit", call);
-        const methods = usableMethods(settings, origins.methods !== "default");
-        return await withPod({ ...call, operands, settings }, shared, (pod) =>
-          quitPod(words, { ...pod, settings, methods }),
-        );
-      },
+  },
+  quit: {
+    ...podCommands.quit,
+    async main(call) {
+      const { values: settings, origins, operands, command: words } = read("quit", call);
+      const methods = usableMethods(settings, origins.methods !== "default");
+      return await withPod({ ...call, operands, settings }, (pod) => quitPod(words, { ...pod, settings, methods }));
     },
-    why: {
-      ...help.why,
-      async main(call) {
-        const { values: settings, origins, operands: names, command } = read("why", call);
-        const operands = [...names, ...command];
-        const methods = usableMethods(settings, origins.methods !== "default");
-        return await withPod({ ...call, operands, settings }, shared, (pod) =>
-          explainPod({ ...pod, settings, methods }),
-        );
-      },
+  },
+  why: {
+    ...podCommands.why,
+    async main(call) {
+      const { values: settings, origins, operands: names, command } = read("why", call);
+      const operands = [...names, ...command];
+      const methods = usableMethods(settings, origins.methods !== "default");
+      return await withPod({ ...call, operands, settings }, (pod) => explainPod({ ...pod, settings, methods }));
     },
-  };
+  },
+};
+
+/** Reads a call of a command. @throws Failure(64) if it is not valid */
+function read<K extends keyof typeof podOptions>(name: K, { args, env }: PluginCall) {
+  try {
+    return readOperandCall(podOptions[name], { args: expandShortFlags(args, pluginShort), env });
+  } catch (error) {
+    if (!(error instanceof UnknownFlags) || name === "why") throw error;
+    throw new Failure(
+      EXIT.usage,
+      `${error.message}; flags of the ebb in the pod come after --: kubectl ebb ${name} POD -- FLAG`,
+    );
+  }
 }
 
 type PodCall = PluginCall & { readonly operands: readonly string[]; readonly settings: ClusterSettings };
 
 /** Does something with the pod that the operands name. */
-async function withPod(call: PodCall, shared: Shared, work: (pod: PodSession) => Promise<number>): Promise<number> {
+async function withPod(call: PodCall, work: (pod: PodSession) => Promise<number>): Promise<number> {
   const name = podNameIn(call.operands);
-  return await untilStopped(call, shared, async (around) => await work(await openPod(name, call.settings, around)));
+  return await untilStopped(call, async (around) => await work(await openPod(name, call.settings, around)));
 }
 
 /**
  * Resolves with what `work` resolves with, or with 128+n if stop signal n ends it. Rejects with Failure(69) if the API
  * server fails.
  */
-async function untilStopped(
-  { env, signals }: PluginCall,
-  { createLog }: Shared,
-  work: (around: Around) => Promise<number>,
-): Promise<number> {
+async function untilStopped({ env, signals }: PluginCall, work: (around: Around) => Promise<number>): Promise<number> {
   const stop = new AbortController();
   let stoppedBy = 0;
   onStop(signals, (signal) => {
@@ -231,18 +190,4 @@ function remedyFor(error: ApiError): string {
   if (error.status === 401) return "; renew the kubeconfig's credentials";
   if (error.status === 403) return "; ask an administrator to allow it";
   return isTransient(error) || isConflict(error) ? "; run it again" : "";
-}
-
-/** Drains the sidecars of another pod, which are reached through a tunnel; `args` are flags of `ebb drain`. */
-async function drainThrough(
-  sidecars: readonly Sidecar[],
-  args: readonly string[],
-  { signal, shared }: Around & { readonly shared: Shared },
-): Promise<number> {
-  const { values } = shared.readOperandCall(farDrainOptions, { args, env: {} });
-  const { drain: drainMs, minDrain: minMs, maxInFlight } = values;
-  const log = shared.createLog(values, { env: {} });
-  log.info({ atMostMs: drainMs }, "draining");
-  const options = { totalMs: drainMs, boundMs: drainMs, minMs, maxInFlight, wereReady: false, log, signal };
-  return (await shared.drainAll(sidecars, options)) ? EXIT.ok : EXIT.unavailable;
 }

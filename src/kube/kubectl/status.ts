@@ -7,10 +7,10 @@ import { selectionRules } from "../../core/reap/pod-rules.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { EXIT } from "../../core/run/exit.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import type { findingsOf } from "../../core/status/findings.ts";
-import type { SidecarStatus, Snapshot } from "../../core/status/snapshot.ts";
-import type { statusLines } from "../../core/status/text.ts";
+import { findingsOf } from "../../core/status/findings.ts";
+import type { Snapshot } from "../../core/status/snapshot.ts";
+import { statusLines } from "../../core/status/text.ts";
+import { statusOf } from "../../system/envoy/sidecar-status.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import { runInEphemeral } from "./ephemeral.ts";
@@ -34,17 +34,10 @@ interface PodStatus extends ReturnType<typeof summaryOf> {
   readonly status: Snapshot | null;
 }
 
-/** What asks sidecars for their state, and formats it: the caller's, because it would be in the executable twice. */
-export interface Asker {
-  readonly statusOf: (sidecar: Sidecar, withinMs: number, shown: Sidecar) => Promise<SidecarStatus>;
-  readonly findingsOf: typeof findingsOf;
-  readonly statusLines: typeof statusLines;
-}
-
 /** Prints the state of one pod, by the ebb in it if there is one. Resolves with the exit code, which may be that ebb's. */
 export async function showPod(
   words: readonly string[],
-  { settings, asker, ...session }: PodSession & { readonly settings: StatusSettings; readonly asker: Asker },
+  { settings, ...session }: PodSession & { readonly settings: StatusSettings },
 ): Promise<number> {
   const { pod, ref, log } = session;
   const far = farSidecarsOf(viewOf(pod));
@@ -67,13 +60,13 @@ export async function showPod(
     await show(isData ? snapshotIn(text) : null, [text.trimEnd()]);
     return code;
   }
-  const status = way.kind === "none" ? null : await askThrough(far, asker, session);
+  const status = way.kind === "none" ? null : await askThrough(far, session);
   if (way.kind === "none" && far.length > 0)
     log.warn(
       { pod: ref.name, reason: way.why },
       "cannot reach the pod's sidecars: --image allows an ephemeral container",
     );
-  await show(status, [...summaryLines(summaryOf(pod)), ...(status === null ? [] : ["", ...asker.statusLines(status)])]);
+  await show(status, [...summaryLines(summaryOf(pod)), ...(status === null ? [] : ["", ...statusLines(status)])]);
   return EXIT.ok;
 }
 
@@ -85,11 +78,7 @@ function snapshotIn(text: string): Snapshot | null {
 const REQUEST_MS = 5000;
 
 /** Asks sidecars through a tunnel. What only an ebb in the pod sees, sockets and processes, is null. */
-async function askThrough(
-  all: readonly FarSidecar[],
-  { statusOf, findingsOf }: Asker,
-  session: PodSession,
-): Promise<Snapshot> {
+async function askThrough(all: readonly FarSidecar[], session: PodSession): Promise<Snapshot> {
   using tunnel = await openTunnel(all, session);
   const time = new Date().toISOString();
   const sidecars = await Promise.all(

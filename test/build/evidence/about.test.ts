@@ -3,7 +3,6 @@ import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bunParts } from "../../../build/bundle/bun-parts.ts";
 import { bundledPackages } from "../../../build/bundle/bundled.ts";
-import { programs } from "../../../build/bundle/programs.ts";
 import type { Component } from "../../../build/evidence/components.ts";
 import { licenseText } from "../../../build/evidence/license-text.ts";
 import { muslVersion } from "../../../build/link/archives.ts";
@@ -12,10 +11,7 @@ import { temporaryFolder } from "../../harness.ts";
 const project = resolve(import.meta.dirname, "../../..");
 
 test("the npm packages of the bundle are those with code in it, whether it starts with them or loads them later", async () => {
-  const packages = await bundledPackages(
-    [join(project, "src", "main.ts"), ...programs],
-    join(project, "package-lock.json"),
-  );
+  const packages = await bundledPackages(join(project, "src", "main.ts"), join(project, "package-lock.json"));
   const names = packages.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(["@pinojs/redact", "p-retry", "pino", "prom-client", "yaml", "zod"]));
   expect(names.filter((name) => ["undici", "sonic-boom", "typescript", "bun"].includes(name))).toEqual([]);
@@ -34,7 +30,7 @@ test("what is imported, but not used, is not in the bundle", async () => {
   const entry = join(folder.path, "entry.ts");
   symlinkSync(join(project, "node_modules"), join(folder.path, "node_modules"));
   writeFileSync(entry, 'import retry from "p-retry"; import { string } from "zod/mini"; console.log(retry);');
-  const packages = await bundledPackages([entry], join(project, "package-lock.json"));
+  const packages = await bundledPackages(entry, join(project, "package-lock.json"));
   expect(packages.map(({ name }) => name)).toEqual(["is-network-error", "p-retry"]);
 });
 

@@ -1,17 +1,14 @@
 import { expect, test } from "bun:test";
-import { parseArguments } from "../../../src/core/cli/arguments.ts";
 import { reaperOptions } from "../../../src/core/cli/cluster/reaper-options.ts";
-import { complete } from "../../../src/core/cli/completion.ts";
 import { completionOf, nameLines } from "../../../src/core/kubectl/completion.ts";
-import { podOptionsOf } from "../../../src/core/kubectl/options.ts";
-import { podCommandsOf } from "../../../src/core/kubectl/pod-commands.ts";
+import { podCommands } from "../../../src/core/kubectl/pod-commands.ts";
 
 // What the commands of ebb itself propose: test/binary/commands/completion.test.ts.
 
 const reap = { summary: "reap", options: reaperOptions };
 const inject = { summary: "inject", options: {}, operands: "files" } as const;
-const commands = { ...podCommandsOf(podOptionsOf(reaperOptions)), reap, inject };
-const ask = (...words: readonly string[]) => completionOf(words, commands, { complete, parseArguments });
+const commands = { ...podCommands, reap, inject };
+const ask = (...words: readonly string[]) => completionOf(words, commands);
 const nowhere = { namespace: undefined, kubeconfig: undefined, context: undefined };
 
 test.each<[readonly string[], string]>([

@@ -1,13 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type ChildExit,
-  EXIT,
-  exitCodeOf,
-  exitMeanings,
-  Failure,
-  INJECT_EXIT,
-  isFailure,
-} from "../../../src/core/run/exit.ts";
+import { type ChildExit, EXIT, exitCodeOf, exitMeanings, Failure, INJECT_EXIT } from "../../../src/core/run/exit.ts";
 
 const everyCode = Array.from({ length: 256 }, (_, code) => code);
 
@@ -63,15 +55,4 @@ test("a failure keeps its exit code, its message and its cause", () => {
   const failure = new Failure(126, "cannot start app: permission denied", { cause });
   expect(failure).toBeInstanceOf(Error);
   expect(failure).toMatchObject({ exitCode: 126, message: "cannot start app: permission denied", cause });
-});
-
-test("a failure is known by its exit code, whichever bundle its class is of", () => {
-  expect(isFailure(new Failure(EXIT.usage, "--x: expected y"))).toBe(true);
-  expect(isFailure(Object.assign(new Error("bad"), { exitCode: 64 }))).toBe(true);
-  expect([new Error("bug"), new TypeError("bug"), { exitCode: 64 }, undefined].map(isFailure)).toEqual([
-    false,
-    false,
-    false,
-    false,
-  ]);
 });

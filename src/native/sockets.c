@@ -23,10 +23,10 @@ static int local_address(const char *place, int port, union address *address) {
   address->v4.sin_port = htons(port); /* sin6_port is at the same place */
   address->any.sa_family = AF_INET;
   if (inet_pton(AF_INET, place, &address->v4.sin_addr) == 1)
-    return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET ? (int)sizeof address->v4 : -EADDRNOTAVAIL;
+    return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET ? (int)sizeof address->v4 : -ENOTSUP;
   address->any.sa_family = AF_INET6;
-  if (inet_pton(AF_INET6, place, &address->v6.sin6_addr) != 1) return -EADDRNOTAVAIL;
-  return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr) ? (int)sizeof address->v6 : -EADDRNOTAVAIL;
+  if (inet_pton(AF_INET6, place, &address->v6.sin6_addr) != 1) return -ENOTSUP;
+  return IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr) ? (int)sizeof address->v6 : -ENOTSUP;
 }
 
 /* Linux answers a connection to loopback at once, gVisor within a tenth of this, in ms. */
@@ -42,8 +42,8 @@ static int pending_error(int descriptor) {
 
 /*
  * Tries connect(2), waits for at most 1 ms (ANSWER_MS), and closes the connection. Returns 0 if it is accepted;
- * -ECONNREFUSED without a listener; -EINPROGRESS, for a Unix socket -EAGAIN, if the listener's queue is full;
- * -EADDRNOTAVAIL for a place that would not answer at once.
+ * -ECONNREFUSED without a listener; -EINPROGRESS if packets are dropped, mostly because the listener's queue is full
+ * (for a Unix socket -EAGAIN); -ENOTSUP for a place that would not answer at once.
  */
 int ebb_check_connect(const char *place, int port) {
   union address address;

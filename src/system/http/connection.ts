@@ -2,6 +2,7 @@ import type { Socket, SocketHandler } from "bun";
 import { type Address, hostsToDial } from "../../core/base/address.ts";
 import { latin1 } from "./latin1.ts";
 import { closedWithin, lookupFailures, REFUSED, RequestFailed } from "./request-failed.ts";
+import { tcpCheck } from "./tcp-check.ts";
 
 /** Ends what a call has started: its `done` is not called any more. */
 export type Cancel = () => void;
@@ -19,19 +20,55 @@ export interface Connection {
   receive: (text: string, isEnd: boolean) => void;
 }
 
-/** Connects. For `localhost` tries both loopbacks; if neither accepts, fails as the first did. */
+/** How long an address has before the next one is tried beside it (RFC 8305, section 5). */
+const HEAD_START_MS = 250;
+
+/**
+ * Connects to the first of a host's addresses that accepts. Tries the next one when all before it have failed, or after
+ * 250 ms (`HEAD_START_MS`). If none accepts, fails as the first did; a refusal tells more than any other failure.
+ */
 export function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
   if (address.kind === "unix") return open({ unix: address.path }, done, pending);
   const { port } = address;
-  const [first = "", second] = hostsToDial(address.host);
-  if (second === undefined) return open({ hostname: first, port }, done, pending);
-  const trySecond = (outcome: Connection | RequestFailed): void => {
-    if (!(outcome instanceof RequestFailed)) return done(outcome);
-    const end = (other: Connection | RequestFailed) => done(other instanceof RequestFailed ? outcome : other);
-    cancel = open({ hostname: second, port }, end, pending);
+  const hosts = hostsToDial(address.host);
+  const attempts: Cancel[] = [];
+  let [next, underWay] = [0, 0];
+  let failure: RequestFailed | undefined;
+  let timer: Timer | undefined;
+  const cancel = (): void => {
+    clearTimeout(timer);
+    for (const end of attempts) end();
   };
-  let cancel = open({ hostname: first, port }, trySecond, pending);
-  return () => cancel();
+  const note = (failed: RequestFailed): void => {
+    if (failure === undefined || failed.kind === "refused") failure = failed;
+  };
+  const tryNext = (): void => {
+    clearTimeout(timer);
+    for (let hostname = hosts[next]; hostname !== undefined; hostname = hosts[next]) {
+      // a second loopback that refuses, or that this host does not have, needs no attempt
+      const state = next === 0 ? "open" : tcpCheck(hostname, port);
+      next += 1;
+      if (state === "refused") note(new RequestFailed("refused", REFUSED));
+      if (state !== "open" && state !== "silent") continue;
+      underWay += 1;
+      if (next < hosts.length) timer = setTimeout(tryNext, HEAD_START_MS);
+      attempts.push(open({ hostname, port }, take, pending));
+      return;
+    }
+  };
+  const take = (outcome: Connection | RequestFailed): void => {
+    if (outcome instanceof RequestFailed) {
+      underWay -= 1;
+      note(outcome);
+      tryNext();
+      if (underWay === 0 && failure !== undefined) done(failure);
+    } else {
+      cancel();
+      done(outcome);
+    }
+  };
+  tryNext();
+  return cancel;
 }
 
 type Where = { readonly unix: string } | { readonly hostname: string; readonly port: number };

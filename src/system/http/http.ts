@@ -28,10 +28,13 @@ export interface ClientOptions {
   readonly maxAnswer?: number | undefined;
   /** A counter that the client keeps up to date. */
   readonly pending?: Pending | undefined;
+  /** Called with the IP address of each connection that is made; for https, and for a Unix socket, it is not known. */
+  readonly onConnect?: ((ip: string) => void) | undefined;
 }
 
 /** Creates an HTTP/1.1 client without time limits. https goes by fetch. */
-export function createHttpClient({ maxAnswer = DEFAULT_MAX_ANSWER, pending }: ClientOptions = {}): HttpClient {
+export function createHttpClient(options: ClientOptions = {}): HttpClient {
+  const { maxAnswer = DEFAULT_MAX_ANSWER, pending, onConnect } = options;
   let idle: Connection | undefined;
   const encode = memoizeLast(encodeRequest);
   const park = (connection: Connection): void => {
@@ -58,8 +61,9 @@ export function createHttpClient({ maxAnswer = DEFAULT_MAX_ANSWER, pending }: Cl
     idle = undefined;
     if (kept !== undefined) return use(kept);
     const begin = (outcome: Connection | RequestFailed): void => {
-      if (outcome instanceof RequestFailed) done(outcome);
-      else cancel = use(outcome);
+      if (outcome instanceof RequestFailed) return done(outcome);
+      if (request.target.address.kind === "tcp") onConnect?.(outcome.socket.remoteAddress);
+      cancel = use(outcome);
     };
     let cancel = connect(request.target.address, begin, pending);
     return () => cancel();

@@ -1,5 +1,6 @@
 /** errno values of Linux (asm-generic/errno-base.h, errno.h), the same on x86-64 and arm64. */
 export const ERRNO = {
+  EPERM: 1,
   ENOENT: 2,
   ESRCH: 3,
   EINTR: 4,
@@ -15,7 +16,12 @@ export const ERRNO = {
   EPIPE: 32,
   ELIBBAD: 80,
   ENOTSUP: 95,
+  EAFNOSUPPORT: 97,
+  EADDRNOTAVAIL: 99,
+  ENETDOWN: 100,
+  ENETUNREACH: 101,
   ECONNREFUSED: 111,
+  EHOSTUNREACH: 113,
   EINPROGRESS: 115,
 } as const;
 

@@ -9,9 +9,9 @@ export interface Native {
   access(path: string, mode: number): number;
   /**
    * Tries connect(2), without waiting, at a loopback address (`127.0.0.1`, `::1`) or at the path of a Unix socket, and
-   * closes the connection. Returns 0 if it is accepted; -ECONNREFUSED without a listener; -EINPROGRESS, or -EAGAIN for
-   * a Unix socket, if the listener's queue is full; -EADDRNOTAVAIL for any other place,
-   * which would not answer at once.
+   * closes the connection. Returns 0 if it is accepted; -ECONNREFUSED without a listener; -EINPROGRESS if packets are
+   * dropped, mostly because the listener's queue is full (for a Unix socket -EAGAIN); -ENOTSUP for any other place, which
+   * would not answer at once.
    */
   checkConnect(place: string, port: number): number;
   /**

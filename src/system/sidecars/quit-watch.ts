@@ -28,6 +28,8 @@ export interface Quitting extends Quit {
   readonly over: AbortSignal;
   /** The request of the current attempt, which changes if the sidecar is asked elsewhere. */
   asked: QuitRequest;
+  /** The address that accepted its connection: of both loopbacks one, of a host name one of its addresses. */
+  acceptedAt: Address | undefined;
   /** When the current attempt began (performance.now()). */
   since: number;
 }
@@ -76,12 +78,12 @@ export function isAt(probe: OneProbe, address: Address): boolean {
 }
 
 /**
- * Resolves with true once the quit's address refuses connections, with false if the quit is over
+ * Resolves with true once the address that took the quit refuses connections, with false if the quit is over
  * first.
  */
-export async function watchItGo({ asked: { target }, over }: Quitting): Promise<boolean> {
+export async function watchItGo({ asked, acceptedAt = asked.target.address, over }: Quitting): Promise<boolean> {
   for (let waitMs = 1; !over.aborted; waitMs = Math.min(waitMs * 1.2, 25)) {
-    if (await isGone(target.address, over)) return true;
+    if (await isGone(acceptedAt, over)) return true;
     await Bun.sleep(waitMs);
   }
   return false;
@@ -138,18 +140,15 @@ export interface QuitReport {
 
 /**
  * Sends one request and resolves with its answer. Rejects with RequestFailed, or with the signal's reason if that is
- * aborted.
+ * aborted. `onConnect` gets the IP address that accepted the connection, as ClientOptions have it.
  */
-export type Ask = (request: HttpRequest, signal: AbortSignal) => Promise<HttpAnswer>;
+export type Ask = (request: HttpRequest, signal: AbortSignal, onConnect?: (ip: string) => void) => Promise<HttpAnswer>;
 
-/**
- * Sends one request over a connection of its own and resolves with the whole answer. Rejects with RequestFailed, or
- * with the signal's reason if that is aborted. Has no other time limit.
- */
-export async function askServer(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-  using client = createHttpClient();
+/** Is the Ask that sends, over a connection of its own. It has no time limit but the signal. */
+export const askServer: Ask = async (request, signal, onConnect) => {
+  using client = createHttpClient({ onConnect });
   return await client.request(request, signal);
-}
+};
 
 /** Returns the user's headers (`given`), and after them those of the quit's own that the user has not set. */
 export function headersOf({ headers: own = [] }: QuitRequest, given: readonly Header[]): HttpRequest["headers"] {

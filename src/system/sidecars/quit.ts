@@ -134,7 +134,8 @@ async function quitOne(one: Quit, options: QuitOptions): Promise<QuitOutcome> {
   const start = performance.now();
   const controller = new AbortController();
   const queue = createQueue<QuitEvent>();
-  const quitting: Quitting = { ...one, options, queue, over: controller.signal, asked: quit, since: start };
+  const attempt = { asked: quit, acceptedAt: undefined, since: start };
+  const quitting: Quitting = { ...one, ...attempt, options, queue, over: controller.signal };
   const policy = policyOf(one, options);
   const askedMs = () => performance.now() - quitting.since;
   const cancelBound = deadline(options.timeoutMs, () => queue.push({ kind: "bound", askedMs: askedMs() }));
@@ -208,12 +209,17 @@ function ask(quitting: Quitting, isElsewhere: boolean): void {
   // each attempt looks for the socket, which may come later than the quit
   const asked = sidecar.socket?.quitPath === undefined ? place : (locateAdmin(sidecar).quits[0] ?? place);
   quitting.asked = asked;
+  quitting.acceptedAt = undefined;
   quitting.since = performance.now();
   const { method, target } = asked;
   const headers = headersOf(asked, options.headers);
+  const { address } = target;
+  const onConnect = (host: string): void => {
+    if (address.kind === "tcp") quitting.acceptedAt = { ...address, host };
+  };
   follow(quitting, async () => {
     try {
-      const { status } = await (options.ask ?? askServer)({ method, target, headers }, over);
+      const { status } = await (options.ask ?? askServer)({ method, target, headers }, over, onConnect);
       return { kind: "answered", status };
     } catch (error) {
       if (error instanceof RequestFailed) return { kind: "failed", why: error.kind, message: error.message };

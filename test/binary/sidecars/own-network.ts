@@ -59,6 +59,10 @@ export interface NetworkOptions extends Omit<StartOptions, "through"> {
   readonly hosts?: Hosts;
   /** A shell command that runs beside ebb, whose path is `$1`. */
   readonly beside?: string;
+  /** A shell command that changes the network before the sidecars start. */
+  readonly change?: string;
+  /** A command that becomes ebb, whose path and arguments are put behind it. */
+  readonly via?: readonly string[];
 }
 
 /**
@@ -68,16 +72,16 @@ export interface NetworkOptions extends Omit<StartOptions, "through"> {
 export async function ebbBeside(
   sidecars: readonly Port[],
   args: readonly string[],
-  { hosts = "own", beside = ":", ...options }: NetworkOptions = {},
+  { hosts = "own", beside = ":", change = ":", via = [], ...options }: NetworkOptions = {},
 ): Promise<InNetwork> {
   using folder = temporaryFolder();
   const mount = hosts === "machine" ? "" : `mount --bind ${writeHosts(folder.path, hosts)} /etc/hosts || exit 99; `;
   const fifo = join(folder.path, "listening");
-  const script = `${mount}mkfifo ${fifo}; "$0" "$1" "$2" ${fifo} & read -r _ < ${fifo}; shift 2; (${beside}) & exec "$@"`;
+  const script = `${mount}${change} || exit 98; mkfifo ${fifo}; "$0" "$1" "$2" ${fifo} & read -r _ < ${fifo}; shift 2; (${beside}) & exec "$@"`;
   const program = join(import.meta.dirname, "../../stand-in/sidecars.ts");
   const through = [
     ...[...namespaces, childPath(), "loopback", "/bin/sh", "-c", script],
-    ...[process.execPath, program, JSON.stringify(sidecars)],
+    ...[process.execPath, program, JSON.stringify(sidecars), ...via],
   ];
   const ended = await ebb(args, { ...options, through });
   const requests = [...ended.stderr.matchAll(/^sidecar (.*)$/gm)].map(([, request]) => request as string);

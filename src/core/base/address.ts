@@ -2,7 +2,13 @@ import { redactQuery } from "./redact.ts";
 
 /** An address to connect to: a TCP port of a host (an IPv6 address stands without brackets), or a unix socket. */
 export type Address =
-  | { readonly kind: "tcp"; readonly host: string; readonly port: number }
+  | {
+      readonly kind: "tcp";
+      readonly host: string;
+      readonly port: number;
+      /** The IP addresses of a host that is a name, once it was looked up. */
+      readonly ips?: readonly string[];
+    }
   | { readonly kind: "unix"; readonly path: string };
 
 /** The target of an HTTP request: the address to connect to, and what goes into the request line and headers. */
@@ -104,19 +110,25 @@ export function originOf({ isSecure, authority }: HttpTarget): string {
 }
 
 /**
- * Returns the hosts to try, in order, to connect to `host`: 127.0.0.1 and ::1 for `localhost`, otherwise `host` alone.
+ * Returns the IP addresses to try, in order, to connect: 127.0.0.1 and ::1 for `localhost`. For a name that was not
+ * looked up it is the name.
  *
  * `localhost` is never looked up, because `scratch` images may have no /etc/hosts. It is both loopbacks, because the
  * Envoy admin of an IPv6-only pod listens on ::1 alone (istio#34358).
  */
-export function hostsToDial(host: string): readonly string[] {
-  return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
+export function hostsToDial({ host, ips }: Extract<Address, { kind: "tcp" }>): readonly string[] {
+  return ips ?? (host === "localhost" ? ["127.0.0.1", "::1"] : [host]);
 }
 
-/** Returns the host of an address if it is a name to look up: neither `localhost` nor an IP address. */
+/** Returns the host of an address if it is a name that is to be looked up: neither `localhost` nor an IP address. */
 export function nameIn(address: Address): string | undefined {
-  if (address.kind === "unix" || address.host === "localhost") return undefined;
-  return /^[\d.]+$|:/.test(address.host) ? undefined : address.host;
+  if (address.kind === "unix" || address.host === "localhost" || address.ips !== undefined) return undefined;
+  return isIp(address.host) ? undefined : address.host;
+}
+
+/** Reports whether a host is an IP address (or a form of IPv4 that inet_aton(3) takes), not a name. */
+export function isIp(host: string): boolean {
+  return /^[\d.]+$|:/.test(host);
 }
 
 /**

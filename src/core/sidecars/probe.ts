@@ -169,22 +169,36 @@ export function judgeStatus(answer: HttpAnswer): Verdict {
 /** The reason that `judgeStatus` gives for the answer of Envoy's /ready while its health checks are failed. */
 export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
 
-/** Returns the name that must be resolved before this probe's target can be asked, if there is one. */
+/** Returns the name that must be looked up before this probe's target can be asked, if there is one. */
 export function nameOf(probe: Probe): string | undefined {
   if (probe.kind === "http") return nameIn(probe.target.address);
   return probe.kind === "connect" ? nameIn(probe.address) : undefined;
 }
 
+/** Returns the probe at one IP address of its host, which is a name. */
+export function withIp(probe: Probe, ip: string): Probe {
+  const at = (address: Address): Address => (address.kind === "tcp" ? { ...address, ips: [ip] } : address);
+  if (probe.kind === "http") return { ...probe, target: { ...probe.target, address: at(probe.target.address) } };
+  return probe.kind === "connect" ? { ...probe, address: at(probe.address) } : probe;
+}
+
 /**
  * Returns the milliseconds to the next readiness attempt, by the milliseconds waited so far: 9 in the first 3 s, 24 in
  * the first minute, 249 after. With a late timer and the time to ask, ready is noticed within 10, 25 and 250 ms.
- * For a target by a name it is 249 from the first: with a pod's three search domains, each attempt asks the cluster's
- * DNS up to 16 questions (measured, Bun 1.4.3).
  */
-export function pollPeriodMs(waitedMs: number, isByName = false): number {
-  if (isByName) return 249;
+export function pollPeriodMs(waitedMs: number): number {
   if (waitedMs < 3000) return 9;
   return waitedMs < 60_000 ? 24 : 249;
+}
+
+/**
+ * Returns the milliseconds to the next look-up of a target's name, by the milliseconds waited so far: 250 in the first
+ * 5 s, 1000 in the first minute, 5000 after. By `random`, from 0 to 1, it is a fifth less or more: pods that start
+ * together do not stay together. In a pod with four search domains a look-up is ten questions to the cluster's DNS.
+ */
+export function lookUpPeriodMs(waitedMs: number, random: number): number {
+  const periodMs = waitedMs < 5000 ? 250 : waitedMs < 60_000 ? 1000 : 5000;
+  return periodMs * (0.8 + 0.4 * random);
 }
 
 /**

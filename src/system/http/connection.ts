@@ -1,7 +1,8 @@
 import type { Socket, SocketHandler } from "bun";
-import { type Address, hostsToDial } from "../../core/base/address.ts";
+import { type Address, hostsToDial, nameIn } from "../../core/base/address.ts";
 import { latin1 } from "./latin1.ts";
-import { closedWithin, lookupFailures, REFUSED, RequestFailed } from "./request-failed.ts";
+import { lookUp } from "./name-watch.ts";
+import { closedWithin, REFUSED, RequestFailed } from "./request-failed.ts";
 import { tcpCheck } from "./tcp-check.ts";
 
 /** Ends what a call has started: its `done` is not called any more. */
@@ -20,6 +21,31 @@ export interface Connection {
   receive: (text: string, isEnd: boolean) => void;
 }
 
+/** Connects. A host's name is looked up first. */
+export function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
+  if (address.kind === "unix") return open({ unix: address.path }, done, pending);
+  if (nameIn(address) === undefined) return connectToAny(address, done, pending);
+  let cancel = lookUpHost(address, (outcome) => {
+    if (outcome instanceof RequestFailed) done(outcome);
+    else cancel = connectToAny(outcome, done, pending);
+  });
+  return () => cancel();
+}
+
+export type TcpAddress = Extract<Address, { kind: "tcp" }>;
+
+/** Looks up the name that is the address's host. Calls `done` with the address and what the name was resolved to. */
+export function lookUpHost(address: TcpAddress, done: Done<TcpAddress>): Cancel {
+  let isOver = false;
+  const end: Done<TcpAddress> = (outcome) => {
+    if (!isOver) done(outcome);
+  };
+  lookUp(address.host).then((ips) => end({ ...address, ips }), end);
+  return () => {
+    isOver = true;
+  };
+}
+
 /** How long an address has before the next one is tried beside it (RFC 8305, section 5). */
 const HEAD_START_MS = 250;
 
@@ -27,10 +53,9 @@ const HEAD_START_MS = 250;
  * Connects to the first of a host's addresses that accepts. Tries the next one when all before it have failed, or after
  * 250 ms (`HEAD_START_MS`). If none accepts, fails as the first did; a refusal tells more than any other failure.
  */
-export function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
-  if (address.kind === "unix") return open({ unix: address.path }, done, pending);
+function connectToAny(address: TcpAddress, done: Done<Connection>, pending: Pending): Cancel {
   const { port } = address;
-  const hosts = hostsToDial(address.host);
+  const hosts = hostsToDial(address);
   const attempts: Cancel[] = [];
   let [next, underWay] = [0, 0];
   let failure: RequestFailed | undefined;
@@ -111,18 +136,9 @@ function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
 }
 
 function connectFailure(error: unknown): RequestFailed {
-  const code = (error as NodeJS.ErrnoException).code?.replace("DNS_", "");
+  const { code } = error as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED" || code === "ENOENT") return new RequestFailed("refused", REFUSED);
-  const reason = code === undefined ? String(error) : (lookupFailures[code] ?? `connection failed (${code})`);
-  return new RequestFailed("unreachable", reason);
-}
-
-/** Looks a name up as `connect` does. Calls `done` with undefined if it has an address, or with the reason why not. */
-export function lookUp(name: string, done: Done<undefined>): void {
-  Bun.dns.lookup(name, { backend: "libc" }).then(
-    () => done(undefined),
-    (error) => done(connectFailure(error)),
-  );
+  return new RequestFailed("unreachable", code === undefined ? String(error) : `connection failed (${code})`);
 }
 
 export interface HoldOptions {

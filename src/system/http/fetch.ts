@@ -1,11 +1,13 @@
-import { type HttpTarget, hostsToDial } from "../../core/base/address.ts";
+import { type HttpTarget, hostsToDial, nameIn } from "../../core/base/address.ts";
 import { formatHostPort } from "../../core/base/host-port.ts";
 import { excerpt, type Header, type HttpAnswer } from "../../core/base/http-framing.ts";
 import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
 import { deadline } from "../timer.ts";
+import { type Connection, connect, lookUpHost, promised, type TcpAddress } from "./connection.ts";
 import { latin1 } from "./latin1.ts";
-import { lookupFailures, REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
+import { REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
+import { tcpCheck } from "./tcp-check.ts";
 
 // undici's fetch, which is Bun's own, for what is off the start path: TLS, any URL, bodies of bytes. Every pod waits for
 // http.ts alone.
@@ -80,7 +82,7 @@ export async function fetchWhole(request: HttpRequest, options: WholeOptions): P
     };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw error instanceof RequestFailed ? error : failureOf(error, signal);
+    throw failureOf(error, signal);
   }
 }
 
@@ -109,25 +111,46 @@ function createLimit(ms: number): Limit {
   };
 }
 
-/** Tries both loopbacks for `localhost`. Over TLS the name stays, because the certificate has to have it. */
+/** Tries both loopbacks for `localhost`, and of other names the address that accepts a connection first. */
 async function fetchFromAny(request: StreamedRequest, signal: AbortSignal): Promise<Response> {
-  const { address, isSecure } = request.target;
-  const [first, second] = address.kind === "tcp" && !isSecure ? hostsToDial(address.host) : [];
-  if (second === undefined) return fetchFrom(request, first, signal);
-  try {
-    return await fetchFrom(request, first, signal);
-  } catch (error) {
-    if (!notThere.includes(codeOf(error))) throw error;
-    return await fetchFrom(request, second, signal).catch((other) => {
-      throw notThere.includes(codeOf(other)) ? error : other;
-    });
+  const { address } = request.target;
+  if (address.kind === "unix") return fetchFrom(request, undefined, signal);
+  const { host, port } = address;
+  const hosts = host === "localhost" ? hostsToDial(address) : [await ipOf(address, signal)];
+  let failure: unknown;
+  for (const [at, ip] of hosts.entries()) {
+    const state = at === 0 ? "open" : tcpCheck(ip, port);
+    if (state === "refused") failure = new RequestFailed("refused", REFUSED);
+    if (state !== "open" && state !== "silent") continue;
+    try {
+      return await fetchFrom(request, ip, signal);
+    } catch (error) {
+      if (!notThere.includes(codeOf(error))) throw error;
+      failure ??= error;
+    }
   }
+  throw failure;
 }
 
-async function fetchFrom(request: StreamedRequest, host: string | undefined, signal: AbortSignal): Promise<Response> {
+/** Resolves with an IP address of the host: of several with the first that accepts, because fetch is given one. */
+async function ipOf(address: TcpAddress, signal: AbortSignal): Promise<string> {
+  const isName = nameIn(address) !== undefined;
+  const found = isName ? await promised<TcpAddress>(signal, (done) => lookUpHost(address, done)) : address;
+  const [ip = "", ...others] = hostsToDial(found);
+  if (others.length === 0) return ip;
+  const { socket } = await promised<Connection>(signal, (done) => connect(found, done));
+  const { remoteAddress } = socket; // it is gone with the connection
+  socket.end();
+  return remoteAddress;
+}
+
+/** Sends the request to an IP address of its host. Over TLS, the certificate must be the host's all the same. */
+async function fetchFrom(request: StreamedRequest, ip: string | undefined, signal: AbortSignal): Promise<Response> {
   const { fetch } = (await import("undici")) as unknown as { readonly fetch: typeof globalThis.fetch }; // few need it
   const { method, target, content } = request;
-  return fetch(urlOf(target, host), {
+  const { address } = target;
+  const isNamed = address.kind === "tcp" && target.isSecure && address.host !== ip;
+  return fetch(urlOf(target, ip), {
     method,
     headers: headersOf(request) as [string, string][],
     redirect: "manual",
@@ -135,7 +158,8 @@ async function fetchFrom(request: StreamedRequest, host: string | undefined, sig
     signal,
     timeout: false, // not Bun's own, of 5 minutes: the caller has a limit
     ...(content === undefined ? {} : { body: content }),
-    ...(target.address.kind === "unix" ? { unix: target.address.path } : {}),
+    ...(isNamed ? { tls: { serverName: address.host } } : {}),
+    ...(address.kind === "unix" ? { unix: address.path } : {}),
   });
 }
 
@@ -152,11 +176,9 @@ function headersOf({ target, headers }: StreamedRequest): readonly Header[] {
   return [...own.filter(([name]) => !given.has(name.toLowerCase())), ...headers];
 }
 
-function urlOf(target: HttpTarget, host: string | undefined): string {
-  const { address, path, isSecure, authority } = target;
-  if (address.kind === "unix") return `http://localhost${path}`;
-  if (isSecure || host === undefined) return `http${isSecure ? "s" : ""}://${authority}${path}`;
-  return `http://${formatHostPort(host, address.port)}${path}`;
+function urlOf({ address, path, isSecure }: HttpTarget, ip: string | undefined): string {
+  if (address.kind === "unix" || ip === undefined) return `http://localhost${path}`;
+  return `http${isSecure ? "s" : ""}://${formatHostPort(ip, address.port)}${path}`;
 }
 
 async function* piecesOf(response: Response, limit: Limit): AsyncGenerator<Uint8Array> {
@@ -175,6 +197,7 @@ async function* piecesOf(response: Response, limit: Limit): AsyncGenerator<Uint8
 
 function failureOf(error: unknown, signal: AbortSignal): RequestFailed {
   if (signal.aborted) return new RequestFailed("late", "no answer in time");
+  if (error instanceof RequestFailed) return error;
   const code = codeOf(error);
   if (code === "ECONNREFUSED") return new RequestFailed("refused", REFUSED);
   if (notThere.includes(code)) return new RequestFailed("unreachable", `connection failed (${code})`);
@@ -189,7 +212,6 @@ const notThere = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL"
 /** What Bun's codes mean. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: "no such socket",
-  ...lookupFailures,
   EPROTO: "the TLS handshake failed; does it speak TLS there?",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
   ECONNRESET: "the connection was closed before the answer was complete",

@@ -22,14 +22,11 @@ export class RequestFailed extends Error {
 /** The reason with which a request is `refused`. */
 export const REFUSED = "connection refused";
 
-/** The reason while a name is being looked up, and while no DNS server has answered. */
+/** The reason while a name is being looked up, and while no DNS server has answered without an error. */
 export const UNRESOLVED = "the host name is not resolved yet";
 
-/** What the codes of a lookup that failed mean. */
-export const lookupFailures: Readonly<Record<string, string>> = {
-  ENOTFOUND: "no such host",
-  EAI_AGAIN: UNRESOLVED,
-};
+/** The reason if a name has no address. */
+export const NO_HOST = "no such host";
 
 /** Formats why a connection does not count: `closed within 100ms: ...`. */
 export function closedWithin(ms: number): string {

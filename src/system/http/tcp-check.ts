@@ -18,7 +18,7 @@ export type TcpState = "open" | "refused" | "silent";
  */
 export function tcpCheckAt(address: Address): (() => TcpState) | undefined {
   if (address.kind === "unix") return undefined;
-  const hosts = hostsToDial(address.host);
+  const hosts = hostsToDial(address);
   return () => {
     let state: TcpState | undefined;
     for (const host of hosts) {

@@ -1,9 +1,10 @@
 import type { Address } from "../../core/base/address.ts";
-import { chooseJudge, maxAnswerOf, nameOf, type Probe, type Verdict } from "../../core/sidecars/probe.ts";
+import { chooseJudge, maxAnswerOf, nameOf, type Probe, type Verdict, withIp } from "../../core/sidecars/probe.ts";
 import { whyNotReady } from "../file.ts";
-import { holdConnection, lookUp, type Pending } from "../http/connection.ts";
+import { holdConnection, type Pending } from "../http/connection.ts";
 import { createHttpClient, type HttpClient } from "../http/http.ts";
-import { REFUSED, RequestFailed, UNRESOLVED } from "../http/request-failed.ts";
+import { watchName } from "../http/name-watch.ts";
+import { REFUSED, RequestFailed } from "../http/request-failed.ts";
 import { tcpCheckAt } from "../http/tcp-check.ts";
 
 /** The most attempts of one probe that are under way at the same time. */
@@ -30,11 +31,7 @@ export interface Prober extends Disposable {
 /** Creates a prober that makes attempts of the probe, one each time that `attempt` is called. */
 export function proberOf(probe: Probe): Prober {
   const name = nameOf(probe);
-  const prober = proberOfKind(probe);
-  return name === undefined ? prober : { ...prober, attempt: lookUpFirst(name, prober.attempt) };
-}
-
-function proberOfKind(probe: Probe): Prober {
+  if (name !== undefined) return proberByName(name, (ip) => proberOf(withIp(probe, ip)));
   switch (probe.kind) {
     case "any":
       return proberOfAny(probe.probes.map(proberOf));
@@ -107,7 +104,8 @@ function proberOfAny(probers: readonly Prober[]): Prober {
   const dispose = (): void => {
     for (const prober of probers) prober[Symbol.dispose]();
   };
-  return { attempt, [Symbol.dispose]: dispose };
+  const isDeciding = () => probers.some((prober) => prober.isDeciding?.());
+  return { attempt, isDeciding, [Symbol.dispose]: dispose };
 }
 
 /** Joins the reasons, each once. */
@@ -146,34 +144,66 @@ function tcpCheckFirst(address: Address, pending: Pending, attempt: Try): Try {
   };
 }
 
-/**
- * Looks the name up until it has an address, and only then makes attempts, which look it up again: an attempt does not
- * tell whether it waits for a DNS server or for the target.
- */
-function lookUpFirst(name: string, attempt: Try): Try {
-  let unresolved: Verdict = { ready: false, reason: UNRESOLVED };
-  let state: "unresolved" | "asked" | "resolved" = "unresolved";
-  return (done) => {
-    if (state === "resolved") return attempt(done);
-    if (state === "asked") {
-      done(unresolved);
-      return nothing;
-    }
-    state = "asked";
-    let isCancelled = false;
-    let cancel = nothing;
-    lookUp(name, (failure) => {
-      state = failure === undefined ? "resolved" : "unresolved";
-      if (failure !== undefined) unresolved = failed(failure);
-      if (isCancelled) return;
-      if (failure === undefined) cancel = attempt(done);
-      else done(unresolved);
+/** The most addresses of a name that are asked in one attempt; the next attempt asks the next ones. */
+const MOST_ADDRESSES = 4;
+
+/** For so long, in ms, a look-up may take before other attempts tell that there is no address yet. */
+const LOOK_UP_MS = 249;
+
+/** Creates a prober that asks at the addresses of a name, and is ready as soon as it is at one of them. */
+function proberByName(name: string, proberAt: (ip: string) => Prober): Prober {
+  const watch = watchName(name);
+  // an address keeps its prober, which counts the connections that hang, while the DNS moves and leaves out addresses
+  const known = new Map<string, Prober>();
+  let ips: readonly string[] = [];
+  let groups: readonly Prober[] = [];
+  let attempts = 0;
+  let isFirst = true;
+  let quietUntil = 0;
+
+  const follow = (found: readonly string[]): void => {
+    if (found === ips) return;
+    for (const [ip, prober] of known) if (!found.includes(ip)) prober[Symbol.dispose]();
+    for (const ip of found) if (!known.has(ip)) known.set(ip, proberAt(ip));
+    ips = found;
+    groups = groupsOf(found.map((ip) => known.get(ip) as Prober));
+  };
+  const askNow: Try = (done) => {
+    follow(watch.ips());
+    const group = groups[attempts++ % groups.length];
+    if (group !== undefined) return group.attempt(done);
+    done({ ready: false, reason: watch.reason() });
+    return nothing;
+  };
+  const attempt: Try = (done) => {
+    const lookUp = watch.lookUpIfDue() ?? (isFirst ? watch.underWay() : undefined);
+    isFirst = false;
+    if (lookUp === undefined || watch.ips().length > 0) return askNow(done);
+    quietUntil = performance.now() + LOOK_UP_MS;
+    let cancel: (() => void) | undefined = nothing;
+    void lookUp.then(() => {
+      quietUntil = 0;
+      if (cancel !== undefined) cancel = askNow(done);
     });
     return () => {
-      isCancelled = true;
-      cancel();
+      cancel?.();
+      cancel = undefined;
     };
   };
+  return {
+    attempt,
+    isDeciding: () => performance.now() < quietUntil || groups.some((group) => group.isDeciding?.()),
+    [Symbol.dispose]() {
+      for (const prober of known.values()) prober[Symbol.dispose]();
+    },
+  };
+}
+
+function groupsOf(probers: readonly Prober[]): readonly Prober[] {
+  const groups: Prober[] = [];
+  for (let at = 0; at < probers.length; at += MOST_ADDRESSES)
+    groups.push(proberOfAny(probers.slice(at, at + MOST_ADDRESSES)));
+  return groups;
 }
 
 function nothing(): void {

@@ -1,5 +1,5 @@
 import { formatDuration } from "../../core/base/duration.ts";
-import { attemptToEnd, nameOf, type Probe, pollPeriodMs, type Verdict } from "../../core/sidecars/probe.ts";
+import { attemptToEnd, type Probe, pollPeriodMs, type Verdict } from "../../core/sidecars/probe.ts";
 import { MAX_IN_FLIGHT, proberOf } from "./prober.ts";
 
 interface Attempt {
@@ -16,14 +16,13 @@ interface Attempt {
 export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason: string) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const prober = proberOf(probe);
-  const isByName = nameOf(probe) !== undefined;
   const start = performance.now();
   const attempts: Attempt[] = [];
   let timer: Timer | undefined;
 
   const launch = (): void => {
     const now = performance.now();
-    timer = setTimeout(launch, pollPeriodMs(now - start, isByName));
+    timer = setTimeout(launch, pollPeriodMs(now - start));
     if (prober.isDeciding?.() === true) return;
     if (endOneOf(attempts, now, start)) onNotReady("no answer");
     const attempt: Attempt = { since: now, cancel: () => undefined };

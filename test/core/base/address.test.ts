@@ -80,9 +80,9 @@ test.each([
 });
 
 test("localhost is both loopbacks, and any other host is itself", () => {
-  expect(hostsToDial("localhost")).toEqual(["127.0.0.1", "::1"]);
-  expect(hostsToDial("127.0.0.1")).toEqual(["127.0.0.1"]);
-  expect(hostsToDial("localhost.example")).toEqual(["localhost.example"]);
+  expect(hostsToDial({ kind: "tcp", host: "localhost", port: 1 })).toEqual(["127.0.0.1", "::1"]);
+  expect(hostsToDial({ kind: "tcp", host: "127.0.0.1", port: 1 })).toEqual(["127.0.0.1"]);
+  expect(hostsToDial({ kind: "tcp", host: "localhost.example", port: 1 })).toEqual(["localhost.example"]);
 });
 
 test.each([

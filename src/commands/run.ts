@@ -90,7 +90,8 @@ async function main(invocation: Invocation): Promise<number> {
 function listen(run: Run, policy: RunPolicy, signals: Signals): void {
   signals.subscribe((signal, { wasIgnored, isEarly }) => {
     if (signal === SIG.CONT && run.child !== undefined) run.child.isToStop = false; // even before its stop is read
-    const event: Event = { kind: "signal", signal, wasIgnored, isEarly };
+    const isTyped = signal === SIG.INT && (run.child?.terminal ?? -1) >= 0;
+    const event: Event = { kind: "signal", signal, wasIgnored, isEarly, isTyped };
     run.queue.push(event);
     run.log.debug({ signal: signalName(signal) }, "received a signal");
     if (run.child === undefined || run.exit !== undefined || !isMissedStop(event, policy)) return;

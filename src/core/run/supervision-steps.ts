@@ -16,8 +16,7 @@ export type State =
       readonly pid: number;
       /** The grace deadline: `spent` once it is over and the child's processes were killed. */
       readonly grace: "unset" | "armed" | "spent";
-      /** The stop signals that the child gets after the drain under way; or there is no drain yet, or no longer. */
-      readonly draining: "not yet" | "over" | readonly SignalNumber[];
+      readonly draining: "not yet" | Draining | "over";
       /** Whether a stop signal has come for it. */
       readonly isToEnd: boolean;
     }
@@ -27,8 +26,16 @@ export type State =
   | { readonly phase: "quitting"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
 
+/** A drain under way. */
+export interface Draining {
+  /** The stop signal that the child gets after it. */
+  readonly signal: SignalNumber;
+  /** Whether a repeat of that signal is still the same stop: container runtimes send it again (Kata, retries of CRI). */
+  readonly mergesRepeats: boolean;
+}
+
 /** The name of a deadline, by which an event of an earlier phase's deadline is recognised and ignored. */
-export type Deadline = "wait" | "grace" | "kill";
+export type Deadline = "wait" | "repeat" | "grace" | "kill";
 
 /** An event of the run, as `step` takes it. */
 export type Event =
@@ -54,6 +61,8 @@ export interface SignalEvent {
   readonly wasIgnored?: boolean;
   /** Arrived before the child started. Dropped unless it is a stop signal or ends a wait, since the child has no handler yet. */
   readonly isEarly?: boolean;
+  /** Whether it may be a Ctrl-C: INT, and ebb has a terminal. Then a repeat is meant as one. */
+  readonly isTyped?: boolean;
 }
 
 /** An action that the caller of `step` performs, in order. */

@@ -1,8 +1,18 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { childPath } from "../../compiled.ts";
-import { drainLineOf, type LogLine, lineOf, quitLineOf, type Started, startEbb, until } from "../../harness.ts";
+import {
+  drainLineOf,
+  ebbPath,
+  type LogLine,
+  lineOf,
+  quitLineOf,
+  type Started,
+  startEbb,
+  until,
+} from "../../harness.ts";
 import { type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
+import { startAtTerminal } from "./at-terminal.ts";
 
 setDefaultTimeout(20_000);
 
@@ -84,6 +94,58 @@ test.concurrent("the grace begins when the child gets its stop signal, not befor
   ];
   expect(messages(ended.log).filter((msg) => order.includes(msg))).toEqual(order);
   expect(ended.code).toBe(137);
+});
+
+/** Resolves once ebb has read so many signals; its log must be at debug. */
+function untilItHasRead({ stderr }: Started, count: number): Promise<boolean> {
+  return until("it has read the signals", () => stderr().split('"msg":"ebb: received a signal"').length > count);
+}
+
+test.concurrent("a repeat of the stop signal within 2 s is the same stop: the drain goes on, and the child gets one", async () => {
+  await using envoy = await startEnvoy();
+  envoy.stats = busy(1);
+  await using started = await startRun(envoy, [...quick, "--log-level", "debug"]);
+  for (const count of [1, 2, 3]) {
+    started.kill("SIGTERM");
+    await untilItHasRead(started, count);
+  }
+  await untilItCounts(started);
+  expect(started.stdout()).toBe("ready\n");
+  envoy.stats = idle;
+  const ended = await started.ended;
+  expect(ended.stdout).toBe("ready\n15\n");
+  expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "drained" });
+  expect(ended.code).toBe(0);
+});
+
+test.concurrent("a later repeat cuts the drain short, and not before 2 s", async () => {
+  await using envoy = await startEnvoy();
+  envoy.stats = busy(1);
+  await using started = await startRun(envoy, quick, {}, ["record", "12"]);
+  await until("the child has it", () => {
+    started.kill("SIGTERM");
+    return started.stdout().startsWith("ready\n15\n");
+  });
+  started.kill("SIGUSR2");
+  const ended = await started.ended;
+  expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
+  expect(drainLineOf(ended).tookMs).toBeGreaterThan(1900);
+  expect(ended.code).toBe(0);
+});
+
+test.concurrent("SIGINT twice at a terminal cuts it short at once: a person means the second one", async () => {
+  await using envoy = await startEnvoy();
+  envoy.stats = busy(1);
+  const flags = ["--admin", envoy.url, "--drain", "1h", "--min-drain", "1h", "--log-format", "json"];
+  const call = [ebbPath, "run", ...flags, "--", childPath(), "record", "2"].join(" ");
+  await using at = startAtTerminal("sh", "-c", `echo pid $$; exec ${call}`);
+  const [, pid] = await at.shows(/pid (\d+)\n/);
+  await at.shows("ready\n");
+  process.kill(Number(pid), "SIGINT");
+  await at.shows("draining before stopping the command");
+  process.kill(Number(pid), "SIGINT");
+  await at.shows('"outcome":"cut short"');
+  expect(await at.exited).toBe(0);
 });
 
 test.concurrent("a third stop signal is forwarded as each", async () => {

@@ -33,12 +33,19 @@ export const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 12, arbitrary: fc.constant({ kind: "read" } as const) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant("signal"), signal }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("signal"), signal, isEarly: fc.constant(true) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("signal"), signal: fc.constantFrom(15, 2), isTyped: fc.boolean() }),
+  },
   { weight: 3, arbitrary: fc.constant({ kind: "join" } as const) },
   { weight: 3, arbitrary: fc.constant({ kind: "become-ready" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "fail-wait" } as const) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-child"), code }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-orphan"), pid: fc.constantFrom(8, 9) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "grace", "kill") }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "repeat", "grace", "kill") }),
+  },
   { weight: 2, arbitrary: fc.constant({ kind: "end-drain" } as const) },
   { weight: 2, arbitrary: fc.constant({ kind: "end-group" } as const) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("decide"), isLast: fc.boolean() }) },
@@ -73,4 +80,12 @@ export const has = ({ actions }: Entry, kind: Action["kind"]): boolean =>
 export function stops(signal: number, { rewrite, stopSignals }: RunPolicy): boolean {
   const sent = rewrite.get(signal) ?? signal;
   return sent !== 0 && (stopSignals.includes(signal) || stopSignals.includes(sent));
+}
+
+/** Reports whether a signal is a repeat of the one that a drain under way holds, and so soon that it does not count. */
+export function isRepeat({ event, before }: Entry, policy: RunPolicy): boolean {
+  if (event?.kind !== "signal" || before?.phase !== "running" || typeof before.draining === "string") return false;
+  const { signal, mergesRepeats } = before.draining;
+  const isSame = stops(event.signal, policy) && signal === (policy.rewrite.get(event.signal) ?? event.signal);
+  return isSame && mergesRepeats && event.isTyped !== true;
 }

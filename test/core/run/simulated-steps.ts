@@ -21,7 +21,8 @@ export const usual: RunPolicy = {
 
 /**
  * A life by its steps, `EVENT` or `EVENT: ACTIONS`, as `eventOf` reads and `tell` writes them. It begins with the usual
- * wait, unless the first step is `begin: ACTIONS`. `starts` is that the wait ends, `runs` is that and the start.
+ * wait, unless the first step is `begin: ACTIONS`. `starts` is that the wait ends, `runs` is that and the start. A drain
+ * as the last of its actions is followed by the end of the time for repeats, unless that is spelt.
  */
 export type Life = readonly [title: string, steps: string, policy?: Partial<RunPolicy>];
 
@@ -29,13 +30,19 @@ export type Life = readonly [title: string, steps: string, policy?: Partial<RunP
 export function testLives(common: Partial<RunPolicy>, lives: readonly Life[]): void {
   const rows = lives.map(([title, steps, policy]) => [title, steps, { ...usual, ...common, ...policy }] as const);
   test.each(rows)("%s", (_, steps, policy) => {
-    const spelt = steps.replace("runs", "starts; started").replace("starts", "ready: disarm wait, start");
+    const spelt = steps
+      .replace("runs", "starts; started")
+      .replace("starts", "ready: disarm wait, start")
+      .replace(/(?<!-)\bdrain(?=;|$)/, "drain, arm repeat 2000; repeat over");
     const machine = { begin: () => begin(policy), step: (state: State, event: Event) => step(state, event, policy) };
     expectLife(machine, steps.startsWith("begin: ") ? spelt : `begin: arm wait 300000, wait; ${spelt}`, eventOf, tell);
   });
 }
 
-/** Reads `ready`, `wait over`, `exit 3`, `exit 3 of 8` (another process than the child), `killed 9`, `early TERM`. */
+/**
+ * Reads `ready`, `wait over`, `exit 3`, `exit 3 of 8` (another process than the child), `killed 9`, `early TERM`,
+ * `typed INT` (at a terminal).
+ */
 export function eventOf(text: string): Event {
   if (text.startsWith("decided")) return { kind: "decided", stay: text === "decided" ? undefined : text.slice(8) };
   const [first = "", second = "", , pid = 7] = text.split(" ");
@@ -43,6 +50,7 @@ export function eventOf(text: string): Event {
   if (first === "exit") return { kind: "reaped", pid: Number(pid), exit: { code: Number(second) } };
   if (first === "killed") return { kind: "reaped", pid: Number(pid), exit: { signal: Number(second) } };
   if (first === "early") return { kind: "signal", signal: numberOf(second), isEarly: true };
+  if (first === "typed") return { kind: "signal", signal: numberOf(second), isTyped: true };
   if (first === "ignored") return { kind: "signal", signal: numberOf(second), wasIgnored: true };
   return plain.find(({ kind }) => kind === text) ?? { kind: "signal", signal: numberOf(text) };
 }

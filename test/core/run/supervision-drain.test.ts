@@ -12,7 +12,7 @@ describe("where a stop signal drains first:", () => {
       "a second one cuts it short, and the child gets both, in order",
       "runs; TERM: drain; INT: cut-drain, forward 15, forward 2; drained",
     ],
-    ["the same one twice does so too", "runs; TERM: drain; TERM: cut-drain, forward 15, forward 15"],
+    ["the same one again, after 2 s, does so too", "runs; TERM: drain; TERM: cut-drain, forward 15, forward 15"],
     [
       "a third one is forwarded as it comes",
       "runs; TERM: drain; TERM: cut-drain, forward 15, forward 15; QUIT: forward 3",
@@ -58,9 +58,33 @@ describe("where a stop signal drains first:", () => {
     ],
     [
       "two that came while the child was started leave no time for it",
-      "starts; TERM; INT; started: drain, cut-drain, forward 15, forward 2",
+      "starts; TERM; INT; started: drain, arm repeat 2000, cut-drain, disarm repeat, forward 15, forward 2",
     ],
     ["one that ends the wait does not", "TERM: disarm wait, stop-waiting, quit; quit-done: exit 143"],
     ["the child's own end does not", "runs; exit 3: quit"],
+  ]);
+});
+
+describe("while it drains, a repeat within 2 s", () => {
+  const drains = "runs; TERM: drain, arm repeat 2000";
+
+  testLives({ drains: true }, [
+    ["is the same stop, and the child gets one", `${drains}; TERM; TERM; repeat over; drained: forward 15`],
+    ["does not count, a later one does", `${drains}; TERM; repeat over; TERM: cut-drain, forward 15, forward 15`],
+    ["is another stop if it is another signal", `${drains}; INT: cut-drain, disarm repeat, forward 15, forward 2`],
+    [
+      "is the same stop if it is the same by rewriting",
+      `${drains}; INT; repeat over`,
+      { rewrite: new Map([[INT, TERM]]) },
+    ],
+    ["is the same stop with INT, too", "runs; INT: drain, arm repeat 2000; INT; repeat over"],
+    [
+      "is meant, if it is typed at a terminal",
+      "runs; typed INT: drain, arm repeat 2000; typed INT: cut-drain, disarm repeat, forward 2, forward 2",
+    ],
+    ["of any other signal is forwarded", `${drains}; USR1: forward 10; USR1: forward 10; repeat over`],
+    ["is forwarded once the drain is over", `${drains}; drained: disarm repeat, forward 15; TERM: forward 15`],
+    ["leaves no deadline where the child ends", `${drains}; TERM; exit 3: cut-drain, disarm repeat, quit`],
+    ["is forwarded where there is no drain", "runs; TERM: forward 15; TERM: forward 15", { drains: false }],
   ]);
 });

@@ -3,7 +3,20 @@ import fc from "fast-check";
 import { forwarded } from "../../../src/core/run/signal.ts";
 import { step } from "../../../src/core/run/supervision.ts";
 import type { Event } from "../../../src/core/run/supervision-steps.ts";
-import { actionsOf, always, CHILD, code, forwards, has, move, policy, signal, start, stops } from "./generated-runs.ts";
+import {
+  actionsOf,
+  always,
+  CHILD,
+  code,
+  forwards,
+  has,
+  isRepeat,
+  move,
+  policy,
+  signal,
+  start,
+  stops,
+} from "./generated-runs.ts";
 import { type Entry, isOver, simulate } from "./simulated-run.ts";
 
 test("there is one drain at most: the first stop signal that is for the child begins it", () => {
@@ -30,7 +43,9 @@ test("what a drain holds reaches the child when that is over or cut short, and n
     else if (end?.event?.kind === "signal") expect(forwards(end)).toHaveLength(2);
     else expect(end?.hasChild).toBe(false);
     for (const entry of trace.slice(at + 1, trace.indexOf(end as Entry))) {
-      if (entry.event?.kind === "signal") expect(stops(entry.event.signal, policy)).toBe(false);
+      if (entry.event?.kind !== "signal" || !stops(entry.event.signal, policy)) continue;
+      expect(isRepeat(entry, policy)).toBe(true);
+      expect(entry.actions).toEqual([]);
     }
   });
 });
@@ -38,6 +53,15 @@ test("what a drain holds reaches the child when that is over or cut short, and n
 test("a drain is cut short at most once", () => {
   always((world) => {
     expect(actionsOf(world, "cut-drain").length).toBeLessThanOrEqual(actionsOf(world, "drain").length);
+  });
+});
+
+test("the time in which a repeat is the same stop begins once, with the drain", () => {
+  always(({ trace }) => {
+    for (const { actions } of trace) {
+      const arms = actions.filter((action) => action.kind === "arm" && action.deadline === "repeat");
+      expect(arms).toHaveLength(actions.filter(({ kind }) => kind === "drain").length);
+    }
   });
 });
 
@@ -56,7 +80,7 @@ test("no deadline outlives its phase", () => {
   const own = {
     waiting: ["wait"],
     starting: [],
-    running: ["grace", "kill"],
+    running: ["repeat", "grace", "kill"],
     "ending-group": ["grace"],
     deciding: [],
     quitting: [],
@@ -82,7 +106,8 @@ test("the grace begins once, with a stop signal that is forwarded or what the ch
     expect(arms.length).toBeLessThanOrEqual(hasGrace && mayBegin ? 1 : 0);
     expect(arms.map(({ ms }) => ms as number | undefined)).toEqual(arms.map(() => policy.graceMs));
     for (const entry of trace) {
-      if (has(entry, "arm") && !has(entry, "kill-all") && entry.hasChild) expect(forwards(entry)).not.toEqual([]);
+      const begins = entry.actions.some((action) => action.kind === "arm" && action.deadline === "grace");
+      if (begins && entry.hasChild) expect(forwards(entry)).not.toEqual([]);
     }
     const lived = trace.filter(({ before }) => before?.phase === "running" || before?.phase === "ending-group");
     const ended = lived.filter(({ event }) => event?.kind === "deadline" && event.of === "grace");
@@ -126,6 +151,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     { kind: "drained" },
     { kind: "group-gone" },
     { kind: "deadline", of: "wait" },
+    { kind: "deadline", of: "repeat" },
     { kind: "deadline", of: "grace" },
   ),
   fc.record({ kind: fc.constantFrom("wait-failed", "start-failed"), exitCode: code }),

@@ -129,6 +129,7 @@ describe("where the sidecars stay, nothing is waited for at the end:", () => {
 });
 
 describe("an event that does not belong to the phase changes nothing:", () => {
+  const held = { signal: 15, mergesRepeats: false };
   const names = "ready, wait-failed, started, start-failed, TERM, exit 0, wait over, grace over, drained, quit-done";
 
   test.each<[State, string]>([
@@ -137,7 +138,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     [{ phase: "running", pid: 7, grace: "unset", draining: "not yet", isToEnd: false }, "TERM, exit 0"],
     [{ phase: "running", pid: 7, grace: "armed", draining: "not yet", isToEnd: false }, "TERM, exit 0, grace over"],
     [{ phase: "running", pid: 7, grace: "spent", draining: "not yet", isToEnd: false }, "TERM, exit 0"],
-    [{ phase: "running", pid: 7, grace: "unset", draining: [15], isToEnd: false }, "TERM, exit 0, drained"],
+    [{ phase: "running", pid: 7, grace: "unset", draining: held, isToEnd: false }, "TERM, exit 0, drained"],
     [{ phase: "running", pid: 7, grace: "armed", draining: "over", isToEnd: false }, "TERM, exit 0, grace over"],
     [{ phase: "ending-group", exitCode: 3 }, "TERM, grace over"],
     [{ phase: "quitting", exitCode: 3 }, "quit-done"],

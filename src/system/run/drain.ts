@@ -54,37 +54,42 @@ const UNDO_MS = 2000;
  * Starts to undo the drain of a former container of this pod, if the sidecar is not ready for a `reason` that says
  * that it drains. Does nothing if no container before this one can have drained it.
  */
-export function undoDrain(run: Draining, sidecar: Sidecar, reason: string): void {
-  if (mayHaveDrained(run) && reason.includes(ENVOY_DRAINING)) startUndo(run, sidecar, false);
+export function undoDrain(run: Draining, noticed: Sidecar, reason: string): void {
+  if (!mayHaveDrained(run) || !reason.includes(ENVOY_DRAINING)) return;
+  const act = async (): Promise<void> => {
+    for (const sidecar of await knownSidecars(run, "drain")) {
+      if (sidecar.name !== noticed.name) continue;
+      if (isToRestart(sidecar, run.settings)) await restart(run, sidecar);
+      else await undo(run, sidecar);
+    }
+  };
+  // a restart: to drain, and twice for the quits
+  const limitMs = UNDO_MS + (isToRestart(noticed, run.settings) ? 3 * run.settings.quitTimeout : 0);
+  const undone = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), limitMs);
+  run.undoing = Promise.all([run.undoing, undone]);
 }
-
-/** Starts to undo the drains of a former container at sidecars whose readiness does not tell that they drain. */
-export function undoUnseenDrains(run: Draining): void {
-  if (!mayHaveDrained(run)) return;
-  for (const sidecar of run.wait?.here()?.sidecars ?? []) if (isUnseen(sidecar)) startUndo(run, sidecar, true);
-}
-
-function isUnseen({ name }: Sidecar): boolean {
-  return name !== "custom" && kindOf(name).staysReady === true;
-}
-
-/** The time that an Envoy has to say whether it drains, before the command starts: on loopback it answers at once. */
-const LOOK_MS = 250;
 
 /**
- * Restarts the sidecars whose readiness does not tell that they drain, if a former container has drained them and the
- * kubelet restarts them. Resolves with whether it has restarted one: then they are to be waited for again.
+ * Undoes the drains of a former container at sidecars whose readiness does not tell that they drain. Resolves with
+ * whether it has restarted one: then they are to be waited for, and looked at, again.
  */
-export async function restartUnseen(run: Draining): Promise<boolean> {
-  const mayBe = (sidecar: Sidecar) => isUnseen(sidecar) && isToRestart(sidecar, run.settings);
-  if (run.wait?.here()?.sidecars.some(mayBe) !== true) return false;
+export async function undoUnseenDrains(run: Draining): Promise<boolean> {
+  const isUnseen = ({ name }: Sidecar) => name !== "custom" && kindOf(name).staysReady === true;
+  if (!mayHaveDrained(run) || run.wait?.here()?.sidecars.some(isUnseen) !== true) return false;
   const { isDraining } = await import("../envoy/undo-drain.ts");
   let hasRestarted = false;
   for (const sidecar of await knownSidecars(run, "drain")) {
-    if (!mayBe(sidecar) || (await Promise.race([isDraining(sidecar), Bun.sleep(LOOK_MS)])) !== true) continue;
-    hasRestarted = (await restart(run, sidecar)) || hasRestarted;
+    if (!isUnseen(sidecar) || !(await isDraining(sidecar))) continue;
+    const isOnce = isToRestart(sidecar, run.settings) && !run.restarted.has(sidecar.name);
+    if (isOnce && (await restart(run, sidecar))) hasRestarted = true;
+    else if (!isOnce) await undo(run, sidecar);
   }
   return hasRestarted;
+}
+
+async function undo({ log }: Draining, sidecar: Sidecar): Promise<void> {
+  const { undoDrain } = await import("../envoy/undo-drain.ts");
+  await undoDrain(sidecar, log);
 }
 
 /**
@@ -95,27 +100,12 @@ function mayHaveDrained({ shutdown, settings }: Draining): boolean {
   return shutdown.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
 }
 
-function startUndo(run: Draining, noticed: Sidecar, hasStarted: boolean): void {
-  const isRestart = !hasStarted && isToRestart(noticed, run.settings);
-  const act = async (): Promise<void> => {
-    const { isDraining, undoDrain: undo } = await import("../envoy/undo-drain.ts");
-    for (const sidecar of await knownSidecars(run, "drain")) {
-      if (sidecar.name !== noticed.name || (hasStarted && !(await isDraining(sidecar)))) continue;
-      if (isRestart) await restart(run, sidecar);
-      else await undo(sidecar, run.log);
-    }
-  };
-  // a restart: to drain, and twice for the quits
-  const limitMs = UNDO_MS + (isRestart ? 3 * run.settings.quitTimeout : 0);
-  const undone = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), limitMs);
-  run.undoing = Promise.all([run.undoing, undone]);
-}
-
 /**
  * Tells a drained sidecar to quit, once nothing of the pod's other containers is in flight or `--quit-timeout` is over.
  * If it does not, undoes what can be undone. Resolves with whether it has.
  */
-async function restart({ settings, log, stopWaiting, restarted }: Draining, sidecar: Sidecar): Promise<boolean> {
+async function restart(run: Draining, sidecar: Sidecar): Promise<boolean> {
+  const { settings, log, stopWaiting, restarted } = run;
   if (restarted.has(sidecar.name)) return false;
   restarted.add(sidecar.name);
   const { quitTimeout: timeoutMs, maxInFlight, header: headers } = settings;
@@ -129,7 +119,6 @@ async function restart({ settings, log, stopWaiting, restarted }: Draining, side
   const reports = await quitAll([{ ...sidecar, quits }], { timeoutMs, headers, wereReady: true });
   for (const report of reports) logQuit(log, "warn", report);
   if (reports.every(({ ok }) => ok)) return true;
-  const { undoDrain: undo } = await import("../envoy/undo-drain.ts");
-  await undo(sidecar, log);
+  await undo(run, sidecar);
   return false;
 }

@@ -14,7 +14,7 @@ import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
 import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.ts";
 import { rehearseQuit } from "../sidecars/quit-rehearsal.ts";
 import { startWait } from "../sidecars/waiting.ts";
-import { drainSidecars, restartUnseen, undoDrain, undoUnseenDrains } from "./drain.ts";
+import { drainSidecars, undoDrain, undoUnseenDrains } from "./drain.ts";
 import { quitSidecars } from "./quit.ts";
 import type { Run } from "./run.ts";
 import { waitedFor } from "./sidecars.ts";
@@ -97,9 +97,16 @@ function wait(run: Run): void {
     run.wait = startWait({ settings, targets: [], lookMs: settings.detectTimeout, env, log, signal, onNotReady });
     return run.wait.done;
   };
-  const done = untilReady().then(async () => {
-    if (!signal.aborted && (await restartUnseen(run))) await untilReady();
-  });
+  const work = async (): Promise<void> => {
+    await untilReady();
+    run.deadlines.disarm("wait"); // the sidecars are ready: to look at them is no wait
+    while (!signal.aborted && (await undoUnseenDrains(run)) && !signal.aborted) {
+      arm(run, "wait", settings.waitTimeout);
+      await untilReady();
+      run.deadlines.disarm("wait");
+    }
+  };
+  const done = work();
   const endLive = keepLive((waitedMs) => run.wait?.line(waitedMs) ?? "", A_SECOND);
   signal.addEventListener("abort", endLive, { once: true });
   done.then(
@@ -136,7 +143,6 @@ function start(run: Run): void {
     setUncaughtHandler((error) => logBug(run.log, error, "an uncaught error"));
     giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
-    undoUnseenDrains(run);
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
     if (run.child !== undefined) return logBug(run.log, error, "the start went wrong");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { envoyVersion } from "../../../build/setup/envoy.mjs";
-import { quitLineOf, temporaryFolder, until } from "../../harness.ts";
+import { ebbPath, quitLineOf, temporaryFolder } from "../../harness.ts";
 import { drainTests, startPair } from "../drain.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
@@ -17,7 +17,7 @@ lifeTests(istio);
 drainTests(istio);
 factTests(istio, { 404: "POST 15020/nothing", 405: "GET 15020/quitquitquit" });
 
-test("what a container before this one has drained passes its health checks again, though Istio has said ready all the time", async () => {
+test("what a container before this one has drained passes its health checks before the app starts, though Istio has said ready all the time", async () => {
   await using pod = await startPod();
   await startReady(istio, pod);
   const drained = await run(pod, ["drain", "--sidecar", "istio", "--min-drain", "100ms"]);
@@ -28,8 +28,12 @@ test("what a container before this one has drained passes its health checks agai
     (await pod.request("15020/healthz/ready"))?.status,
   ];
   expect(await readiness()).toEqual([503, 200, 200]);
-  await using again = pod.startEbb(["run", "--restart-policy", "Always", "--quit-on", "never", "--", "sleep", "60"]);
-  await until("ebb has taken the drain back", () => again.stderr().includes("Envoy drains for a former container"));
+  const asks = [ebbPath, "request", "http://localhost:15000/ready"];
+  const again = await run(pod, ["run", "--restart-policy", "Always", "--quit-on", "never", "--", ...asks]);
+  expect(again.stdout).toBe("LIVE\n");
+  const order = ["Envoy drains for a former container: made its health checks pass again", "started the command"];
+  const said = again.log.map(({ msg }) => msg.replace("ebb: ", ""));
+  expect(said.filter((msg) => order.includes(msg))).toEqual(order);
   expect(await readiness()).toEqual([200, 200, 200]);
 });
 

@@ -12,11 +12,7 @@ const OTHER = 8082;
 const SECOND = 8090;
 
 const second = { ...inbound, name: "second", port: SECOND, httpPort: OTHER };
-const envoy = envoySidecar({ upstreamPort: WEB, listeners: [inbound, second] });
-const { configMap, volume } = envoy;
-/** As Istio has them: the whole of a drain's clients are told at once. */
-const flags = ["--drain-time-s", "45", "--drain-strategy", "immediate"];
-const container = { ...envoy.container, args: [...(envoy.container.args ?? []), ...flags] };
+const { configMap, volume, container } = envoySidecar({ upstreamPort: WEB, listeners: [inbound, second] });
 const probe = (port: number) => ({ readinessProbe: { httpGet: { path: "/", port }, periodSeconds: 1, ...patience } });
 const app = (name: string, port: number, through: number) => ({
   ...programs.container(name, "server.ts", "127.0.0.1", `${port}`),

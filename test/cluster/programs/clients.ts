@@ -1,27 +1,23 @@
 // bun clients.ts HOST PORT [MS] runs clients of a Service. Each sends one request after the other, which takes 0 to 300
 // ms: some clients keep their connection, with or without pauses, some open one for each request. With MS further
 // clients send requests that take that long, so that some are under way whenever a pod ends. No request is repeated:
-// each failure counts. At SIGUSR1 the clients end, and print as JSON what became of their requests.
+// each failure counts. At SIGUSR1 the clients end, and print as JSON what became of their requests, by kind of client.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-const BUSY = 8;
-const PAUSING = 8;
-const NEW = 4;
-const LONG = 4;
-const PAUSE_MS = 1500;
 const PATIENCE_MS = 30_000;
 
 const [host = "", port = "", long] = process.argv.slice(2);
 const failures: string[] = [];
 const pods = new Set<string>();
-let sent = 0;
+const sent: Record<string, number> = {};
 let isOver = false;
 
 interface Kind {
   readonly name: string;
   readonly keeps: boolean;
-  readonly pauseMs: number;
+  /** The shortest and the longest time, in ms, between two requests. */
+  readonly pausesMs: readonly [number, number];
   /** The time, in ms, that its requests take; undefined for 0 to 300. */
   readonly longMs?: number;
 }
@@ -32,11 +28,11 @@ interface Answer {
   readonly closes: boolean;
 }
 
-async function live(client: number, { name, keeps, pauseMs, longMs }: Kind): Promise<void> {
+async function live(client: number, { name, keeps, pausesMs: [least, most], longMs }: Kind): Promise<void> {
   let socket: Socket | undefined;
   let pod = "";
   for (let turn = 0; !isOver; turn += 1) {
-    sent += 1;
+    sent[name] = (sent[name] ?? 0) + 1;
     try {
       if (socket?.readyState !== "open") socket = await open();
       const { status, body, closes } = await ask(socket, longMs ?? (client * 37 + turn * 53) % 300);
@@ -50,7 +46,7 @@ async function live(client: number, { name, keeps, pauseMs, longMs }: Kind): Pro
       socket?.destroy();
       await Bun.sleep(100);
     }
-    if (pauseMs > 0) await Bun.sleep((client * 271 + turn * 97) % pauseMs);
+    if (most > 0) await Bun.sleep(least + ((client * 271 + turn * 97) % (most - least + 1)));
   }
   socket?.destroy();
 }
@@ -107,11 +103,14 @@ async function begin(): Promise<void> {
 process.on("SIGUSR1", () => {
   isOver = true;
 });
+const some = (count: number, kind: Kind): readonly Kind[] => Array(count).fill(kind);
 const kinds: readonly Kind[] = [
-  ...Array(BUSY).fill({ name: "busy", keeps: true, pauseMs: 0 }),
-  ...Array(PAUSING).fill({ name: "pausing", keeps: true, pauseMs: PAUSE_MS }),
-  ...Array(NEW).fill({ name: "new", keeps: false, pauseMs: 0 }),
-  ...Array(long === undefined ? 0 : LONG).fill({ name: "long", keeps: true, pauseMs: 0, longMs: Number(long) }),
+  ...some(8, { name: "busy", keeps: true, pausesMs: [0, 0] }),
+  ...some(4, { name: "quick", keeps: true, pausesMs: [25, 25] }),
+  ...some(8, { name: "pausing", keeps: true, pausesMs: [0, 1500] }),
+  ...some(8, { name: "slow", keeps: true, pausesMs: [1000, 1000] }),
+  ...some(4, { name: "new", keeps: false, pausesMs: [0, 0] }),
+  ...some(long === undefined ? 0 : 4, { name: "long", keeps: true, pausesMs: [0, 0], longMs: Number(long) }),
 ];
 await begin();
 console.log("under load");

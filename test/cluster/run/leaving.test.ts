@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { namespace } from "../cluster.ts";
-import { restartUnderLoad, type Way } from "./rollout.ts";
+import { type Rollout, restartUnderLoad, type Way } from "./rollout.ts";
 
 /** Longer than a busy machine needs to take a pod out of its Service. */
 const minimum = ["--min-drain", "15s"];
@@ -16,8 +16,9 @@ describe("a rolling restart of a Deployment behind its Envoys, under load,", () 
     { name: "beside native sidecars, with `ebb run --drain`, and no hook", isNative: true, run },
   ])("loses no request $name", async (way) => {
     await using here = await namespace();
-    const { sent, failures, pods, seconds, logs } = await restartUnderLoad(here, way);
-    tell(way, { sent, lost: failures.length, seconds });
+    const rollout = await restartUnderLoad(here, way);
+    const { failures, pods, logs } = rollout;
+    tell(way, rollout);
     if (failures.length > 0) console.log(logs);
     expect(failures).toEqual([]);
     expect(pods.length).toBeGreaterThanOrEqual(4); // two before, two after
@@ -29,12 +30,12 @@ describe("a rolling restart of a Deployment behind its Envoys, under load,", () 
     { name: "with a sleep of 5 s, beside native sidecars", isNative: true, appHook: sleep },
   ])("loses requests $name: clients that keep connections are told nothing", async (way) => {
     await using here = await namespace();
-    const { sent, failures, seconds } = await restartUnderLoad(here, way);
-    tell(way, { sent, lost: failures.length, seconds });
-    expect(failures).not.toEqual([]);
+    const rollout = await restartUnderLoad(here, way);
+    tell(way, rollout);
+    expect(rollout.failures).not.toEqual([]);
   });
 });
 
-function tell({ name }: Way, { sent, lost, seconds }: { sent: number; lost: number; seconds: number }): void {
-  console.log(`${name}: ${lost} of ${sent} requests lost in ${seconds.toFixed(1)} s`);
+function tell({ name }: Way, { sent, sentBy, failures, seconds }: Rollout): void {
+  console.log(`${name}: ${failures.length} of ${sent} requests lost (${sentBy}) in ${seconds.toFixed(1)} s`);
 }

@@ -1,5 +1,5 @@
 import { images, type Namespace } from "../cluster.ts";
-import { envoyPort, envoySidecar, istioStatus, patience, podInfo } from "../envoy.ts";
+import { envoyPort, envoySidecar, patience, podInfo } from "../envoy.ts";
 import { type Container, deploymentOf, type KubeObject, podOf, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 
@@ -20,6 +20,8 @@ export interface Way {
 export interface Rollout {
   /** The number of requests. */
   readonly sent: number;
+  /** The same by kind of client: `busy=700 quick=640`. */
+  readonly sentBy: string;
   /** What became of each request that was lost. */
   readonly failures: readonly string[];
   /** The names of the pods that have answered. */
@@ -33,6 +35,8 @@ export interface Rollout {
 const REPLICAS = 2;
 const GRACE_SECONDS = 60;
 const APP_PORT = 8081;
+/** Of a few requests. */
+const LONG_MS = 5000;
 
 /**
  * Deploys two pods that end in this way, and restarts them one by one under load, which comes through Service and
@@ -40,7 +44,7 @@ const APP_PORT = 8081;
  */
 export async function restartUnderLoad(here: Namespace, way: Way): Promise<Rollout> {
   await deploy(here, way);
-  return await restart(here, envoyPort);
+  return await restart(here, envoyPort, LONG_MS);
 }
 
 /**
@@ -62,8 +66,10 @@ export async function restart(here: Namespace, port: number | readonly number[],
   });
   const seconds = (performance.now() - start) / 1000;
   const results = await Promise.all(loads.map((load) => load.end()));
+  const counts = results.flatMap(({ sent }) => Object.entries(sent));
   return {
-    sent: results.reduce((sum, { sent }) => sum + sent, 0),
+    sent: counts.reduce((sum, [, count]) => sum + count, 0),
+    sentBy: counts.map(([kind, count]) => `${kind}=${count}`).join(" "),
     failures: results.flatMap(({ failures }) => failures),
     pods: [...new Set(results.flatMap(({ pods }) => pods))],
     seconds,
@@ -73,7 +79,7 @@ export async function restart(here: Namespace, port: number | readonly number[],
 
 async function deploy(here: Namespace, way: Way): Promise<void> {
   const { isNative } = way;
-  const { configMap, volume, container } = envoySidecar({ upstreamPort: APP_PORT, isNative, isLikeIstio: isNative });
+  const { configMap, volume, container } = envoySidecar({ upstreamPort: APP_PORT, isNative });
   const probe = { httpGet: { path: "/", port: envoyPort }, periodSeconds: 1, ...patience }; // of the app, through Envoy
   const envoy = { ...container, image: images.envoyAndEbb, readinessProbe: probe, ...hook(way.envoyHook) };
   const spec = {
@@ -85,7 +91,7 @@ async function deploy(here: Namespace, way: Way): Promise<void> {
   const web = deploymentOf("web", spec, {
     replicas: REPLICAS,
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
-    annotations: isNative ? istioStatus({ isNative }) : {},
+    annotations: isNative ? { "ebb.dev/native": "envoy" } : {},
   });
   await here.apply([
     configMap,
@@ -114,7 +120,7 @@ function hook(words: readonly string[] | undefined): Readonly<Record<string, unk
 
 interface Load {
   /** Ends the load, and resolves with what became of it. */
-  end(): Promise<Pick<Rollout, "sent" | "failures" | "pods">>;
+  end(): Promise<Pick<Rollout, "failures" | "pods"> & { readonly sent: Readonly<Record<string, number>> }>;
 }
 
 async function startLoad(here: Namespace, port: number, longMs?: number): Promise<Load> {

@@ -14,7 +14,6 @@ import {
   holdUnread,
   holdWebSocket,
   type InFlight,
-  open,
   send,
   startBackend,
   startLoad,
@@ -307,7 +306,6 @@ describeAgainstEnvoy("draining an Envoy beside an app whose configuration names 
 });
 
 describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
-  const native = { "sidecar.istio.io/status": { initContainers: ["istio-init", "istio-proxy"], containers: [] } };
   const usual = { "sidecar.istio.io/status": { initContainers: ["istio-init"], containers: ["istio-proxy"] } };
 
   /** Istio's flags, so that its `connection: close` comes at once; ports, by which its statistics name the listeners. */
@@ -331,52 +329,6 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     writeFileSync(path, lines.join("\n"));
     return path;
   }
-
-  test.concurrent("a native one: inbound is told to close, outbound is neither told nor waited for, and it is not quit", async () => {
-    using folder = temporaryFolder();
-    await using backend = await startBackend();
-    await using envoy = await startSidecar(backend);
-    const way = (listener: string) => ({ port: envoy.portOf(listener), backend });
-    const outbound = startLoad(envoy.portOf("outbound"), 4);
-    const held = await holdRequest(way("inbound"), "/hold/in");
-    const calls = [await holdRequest(way("outbound"), "/hold/out"), await holdTcp(way("outbound-raw"))];
-    const annotations = ["--pod-annotations", annotationsIn(folder.path, native)];
-    await using started = startEbb(
-      drain(envoy, "--drain", "20s", "--sidecar", "istio", ...annotations, "--quit", "--log-level", "debug"),
-    );
-    await says(started, '"requests":1,"connections":0');
-    const inbound = await holdIdle(way("inbound"));
-    expect(inbound.received()).toContain("connection: close");
-    const inboundAnswer = await held.finish();
-    const ended = await started.ended;
-    const { length: atEnd } = outbound.answered;
-    await until("outbound goes on", () => outbound.answered.length > atEnd + 20);
-    expect(inboundAnswer).toBe("200 /hold/in");
-    expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
-    expect(ended.stderr).not.toContain("/healthcheck/fail");
-    expect(ended.stderr).not.toContain("quitquitquit");
-    expect(ended.code).toBe(0);
-    expect(outbound.closes()).toBe(0);
-    expect(outbound.failed).toEqual([]);
-    expect(envoy.isRunning()).toBe(true);
-    expect((await fetch(`${envoy.admin}/ready`)).status).toBe(200);
-    for (const each of calls) each.drop();
-  });
-
-  test.concurrent("a native one tells clients to close from the first, those that are idle now too, and accepts others", async () => {
-    using folder = temporaryFolder();
-    await using backend = await startBackend();
-    await using envoy = await startSidecar(backend);
-    const idle = await holdIdle({ port: envoy.portOf("inbound"), backend });
-    expect(idle.received()).not.toContain("connection: close");
-    const annotations = ["--pod-annotations", annotationsIn(folder.path, native)];
-    const times = ["--drain", "5m", "--min-drain", "4m"];
-    await using started = startEbb(["drain", "--admin", envoy.admin, "--sidecar", "istio", ...times, ...annotations]);
-    await says(started, "draining the listeners");
-    expect(await send(idle, "/again")).toMatchObject({ status: 200, closes: true });
-    expect(await send(await open(envoy.portOf("inbound")), "/new")).toMatchObject({ status: 200, closes: true });
-    expect(started.stderr()).not.toContain("in flight");
-  });
 
   test.concurrent("one of 500 listeners from a control plane is drained as one of three is", async () => {
     await using backend = await startBackend();

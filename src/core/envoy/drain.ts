@@ -3,13 +3,12 @@ import type { InFlight } from "./in-flight.ts";
 /**
  * The state of one Envoy's drain, a pure state machine: failing-health -> accepting -> draining-listeners -> counting
  * -> over. Contour's, Envoy Gateway's and Istio's own shutdowns agree on this order; unlike theirs, this one is bounded
- * whatever happens. If health checks are not failed, the listeners are drained first (draining-listeners -> accepting
- * -> counting), so that idle clients are told to close their connections before the minimum is over.
+ * whatever happens. Beside a native sidecar it is draining-listeners -> failing-health -> accepting -> counting.
  */
 export type DrainState =
-  | { readonly phase: "failing-health"; readonly isMinimumOver: boolean }
+  | ({ readonly phase: "failing-health" } & Beginning)
   | { readonly phase: "accepting" }
-  | { readonly phase: "draining-listeners"; readonly isMinimumOver: boolean }
+  | ({ readonly phase: "draining-listeners" } & Beginning)
   | {
       readonly phase: "counting";
       /** How many counts have failed in a row. */
@@ -22,6 +21,10 @@ export type DrainState =
   /** The first request was refused: connections are accepted for the minimum, as without an Envoy. */
   | { readonly phase: "not-there" }
   | { readonly phase: "over"; readonly outcome: DrainOutcome };
+
+interface Beginning {
+  readonly isMinimumOver: boolean;
+}
 
 /** How a drain ended. */
 export type DrainOutcome =
@@ -78,9 +81,11 @@ export interface DrainPolicy {
   /** The drain ends once no more requests and connections than this are in flight. */
   readonly maxInFlight: number;
   /**
-   * False for native sidecars: a failed health check closes outbound connections too (Envoy, drain_manager_impl.cc).
+   * True for native sidecars: their inbound listeners are drained at the start, too. The health checks fail all the
+   * same, because only then is every client told to close its connection: draining listeners tell some, more and more
+   * over --drain-time-s, which is 600 s (Envoy 1.40, drain_manager_impl.cc).
    */
-  readonly failsHealth: boolean;
+  readonly isListenersFirst: boolean;
   /**
    * The sidecar was up before. If the first request is refused, it has gone then, perhaps because it stops with
    * its app.
@@ -104,14 +109,15 @@ export function fitMinimum(minMs: number, boundMs: number): number {
 }
 
 /** Returns the drain's first state, and its first actions: to start the deadlines and to send the first request. */
-export function begin({ boundMs, minMs, failsHealth }: DrainPolicy): Next {
+export function begin({ boundMs, minMs, isListenersFirst }: DrainPolicy): Next {
   const deadlines: readonly DrainAction[] = [
     { kind: "arm", deadline: "bound", ms: boundMs },
     { kind: "arm", deadline: "last look", ms: Math.max(0, boundMs - LAST_LOOK_MS) },
     { kind: "arm", deadline: "minimum", ms: minMs },
   ];
-  if (!failsHealth) return drainListeners({ isMinimumOver: false }, deadlines);
-  return [{ phase: "failing-health", isMinimumOver: false }, [...deadlines, { kind: "ask", request: "fail-health" }]];
+  const first = isListenersFirst ? drainListeners : failHealth;
+  const [state, actions] = first({ isMinimumOver: false });
+  return [state, [...deadlines, ...actions]];
 }
 
 /**
@@ -140,36 +146,40 @@ export function step(state: DrainState, event: DrainEvent, policy: DrainPolicy):
 
 type In<P extends DrainState["phase"]> = Extract<DrainState, { phase: P }>;
 
-function failingHealth(state: In<"failing-health">, event: DrainEvent, { wasUp }: DrainPolicy): Next {
+function failHealth({ isMinimumOver }: Beginning): Next {
+  return [{ phase: "failing-health", isMinimumOver }, [{ kind: "ask", request: "fail-health" }]];
+}
+
+function failingHealth(state: In<"failing-health">, event: DrainEvent, policy: DrainPolicy): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "fail-health")) return [state, []];
-  if (isRefusal(event)) return absent(state, wasUp);
-  return state.isMinimumOver ? drainListeners({ isMinimumOver: true }) : [{ phase: "accepting" }, []];
+  if (isRefusal(event)) return policy.isListenersFirst ? exited() : absent(state, policy);
+  return state.isMinimumOver ? afterMinimum(policy) : [{ phase: "accepting" }, []];
 }
 
 /** An Envoy that was up before has gone, and no connection arrives through it any more. */
-function absent({ isMinimumOver }: In<"failing-health" | "draining-listeners">, wasUp: boolean): Next {
+function absent({ isMinimumOver }: Beginning, { wasUp }: DrainPolicy): Next {
   if (wasUp) return end({ kind: "gone" });
   return isMinimumOver ? end({ kind: "not there" }) : [{ phase: "not-there" }, []];
 }
 
-function afterMinimum({ failsHealth }: DrainPolicy): Next {
-  return failsHealth ? drainListeners({ isMinimumOver: true }) : beginCounting();
+function exited(): Next {
+  return end({ kind: "exited", left: undefined });
 }
 
-function drainListeners(when: { readonly isMinimumOver: boolean }, before: readonly DrainAction[] = []): Next {
-  return [{ phase: "draining-listeners", ...when }, [...before, { kind: "ask", request: "drain-listeners" }]];
+function afterMinimum({ isListenersFirst }: DrainPolicy): Next {
+  return isListenersFirst ? beginCounting() : drainListeners({ isMinimumOver: true });
 }
 
-function drainingListeners(
-  state: In<"draining-listeners">,
-  event: DrainEvent,
-  { failsHealth, wasUp }: DrainPolicy,
-): Next {
+function drainListeners({ isMinimumOver }: Beginning): Next {
+  return [{ phase: "draining-listeners", isMinimumOver }, [{ kind: "ask", request: "drain-listeners" }]];
+}
+
+function drainingListeners(state: In<"draining-listeners">, event: DrainEvent, policy: DrainPolicy): Next {
   if (isDeadline(event, "minimum")) return [{ ...state, isMinimumOver: true }, []];
   if (!isAnswerTo(event, "drain-listeners")) return [state, []];
-  if (isRefusal(event)) return failsHealth ? end({ kind: "exited", left: undefined }) : absent(state, wasUp);
-  return state.isMinimumOver ? beginCounting() : [{ phase: "accepting" }, []];
+  if (isRefusal(event)) return policy.isListenersFirst ? absent(state, policy) : exited();
+  return policy.isListenersFirst ? failHealth(state) : beginCounting();
 }
 
 function beginCounting(): Next {

@@ -75,7 +75,8 @@ async function drainSafely(drained: Drained, options: DrainOptions): Promise<boo
 async function drainOne({ name, isNative, envoy }: Drained, options: DrainOptions): Promise<boolean> {
   const { boundMs, minMs, maxInFlight, wereReady, log, signal, onProgress } = options;
   const start = performance.now();
-  const policy = { boundMs, minMs: fitMinimum(minMs, boundMs), maxInFlight, failsHealth: !isNative, wasUp: wereReady };
+  const fitsMs = fitMinimum(minMs, boundMs);
+  const policy = { boundMs, minMs: fitsMs, maxInFlight, isListenersFirst: isNative, wasUp: wereReady };
   const queue = createQueue<DrainEvent>();
   const over = new AbortController();
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type LogLine, logOf } from "../../harness.ts";
+import { type LogLine, logOf, timeOf } from "../../harness.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
-import { hasCondition, type Pod, podOf, serviceOf } from "../objects.ts";
+import { hasCondition, type KubeObject, type Pod, podOf, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 import { type Installation, inject, startInstallation } from "../webhook/installation.ts";
 import { installed, withEbb } from "../webhook/installed.ts";
@@ -129,6 +129,36 @@ describe("a pod that is deleted, with ebb's hooks and nothing under way, is gone
     expect(ms).toBeLessThan(MIN_MS + POLL_MS + moreMs + GONE_MS);
   });
 });
+
+test("the app's own calls through a native sidecar go on until it ends, those by HTTP on new connections", async () => {
+  await using there = await webhook.namespace(injected);
+  const outside = { labels: { app: "called", "sidecar.istio.io/inject": "false" } };
+  const volumes = [programs.volume];
+  await there.apply([
+    programs.configMap("called.ts", "caller.ts"),
+    podOf("called", { containers: [programs.container("called", "called.ts")], volumes }, outside),
+    serviceOf("called", { http: 8081, grpc: 8082, tcp: 8083 }),
+  ]);
+  await there.until("it can be called", async () => hasCondition(await there.pod("called"), "Ready"));
+  const { spec } = await there.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/called");
+  const app = programs.container("app", "caller.ts", spec.clusterIP);
+  const annotations = { ...inject, "ebb.dev/min-drain": "5s", ...sidecarKind(true) };
+  await there.apply([podOf("caller", { ...serving, containers: [app], volumes }, { annotations })]);
+  const kinds = ["http", "http2", "stream", "tcp"];
+  await there.until("it calls", async () => {
+    const said = await there.logs("caller", "app");
+    return kinds.every((kind) => said.includes(`answered: ${kind}\n`));
+  });
+  const following = there.kubectl("logs", "--follow", "caller", "-c", "app");
+  await there.kubectl("delete", "pod", "caller");
+  const log = await following;
+  expect(log.match(/^lost: .*/gm)).toBeNull();
+  expect(log).toMatch(/drain_listeners\?graceful&inboundonly&skip_exit.*\/healthcheck\/fail/s);
+  const drained = logOf(log).find(({ outcome }) => outcome === "drained") as LogLine;
+  expect(timeOf(drained)).toBeLessThanOrEqual(Number(/^TERM (\d+)$/m.exec(log)?.[1]));
+  const last = JSON.parse(/^answered to the end (.*)$/m.exec(log)?.[1] ?? "");
+  for (const kind of [...kinds, "closes"]) expect(last[kind]).toBeGreaterThan(5);
+}, 120_000);
 
 interface Drained {
   readonly code: number;

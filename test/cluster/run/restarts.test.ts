@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { images, type Namespace, namespace } from "../cluster.ts";
-import { envoyPort, envoySidecar, patience, patientLook } from "../envoy.ts";
+import { envoyPort, envoySidecar, patience, patientLook, podInfo } from "../envoy.ts";
 import { type Container, configMapOf, exitCodeOf, hasCondition, type PodSpec, podOf, statusOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 
@@ -48,17 +48,21 @@ function inEbb(file: string, flags: readonly string[], more: object = {}): Conta
     ...container,
     image: images.bunAndEbb,
     command: ["/ebb", "run", ...patientLook, ...flags, "--", ...command],
-    volumeMounts: [...volumeMounts, { name: state.name, mountPath: "/state" }],
+    volumeMounts: [...volumeMounts, { name: state.name, mountPath: "/state" }, podInfo.mount],
     ...more,
   };
 }
 
-async function start(here: Namespace, app: Container, spec: Partial<PodSpec> = {}): Promise<void> {
-  const volumes = [volume, state, programs.volume];
-  await here.apply([configMap, texts, podOf("pod", { containers: [app, envoy], volumes, ...spec })]);
+async function start(here: Namespace, app: Container, spec: Partial<PodSpec> = {}, isNative = false): Promise<void> {
+  const volumes = [volume, state, programs.volume, podInfo.volume];
+  const containers = isNative
+    ? { initContainers: [{ ...envoy, restartPolicy: "Always" }], containers: [app] }
+    : { containers: [app, envoy] };
+  const annotations = isNative ? { "ebb.dev/native": "envoy" } : {};
+  await here.apply([configMap, texts, podOf("pod", { ...containers, volumes, ...spec }, { annotations })]);
 }
 
-describe("a container that the kubelet starts again, beside an ordinary sidecar, a real Envoy:", () => {
+describe("a container that the kubelet starts again, beside a real Envoy:", () => {
   test.concurrent("with restartPolicy OnFailure the sidecar lives until the last try, and the pod succeeds", async () => {
     await using here = await namespace();
     await start(here, inEbb("third.ts", ["--restart-policy", "OnFailure"]), { restartPolicy: "OnFailure" });
@@ -69,29 +73,37 @@ describe("a container that the kubelet starts again, beside an ordinary sidecar,
     expect(statusOf(pod, "envoy")).toMatchObject({ restartCount: 0, state: { terminated: { exitCode: 0 } } });
   });
 
-  test.concurrent("after a liveness probe that failed, whose preStop hook has drained, the pod is ready again", async () => {
-    await using here = await namespace();
-    const hook = ["/ebb", "drain", "--drain", "20s", "--min-drain", "1s"];
-    const app = inEbb("sick-once.ts", ["--restart-policy", "Always"], {
-      lifecycle: { preStop: { exec: { command: hook } } },
-      startupProbe: { httpGet: { path: "/", port: 8081 }, ...patience, periodSeconds: 1 },
-      livenessProbe: { httpGet: { path: "/", port: 8081 }, ...patience, periodSeconds: 1, failureThreshold: 2 },
-    });
-    await start(here, app, { restartPolicy: "Always" });
-    const isReady = async () => hasCondition(await here.pod("pod"), "Ready");
-    await here.until("it is ready", isReady);
-    const firstLog = here.kubectl("logs", "--follow", "pod", "-c", "app");
-    await here.exec("pod", "app", "/ebb", "request", "http://localhost:8081/sick");
-    expect(await firstLog).toContain("made Envoy's health checks fail");
-    await here.until("it is started again", async () => (await appOf(here))?.restartCount === 1);
-    const log = () => here.logs("pod", "app");
-    await here.until("the app runs", async () => (await log()).includes('"ebb: started the command"'));
-    await here.until("it is ready", isReady);
-    expect(await log()).toContain("Envoy still drains: telling it to quit");
-    const through = await here.exec("pod", "app", "/ebb", "request", `http://localhost:${envoyPort}/`);
-    expect(through.code).toBe(0);
-    expect(statusOf(await here.pod("pod"), "envoy")?.restartCount).toBe(1);
-  });
+  test.concurrent.each([
+    { as: "an ordinary sidecar, which is restarted", isNative: false, restarts: 1 },
+    { as: "a native one, whose health checks pass again", isNative: true, restarts: 0 },
+  ])(
+    "after a liveness probe that failed, whose preStop hook has drained, the pod is ready again: $as",
+    async ({ isNative, restarts }) => {
+      await using here = await namespace();
+      const hook = ["/ebb", "drain", "--drain", "20s", "--min-drain", "1s"];
+      const app = inEbb("sick-once.ts", ["--restart-policy", "Always"], {
+        lifecycle: { preStop: { exec: { command: hook } } },
+        startupProbe: { httpGet: { path: "/", port: 8081 }, ...patience, periodSeconds: 1 },
+        livenessProbe: { httpGet: { path: "/", port: 8081 }, ...patience, periodSeconds: 1, failureThreshold: 2 },
+      });
+      await start(here, app, { restartPolicy: "Always" }, isNative);
+      const isReady = async () => hasCondition(await here.pod("pod"), "Ready");
+      await here.until("it is ready", isReady);
+      const firstLog = here.kubectl("logs", "--follow", "pod", "-c", "app");
+      await here.exec("pod", "app", "/ebb", "request", "http://localhost:8081/sick");
+      expect(await firstLog).toContain("made Envoy's health checks fail");
+      await here.until("it is started again", async () => (await appOf(here))?.restartCount === 1);
+      const log = () => here.logs("pod", "app");
+      await here.until("the app runs", async () => (await log()).includes('"ebb: started the command"'));
+      await here.until("it is ready", isReady);
+      const undone = isNative ? "made its health checks pass again" : "Envoy still drains: telling it to quit";
+      const said = await log();
+      expect(said.indexOf(undone)).toBeWithin(0, said.indexOf('"ebb: started the command"'));
+      const through = await here.exec("pod", "app", "/ebb", "request", `http://localhost:${envoyPort}/`);
+      expect(through.code).toBe(0);
+      expect(statusOf(await here.pod("pod"), "envoy")?.restartCount).toBe(restarts);
+    },
+  );
 });
 
 describe("a pod that ends in another way, beside an ordinary sidecar, a real Envoy:", () => {

@@ -18,7 +18,7 @@ const policy: fc.Arbitrary<DrainPolicy> = fc
     boundMs: duration,
     minMs: duration,
     maxInFlight: fc.nat(3),
-    failsHealth: fc.boolean(),
+    isListenersFirst: fc.boolean(),
     wasUp: fc.boolean(),
   })
   .map((each) => ({ ...each, minMs: fitMinimum(each.minMs, each.boundMs) }));
@@ -102,13 +102,26 @@ test("it ends once, by the bound, and does nothing afterwards", () => {
   });
 });
 
-test("clients are told to close from the first; listeners are drained once, after the minimum where health fails before it", () => {
-  always((trace, { minMs, failsHealth }) => {
-    const drains = asksOf(trace, "drain-listeners");
-    expect(drains.length).toBeLessThanOrEqual(1);
-    for (const { ms } of drains) expect(ms).toBeGreaterThanOrEqual(failsHealth ? minMs : 0);
-    expect(asksOf(trace, failsHealth ? "fail-health" : "drain-listeners").map(({ ms }) => ms)).toEqual([0]);
-    expect(asksOf(trace, "fail-health")).toHaveLength(failsHealth ? 1 : 0);
+test("the first request goes out at once; each goes out once, the other one after its answer or the minimum", () => {
+  always((trace, { minMs, isListenersFirst }) => {
+    const order = ["fail-health", "drain-listeners"] as const;
+    const [first, second] = isListenersFirst ? order.toReversed() : order;
+    expect(asksOf(trace, first as DrainRequest).map(({ ms }) => ms)).toEqual([0]);
+    const seconds = asksOf(trace, second as DrainRequest);
+    expect(seconds.length).toBeLessThanOrEqual(1);
+    for (const { ms, event } of seconds) {
+      if (!isListenersFirst) expect(ms).toBeGreaterThanOrEqual(minMs);
+      else expect(event).toMatchObject({ kind: expect.stringMatching(/^(done|failed)$/), request: first });
+    }
+  });
+});
+
+test("nothing is counted before the health checks were to fail and the listeners to drain", () => {
+  always((trace) => {
+    const [count] = asksOf(trace, "count");
+    if (count === undefined) return;
+    for (const request of ["fail-health", "drain-listeners"] as const)
+      expect(trace.indexOf(asksOf(trace, request)[0] as Entry)).toBeWithin(0, trace.indexOf(count));
   });
 });
 

@@ -36,18 +36,36 @@ describe("the usual drain:", () => {
 describe("beside a native sidecar:", () => {
   const begun = "begin: arm bound 60000, arm last look 59750, arm minimum 5000, ask drain-listeners";
 
-  testDrains({ failsHealth: false }, [
+  testDrains({ isListenersFirst: true }, [
     [
-      "health is not failed: the listeners drain from the first, and are counted after the minimum",
-      `${begun}; done drain-listeners; minimum over: ask count; counted 1: again; counted 0: end drained`,
+      "the listeners drain first, then health fails; both from the first moment, and the minimum follows",
+      `${begun}; done drain-listeners: ask fail-health; done fail-health; minimum over: ask count; counted 1: again; counted 0: end drained`,
     ],
-    ["listeners that drain only after the minimum", `${begun}; minimum over; done drain-listeners: ask count`],
-    ["listeners that cannot be drained", `${begun}; failed drain-listeners; minimum over: ask count`],
+    [
+      "listeners that drain only after the minimum",
+      `${begun}; minimum over; done drain-listeners: ask fail-health; done fail-health: ask count`,
+    ],
+    [
+      "health that fails only after the minimum",
+      `${begun}; done drain-listeners: ask fail-health; minimum over; done fail-health: ask count`,
+    ],
+    [
+      "listeners that cannot be drained",
+      `${begun}; failed drain-listeners: ask fail-health; done fail-health; minimum over: ask count`,
+    ],
+    [
+      "health that cannot be failed",
+      `${begun}; done drain-listeners: ask fail-health; failed fail-health; minimum over: ask count`,
+    ],
     ["it is not there", `${begun}; refused drain-listeners; minimum over: end not there`],
     ["it has been up, and is not there", `${begun}; refused drain-listeners: end gone`, { wasUp: true }],
     [
+      "it goes before its health is failed",
+      `${begun}; done drain-listeners: ask fail-health; refused fail-health: end exited`,
+    ],
+    [
       "it goes while connections are still accepted",
-      `${begun}; done drain-listeners; minimum over: ask count; refused count: end exited`,
+      `${begun}; done drain-listeners: ask fail-health; done fail-health; minimum over: ask count; refused count: end exited`,
     ],
   ]);
 });

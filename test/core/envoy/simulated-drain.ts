@@ -12,7 +12,13 @@ import {
 } from "../../../src/core/envoy/drain.ts";
 import { expectLife } from "../run/machine.ts";
 
-export const usual: DrainPolicy = { boundMs: 60_000, minMs: 5000, maxInFlight: 0, failsHealth: true, wasUp: false };
+export const usual: DrainPolicy = {
+  boundMs: 60_000,
+  minMs: 5000,
+  maxInFlight: 0,
+  isListenersFirst: false,
+  wasUp: false,
+};
 
 /**
  * A drain by its steps, `EVENT` or `EVENT: ACTIONS`, as `eventOf` reads and `tell` writes them. It begins as usual,

@@ -15,7 +15,7 @@ test.each<[string, boolean, Partial<QuitPolicy>, Partial<Pick<Sidecar, "isNative
   ["not under OnFailure: it exits with 0", false, { restartPolicy: "OnFailure" }, {}],
   ["not under Never", false, { restartPolicy: "Never" }, {}],
   ["not where the policy is not known", false, { restartPolicy: undefined }, {}],
-  ["no native one: its health checks were left alone", false, {}, { isNative: true }],
+  ["no native one, which is never quit", false, {}, { isNative: true }],
   ["none without a quit", false, {}, { quits: [] }],
   ["none with a quit of others alone", false, {}, { quits: [{ ...quit, isAdditional: true }] }],
 ])("a drained sidecar is told to quit before the command starts: %s", (_, expected, policy, sidecar) => {

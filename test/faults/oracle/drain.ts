@@ -17,9 +17,9 @@ export function judgeDrainRequests(one: Case): void {
   );
   const isAsked = fail !== undefined || drain !== undefined || stats !== undefined;
   if (plan.flags.drainMs === 0 && isAsked) broken("always", "it drained, but was not told to");
-  const isFailed = drain !== undefined && fail !== undefined && fail.at <= drain.at;
-  if (drain !== undefined && !isFailed && !plan.isNative) broken("always", "listeners before health");
-  if (fail !== undefined && plan.isNative) broken("always", "the health of a native sidecar was failed");
+  const [first, second] = plan.isNative ? [drain, fail] : [fail, drain];
+  if (second !== undefined && (first === undefined || first.at > second.at))
+    broken("always", plan.isNative ? "health before the listeners of a native sidecar" : "listeners before health");
   if (stats !== undefined && (drain === undefined || drain.at > stats.at)) broken("always", "counted before draining");
   if (plan.command !== "drain" && plan.command !== "run") return;
   const begin = beginOf(one);
@@ -27,9 +27,9 @@ export function judgeDrainRequests(one: Case): void {
     if (isAsked) broken("always", "it drained before it was told to stop");
     return;
   }
-  const [what, first] = plan.isNative ? ["it counted", stats] : ["the listeners drained", drain];
-  if (first !== undefined && first.at - begin < minimumOf(one)) {
-    broken("always", `${what} after ${Math.round(first.at - begin)} ms, not ${minimumOf(one)}`);
+  const [what, held] = plan.isNative ? ["it counted", stats] : ["the listeners drained", drain];
+  if (held !== undefined && held.at - begin < minimumOf(one)) {
+    broken("always", `${what} after ${Math.round(held.at - begin)} ms, not ${minimumOf(one)}`);
   }
   if (plan.command === "run" && app !== undefined) judgeHeld(one, begin);
 }
@@ -71,8 +71,9 @@ function judgeHeld(one: Case, begin: number): void {
   const heldMs = heard.at - begin;
   if (heldMs < Math.min(flags.minDrainMs, 0.45 * flags.drainMs) - 2)
     broken("always", `the stop was held for ${Math.round(heldMs)} ms`);
-  const due: readonly Endpoint[] = plan.isNative ? ["drain", "stats"] : ["fail", "drain", "stats"];
-  const steps = due.filter((endpoint) => firstOf(seen.requests, endpoint) === undefined);
+  const steps = (["fail", "drain", "stats"] as const).filter(
+    (endpoint) => firstOf(seen.requests, endpoint) === undefined,
+  );
   if (steps.length > 0 && heldMs < flags.drainMs - 50)
     broken("always", `the app was stopped before ${steps.join(", ")}`);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { open } from "../../envoy/traffic.ts";
-import { drainLineOf, isQuitLine, quitLineOf, temporaryFolder, until } from "../../harness.ts";
+import { drainLineOf, ebbPath, isQuitLine, quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import { drain, expectTook, MIN_MS, startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
@@ -87,7 +87,7 @@ test("an app that ends while it exits by itself finds it leaving", async () => {
   expect(await container.ended).toBe(0);
 });
 
-test("as a native sidecar it is drained with its health checks left alone, and not quit", async () => {
+test("as a native sidecar it is drained, and not quit; before the app starts again its health checks pass", async () => {
   await using pod = await startPod();
   using folder = temporaryFolder();
   const annotations = join(folder.path, "annotations");
@@ -97,9 +97,10 @@ test("as a native sidecar it is drained with its health checks left alone, and n
   const env = { EBB_POD_ANNOTATIONS: annotations };
   const drained = await drain({ ...istio, env }, pod, ["--quit"]);
   expect(drained.came).toEqual({ code: 0, outcome: "drained" });
-  expect(await pod.request("15000/ready")).toMatchObject({ status: 200 });
-  const ended = await run(pod, ["run", "--", "sh", "-c", "exit 3"], env);
-  expect(ended.code).toBe(3);
+  expect(await pod.request("15000/ready")).toMatchObject({ status: 503 });
+  const asks = [ebbPath, "request", "http://localhost:15000/ready"];
+  const ended = await run(pod, ["run", "--restart-policy", "OnFailure", "--", ...asks], env);
+  expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 0, stdout: "LIVE\n" });
   expect(ended.log.filter(isQuitLine)).toEqual([]);
   expect(beside.container.isRunning()).toBe(true);
 });

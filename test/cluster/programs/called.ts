@@ -1,0 +1,17 @@
+// bun called.ts is what an app calls: HTTP/1.1 on port 8081, HTTP/2 without TLS on 8082, TCP on 8083. What comes by TCP, or
+// in a stream of HTTP/2 with a body, is sent back as it comes.
+import { createServer as createHttp2, type ServerHttp2Stream } from "node:http2";
+import { createServer } from "node:net";
+
+process.on("SIGTERM", () => process.exit(0));
+
+Bun.serve({ port: 8081, fetch: () => new Response("called") });
+createHttp2()
+  .on("stream", (stream: ServerHttp2Stream, { ":method": method }) => {
+    stream.on("error", () => undefined);
+    stream.respond({ ":status": 200, "content-type": "application/grpc" });
+    if (method === "POST") stream.pipe(stream);
+    else stream.end("called");
+  })
+  .listen(8082);
+createServer((socket) => socket.on("error", () => undefined).pipe(socket)).listen(8083);

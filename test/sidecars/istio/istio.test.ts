@@ -76,6 +76,7 @@ test("the status of a default Istio", async () => {
             "0.0.0.0_15090 0.0.0.0:15090 null",
             "0.0.0.0_8080 0.0.0.0:8080 outbound",
             "0.0.0.0_9000 0.0.0.0:9000 outbound",
+            "0.0.0.0_9002 0.0.0.0:9002 outbound",
             "198.18.0.9_9001 198.18.0.9:9001 outbound",
             "virtualInbound 0.0.0.0:15006 inbound",
             "virtualOutbound 0.0.0.0:15001 outbound",

@@ -8,7 +8,7 @@ import { compiledProgram } from "../compile.ts";
 const port = 15010;
 
 /** The ports of the app of each pod, and of the servers outside the pods. */
-export const ports = { app: 8080, outsideHttp: 9000, outsideTcp: 9001 };
+export const ports = { app: 8080, outsideHttp: 9000, outsideTcp: 9001, outsideGrpc: 9002 };
 
 /** Has istiod run during the tests of a file. */
 export function besideIstiod(): void {
@@ -104,6 +104,7 @@ function configuration(): string {
       ports: [
         { number: ports.outsideHttp, name: "http", protocol: "HTTP" },
         { number: ports.outsideTcp, name: "tcp", protocol: "TCP" },
+        { number: ports.outsideGrpc, name: "grpc", protocol: "GRPC" },
       ],
       endpoints: pods.map((network) => ({ address: `${network}.1` })),
     }),

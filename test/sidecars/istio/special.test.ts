@@ -4,8 +4,8 @@ import { open } from "../../envoy/traffic.ts";
 import { drainLineOf, ebbPath, isQuitLine, quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import { drain, expectTook, MIN_MS, startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
-import { startPod } from "../pod.ts";
-import { besideIstiod } from "./istiod.ts";
+import { signalEbb, startPod } from "../pod.ts";
+import { besideIstiod, ports } from "./istiod.ts";
 import { istioMesh } from "./subject.ts";
 
 besideIstiod();
@@ -90,11 +90,8 @@ test("an app that ends while it exits by itself finds it leaving", async () => {
 test("as a native sidecar it is drained, and not quit; before the app starts again its health checks pass", async () => {
   await using pod = await startPod();
   using folder = temporaryFolder();
-  const annotations = join(folder.path, "annotations");
-  const status = JSON.stringify({ initContainers: ["istio-init", "istio-proxy"], containers: null });
-  await Bun.write(annotations, `sidecar.istio.io/status=${JSON.stringify(status)}\n`);
+  const env = await asNative(folder.path);
   const { beside } = await startPair(istio, pod);
-  const env = { EBB_POD_ANNOTATIONS: annotations };
   const drained = await drain({ ...istio, env }, pod, ["--quit"]);
   expect(drained.came).toEqual({ code: 0, outcome: "drained" });
   expect(await pod.request("15000/ready")).toMatchObject({ status: 503 });
@@ -104,3 +101,35 @@ test("as a native sidecar it is drained, and not quit; before the app starts aga
   expect(ended.log.filter(isQuitLine)).toEqual([]);
   expect(beside.container.isRunning()).toBe(true);
 });
+
+test("as a native sidecar it lets the app's own calls go on: by HTTP on new connections, a stream and TCP on theirs", async () => {
+  await using pod = await startPod();
+  using folder = temporaryFolder();
+  const env = await asNative(folder.path);
+  await startPair(istio, pod);
+  const program = (name: string) => [process.execPath, join(import.meta.dirname, "../../cluster/programs", name)];
+  const at = [ports.outsideHttp, ports.outsideGrpc, ports.outsideTcp].map(String);
+  await using _ = Bun.spawn([...program("called.ts"), ...at], { stdio: ["ignore", "ignore", "inherit"] });
+  await until("it can be called", async () => (await open(ports.outsideTcp).catch(() => undefined))?.socket.destroy());
+  const call = ["run", "--drain", "15s", "--min-drain", "3s", "--", ...program("caller.ts"), pod.outside, ...at];
+  await using started = pod.startEbb(call, { env });
+  const kinds = ["http", "http2", "stream", "tcp"];
+  await until("it calls", () => kinds.every((kind) => started.stdout().includes(`answered: ${kind}\n`)));
+  await signalEbb(started, "SIGTERM");
+  const ended = await endOf(started);
+  expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
+  const said = ended.log.map(({ msg }) => msg);
+  const health = said.indexOf("ebb: made Envoy's health checks fail: it still accepts connections");
+  expect(said.indexOf("ebb: draining the listeners")).toBeWithin(0, health);
+  expect(ended.stdout).not.toContain("lost: ");
+  const last = JSON.parse(/^answered to the end (.*)$/m.exec(ended.stdout)?.[1] ?? "");
+  for (const kind of [...kinds, "closes"]) expect(last[kind]).toBeGreaterThan(5);
+});
+
+/** Writes into a folder the annotations of a pod with a native sidecar; the variables that name them to ebb. */
+async function asNative(folder: string): Promise<Readonly<Record<string, string>>> {
+  const annotations = join(folder, "annotations");
+  const status = JSON.stringify({ initContainers: ["istio-init", "istio-proxy"], containers: null });
+  await Bun.write(annotations, `sidecar.istio.io/status=${JSON.stringify(status)}\n`);
+  return { EBB_POD_ANNOTATIONS: annotations };
+}

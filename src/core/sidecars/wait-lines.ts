@@ -8,20 +8,29 @@ export interface Said {
 /** At first, a second takes this many lines. */
 const BURST = 3;
 const BURST_MS = 1000;
-/** With the time between two attempts, a line is written at least once a minute. */
-const REMIND_MS = 59_000;
+/** The waited times at which a line is due though nothing has changed: these, and each full minute. */
+const REMIND_AT_MS = [10_000, 30_000];
+const REMIND_EACH_MS = 60_000;
 
 /**
  * Returns what the log has said once it has a line for this reason, or undefined if it should have none. A change has a
- * line, up to three in a second, or, later, in a third of the time waited; so has each minute, whether it changes or not.
+ * line, up to three in a second, or, later, in a third of the time waited. The same reason has one again after 10 s,
+ * 30 s and each minute.
  */
 export function nextLine(said: Said | undefined, reason: string, waitedMs: number): Said | undefined {
   if (said === undefined) return { reason, at: [waitedMs] };
   const { at } = said;
-  const sinceLast = waitedMs - (at[at.length - 1] as number);
+  const isDue = remindersBy(waitedMs) > remindersBy(at[at.length - 1] as number);
   const isFree = at.length < BURST || waitedMs - (at[0] as number) >= Math.max(BURST_MS, waitedMs / 3);
-  if (sinceLast < REMIND_MS && (reason === said.reason || !isFree)) return undefined;
+  if (!isDue && (reason === said.reason || !isFree)) return undefined;
   return { reason, at: [...at.slice(at.length < BURST ? 0 : 1), waitedMs] };
+}
+
+/** Returns how many times a line has been due so far. */
+function remindersBy(waitedMs: number): number {
+  let due = Math.floor(waitedMs / REMIND_EACH_MS);
+  for (const at of REMIND_AT_MS) if (waitedMs >= at) due += 1;
+  return due;
 }
 
 /** What is known of a target that is waited for: whose it is, and why it is waited for. */

@@ -77,3 +77,19 @@ test("at a terminal it shows what it still waits for, and for how long, and take
   expect(await at.exited).toBe(130);
   expect(at.screen()).toEndWith("\x1b[K");
 });
+
+test.concurrent.each([
+  ["wait", ["wait", "--sidecar", "none", nowhere]],
+  ["run", ["run", "--sidecar", "none", "--ready", nowhere, "--", "true"]],
+])("ebb %s says after 10 s again what it waits for", async (_, args) => {
+  await using started = startEbb(args);
+  const isAgain = () => started.stderr().split("waiting until ready").length > 2;
+  await until("it says so again", isAgain);
+  started.kill("SIGTERM");
+  const ended = await started.ended;
+  const [first, again] = ended.log.filter(({ msg }) => msg === "ebb: waiting until ready");
+  expect(first?.waitedMs).toBeLessThan(1000);
+  expect(again).toMatchObject({ target: "tcp://127.0.0.1:1", reason: "connection refused" });
+  expect(again?.waitedMs).toBeGreaterThanOrEqual(10_000);
+  expect(ended.code).toBe(143);
+});

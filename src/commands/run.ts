@@ -4,6 +4,7 @@ import { logOptionNames, pickOptions, sidecarOptionNames } from "../core/cli/opt
 import { EXIT, exitCodeOf, Failure } from "../core/run/exit.ts";
 import { planShutdown } from "../core/run/shutdown-budget.ts";
 import { SIG, signalName } from "../core/run/signal.ts";
+import { answerToStop, type StopAnswer } from "../core/run/stop-answer.ts";
 import { summarize } from "../core/run/summary.ts";
 import { begin, begun, deciding, isMissedStop, step } from "../core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State, Step } from "../core/run/supervision-steps.ts";
@@ -69,8 +70,11 @@ async function main(invocation: Invocation): Promise<number> {
   listen(run, policy, invocation.signals);
   const machine = {
     begin: () => begin(policy),
-    step: (state: State, event: Event) =>
-      unlessBug(run, () => step(state, event, policy)) ?? stepAfterBug(run, state, event, policy),
+    step: (state: State, event: Event) => {
+      const next = unlessBug(run, () => step(state, event, policy)) ?? stepAfterBug(run, state, event, policy);
+      unlessBug(run, () => logStop(run, answerToStop(state, event, next[1], policy)));
+      return next;
+    },
     perform: (action: Action) => unlessBug(run, () => performAction(run, action)),
   };
   const { exitCode } = await runMachine(machine, run.queue);
@@ -110,6 +114,12 @@ function onChildChange(run: Run, child: Child, change: Change): void {
   run.exit = change.exit;
   run.queue.push({ kind: "reaped", pid: child.pid, exit: change.exit });
   takeTerminalBack(child); // before the loop takes the event
+}
+
+function logStop({ log, child, shutdown }: Run, stop: StopAnswer | undefined): void {
+  if (stop === undefined) return;
+  const atMostMs = stop.by === "drain" ? shutdown.drainMs : undefined;
+  log.info({ signal: signalName(stop.signal), pid: child?.pid, atMostMs }, stop.message);
 }
 
 /**

@@ -42,7 +42,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     expect(load.answered).toHaveLength(load.sent.length);
     const order = [
       "started the command",
-      "draining before stopping the command",
+      "received a stop signal: draining",
       "draining the listeners",
       "drain ended",
       "told the sidecar to quit",

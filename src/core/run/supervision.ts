@@ -112,7 +112,7 @@ function asksToEnd({ signal }: SignalEvent, policy: RunPolicy): boolean {
 }
 
 /** Reports whether a signal asks the child to stop, as it came or as it is forwarded. */
-function isStop(signal: SignalNumber, { stopSignals, rewrite }: RunPolicy): boolean {
+export function isStop(signal: SignalNumber, { stopSignals, rewrite }: RunPolicy): boolean {
   return stopSignals.includes(signal) || stopSignals.includes(rewrite.get(signal) ?? signal);
 }
 

@@ -35,7 +35,6 @@ async function drainKnown(run: Draining): Promise<void> {
   const end = performance.now() + shutdown.drainMs;
   const sidecars = await knownSidecars(run, "drain", shutdown.drainMs);
   const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
-  log.info({ atMostMs: shutdown.drainMs }, "draining before stopping the command");
   await drainAll(sidecars, {
     totalMs: shutdown.drainMs,
     boundMs: leftUntil(end),

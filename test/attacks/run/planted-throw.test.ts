@@ -24,6 +24,7 @@ const plants: readonly string[] = [
   "system/run/perform.ts forward throw",
   "core/run/supervision.ts step throw",
   "core/run/supervision.ts toQuitting throw",
+  "core/run/stop-answer.ts answerToStop throw",
   "system/process/job-control.ts takeTerminalBack throw",
   "core/run/summary.ts summarize throw",
   "system/output/log.ts formatJson throw",

@@ -61,8 +61,10 @@ test.concurrent.each<[string, readonly string[], object]>([
   expect(ended.stdout).toBe("ready\n15\n");
   const requests = [...drains, "GET /stats", "GET /stats", "POST /quitquitquit"];
   expect(envoy.requests.filter((request) => request !== "GET /ready")).toEqual(requests);
-  const last = ["draining before stopping the command", "drain ended", "told the sidecar to quit", "done"];
+  const last = ["received a stop signal: draining", "drain ended", "told the sidecar to quit", "done"];
   expect(messages(ended.log).filter((msg) => last.includes(msg))).toEqual(last);
+  const stop = { level: "info", signal: "SIGTERM", atMostMs: 20_000 };
+  expect(lineOf(ended, "received a stop signal: draining")).toMatchObject(stop);
   expect(ended.code).toBe(0);
 });
 

@@ -47,6 +47,17 @@ test("after a storm of one signal the next one still reaches the child", async (
   expect((await started.ended).code).toBe(0);
 });
 
+test("a stop signal has a line at info that says what ebb does with it, and any other none", async () => {
+  await using started = startEbb(["run", "--sidecar", "none", "--", childPath(), "record"]);
+  await until("the child is ready", () => started.stdout().includes("ready\n"));
+  started.kill(SIG.USR1);
+  await receives(started, SIG.USR1);
+  started.kill(SIG.TERM);
+  const { log } = await started.ended;
+  const said = log.filter(({ msg }) => msg.includes("signal"));
+  expect(said).toMatchObject([{ level: "info", msg: "ebb: received a stop signal: forwarding it", signal: "SIGTERM" }]);
+});
+
 test.each([
   ["by number and without SIG", ["--rewrite-signal", "1:sigusr2"], [SIG.HUP], [SIG.USR2]],
   ["to none", ["--rewrite-signal", "INT:0", "--rewrite-signal", "USR1:0"], [SIG.INT, SIG.USR1, SIG.USR2], [SIG.USR2]],

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { startAtTerminal } from "../run/at-terminal.ts";
 
@@ -92,4 +92,6 @@ test.concurrent.each([
   expect(again).toMatchObject({ target: "tcp://127.0.0.1:1", reason: "connection refused" });
   expect(again?.waitedMs).toBeGreaterThanOrEqual(10_000);
   expect(ended.code).toBe(143);
+  const told = { level: "info", signal: "SIGTERM" };
+  if (args[0] === "run") expect(lineOf(ended, "received a stop signal: ending the wait")).toMatchObject(told);
 });

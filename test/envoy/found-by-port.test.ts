@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { canHaveNetwork } from "../binary/sidecars/own-network.ts";
 import { childPath } from "../compiled.ts";
+import { lineOf } from "../harness.ts";
 import { describeAgainstEnvoy, quitOf } from "./against-envoy.ts";
 import { ebbBesideEnvoys } from "./in-network.ts";
 
@@ -44,6 +45,18 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
       expect(JSON.parse(status.stdout).sidecars).toMatchObject([{ name: "envoy", envoy: { state: "LIVE" } }]);
       const request = await ebbBesideEnvoys(envoys, ["request", "/ready"], "own");
       expect(request).toMatchObject({ code: 0, stdout: "LIVE\n", states: ["LIVE"] });
+    });
+
+    test("is a plain one on the port of a mesh's agent, too", async () => {
+      for (const port of [9902, 15021, 20600]) {
+        const envoys = [{ admin: on(port) }];
+        const run = await ebbBesideEnvoys(envoys, ["run", ...app], "own");
+        expect(lineOf(run, "found")).toMatchObject({ sidecars: ["envoy"], by: `port ${port}` });
+        expect(quitOf(run)).toMatchObject({ outcome: "exited" });
+        expect(run).toMatchObject({ code: 42, states: [undefined] });
+        const quit = await ebbBesideEnvoys(envoys, ["quit"], "own");
+        expect(quit).toMatchObject({ code: 0, states: [undefined] });
+      }
     });
 
     test("is left alone on any other port, unless it is named", async () => {

@@ -12,6 +12,7 @@ import {
   identityPath,
   isPortOf,
   namesOf,
+  PLAIN,
   type PortFinding,
   type SuggestedProxy,
   suggestedBy,
@@ -69,7 +70,10 @@ export function doubtsOn(network: Exclude<Network, "own">, listening: ReadonlySe
   });
 }
 
-/** Resolves with what is there, or with a doubt; with undefined for another program. */
+/**
+ * Resolves with what is there, or with a doubt; with undefined for another program. If the admin interface is no proxy's,
+ * the port that suggests a mesh's agent may itself be the admin interface of a plain Envoy.
+ */
 async function probeOne(
   one: SuggestedProxy,
   names: readonly SidecarName[],
@@ -78,9 +82,16 @@ async function probeOne(
   const admin = adminOf(one, probe.pod);
   const identity = await ask(one.name, admin, probe);
   if (identity.kind === "proxy") return findingOf(one, admin, identity, names);
+  const isAgents = !isPortOf(admin, one.port);
+  if (isAgents) {
+    const itself = adminOf({ ...one, name: PLAIN }, probe.pod);
+    const shown = await ask(PLAIN, itself, probe);
+    // a mesh's agent may pass on what its own Envoy answers, and refuse its quit
+    if (shown.kind === "proxy" && shown.name === PLAIN) return findingOf(one, itself, shown, names);
+  }
   if (identity.kind === "other" && identity.problem === undefined) return undefined;
-  const isAgent = identity.kind === "silent" && !isPortOf(admin, one.port);
-  if (isAgent && probe.isWaiting) return { name: one.name, by: `port ${one.port}`, isSuggested: true };
+  if (isAgents && identity.kind === "silent" && probe.isWaiting)
+    return { name: one.name, by: `port ${one.port}`, isSuggested: true };
   return doubtOf(one, admin, identity);
 }
 

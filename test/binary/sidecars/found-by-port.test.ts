@@ -174,6 +174,13 @@ describe.skipIf(!canHaveNetwork)("a mesh whose agent listens before its Envoy", 
     expect(ended).toMatchObject({ code: 0, requests: ["15020 POST /quitquitquit"] });
     expect(ended.log.filter(({ msg }) => msg === "ebb: found")).toHaveLength(1);
   });
+
+  test("is the mesh's, not a plain Envoy, if the agent passes its Envoy's answer on, as kuma-dp does", async () => {
+    const agent: Port = { port: 9902, node: { metadata: { "dataplane.proxyType": "dataplane" } } };
+    const ended = await ebbBeside([agent], ["run", ...app]);
+    expect(ended).toMatchObject({ code: 5, requests: [] });
+    expect(lineOf(ended, "found").sidecars).toEqual(["kuma"]);
+  });
 });
 
 describe.skipIf(!canHaveNetwork)("an app that listens where an Envoy might", () => {

@@ -5,9 +5,10 @@ import { adminOn, type SidecarKind } from "./kind.ts";
  * kuma-dp and Envoy. Readiness is kuma-dp's since 2.14 (app/kuma-dp/pkg/dataplane/readiness/component.go), Envoy's own
  * before. Since 2.14 the admin interface is a unix socket of mode 0600 in kuma-dp's work folder (UPGRADE.md, "Envoy
  * admin API now uses Unix domain socket by default"; pkg/core/xds/sockets.go, pkg/xds/bootstrap/template_v3.go,
- * app/kuma-dp/cmd/run.go): an app container reaches it if it shares that folder and runs as kuma-dp's user. From
- * Kubernetes 1.29 on it is a native sidecar, although no annotation says so (pkg/plugins/runtime/k8s/plugin.go): a quit
- * is then followed by a restart.
+ * app/kuma-dp/cmd/run.go): an app container reaches it if it shares that folder and runs as kuma-dp's user. With such a
+ * socket, later versions answer reads of that interface at the readiness port (readiness/component.go at 08f57ee,
+ * adminProxy). From Kubernetes 1.29 on it is a native sidecar, although no annotation says so
+ * (pkg/plugins/runtime/k8s/plugin.go): a quit is then followed by a restart.
  */
 export const kuma = {
   role: "proxy",

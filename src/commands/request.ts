@@ -107,7 +107,7 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const { sidecars, doubts } = await findSidecars(settings, look);
   const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
   if (found?.envoy !== undefined) return found.envoy.admin;
-  const network = await readNetwork(settings);
+  const network = await readNetwork(settings, env);
   const reason = doubts[0] ?? (network === "own" ? undefined : whyNoPort(network));
   if (found === undefined && reason !== undefined)
     throw new Failure(EXIT.unavailable, `request: found no proxy that is surely this pod's: ${reason}`);

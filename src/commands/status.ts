@@ -142,6 +142,6 @@ function targetsOf({ targets }: Asked): readonly Sidecar[] {
 /** Resolves with the proxies that answer at usual ports, but at no admin interface of `sidecars`. */
 async function findElsewhere({ settings, env }: Asked, sidecars: readonly Sidecar[]): Promise<readonly Elsewhere[]> {
   const pod = { env, annotations: readAnnotations(settings.podAnnotations) };
-  const listen = createPortProbe(pod, settings, { ...createLook(env), network: await readNetwork(settings) });
+  const listen = createPortProbe(pod, settings, { ...createLook(env), network: await readNetwork(settings, env) });
   return elsewhereIn((await listen()).findings, sidecars);
 }

@@ -1,5 +1,7 @@
-/** Whose the network namespace is: the pod's own, its node's, or unknown. */
-export type Network = "own" | "node" | "unknown";
+import type { Environment } from "../base/environment.ts";
+
+/** Whose the network namespace is: the pod's own, its node's, or unknown; `no pod` outside Kubernetes. */
+export type Network = "own" | "node" | "unknown" | "no pod";
 
 /** First lines that the kubelet writes since 1.11 (kubernetes pkg/kubelet/kubelet_pods.go, managedHostsHeader...). */
 const OWN = "# Kubernetes-managed hosts file.";
@@ -7,13 +9,15 @@ const NODE = "# Kubernetes-managed hosts file (host network).";
 
 /**
  * Decides whose the network is, by the first line of /etc/hosts, which the kubelet writes. It is unknown if the kubelet
- * has not written it, or the pod mounts a file of its own over it. `hosts` is the text of /etc/hosts, `mounts` of
- * /proc/self/mountinfo.
+ * has not written it, or the pod mounts a file of its own over it; then a variable that the kubelet sets in each
+ * container (kubernetes pkg/kubelet/kubelet_pods.go, getServiceEnvVarMap) tells whether this is a pod. `hosts` is the
+ * text of /etc/hosts, `mounts` of /proc/self/mountinfo.
  */
-export function networkByHosts(hosts = "", mounts = ""): Network {
+export function networkByHosts(hosts = "", mounts = "", { KUBERNETES_SERVICE_HOST }: Environment = {}): Network {
   const [line = ""] = hosts.split("\n", 1);
   if (line === NODE) return "node";
-  return line === OWN && !isMountedOver(mounts) ? "own" : "unknown";
+  if (line === OWN && !isMountedOver(mounts)) return "own";
+  return KUBERNETES_SERVICE_HOST === undefined ? "no pod" : "unknown";
 }
 
 /**
@@ -32,7 +36,12 @@ function isMountedOver(mounts: string): boolean {
  */
 export function whyNoPort(network: Exclude<Network, "own">, name = "NAME"): string {
   const ways = `--sidecar ${name}, or --admin to the URL of its admin interface`;
-  return network === "node"
-    ? `no port is believed on the node's network: set ${ways}`
-    : `no port is believed where nothing shows that the network is the pod's own: set ${ways}, or --host-network=false if it is`;
+  switch (network) {
+    case "node":
+      return `no port is believed on the node's network: set ${ways}`;
+    case "no pod":
+      return `this is no pod, so ebb does not look for a sidecar by its ports: if one is here, set ${ways}, or --host-network=false to look at all that listens here`;
+    case "unknown":
+      return `no port is believed where nothing shows that the network is the pod's own: set ${ways}, or --host-network=false if it is`;
+  }
 }

@@ -113,7 +113,7 @@ async function lookAround({ pod, known }: Known, settings: SidecarSettings, look
   const told = withNamed(detect({ ...facts, byPort: [] }), known);
   if (told.hasProxy) return { ...told, found: await placeEnvoy(told.found, pod, settings, look), doubts: [] };
   const isSilent = told.by !== undefined || look.before !== undefined;
-  const network = await readNetwork(settings);
+  const network = await readNetwork(settings, pod.env);
   const listen = createPortProbe(pod, settings, { ...look, network });
   if (network !== "own") {
     if (!isSilent) look.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");

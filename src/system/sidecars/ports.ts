@@ -1,3 +1,4 @@
+import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import { adminNamedBy, annotatedIn, isUsualPort } from "../../core/sidecars/detect.ts";
 import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
@@ -32,11 +33,11 @@ const LONGEST_REWRITE_MS = 1000;
  * empty: the kubelet writes it again for each container of the pod that it starts, and truncates it first (kubernetes
  * pkg/kubelet/kubelet_pods.go, ensureHostsFile).
  */
-export async function readNetwork({ hostNetwork }: Settings<"hostNetwork">): Promise<Network> {
+export async function readNetwork({ hostNetwork }: Settings<"hostNetwork">, env: Environment): Promise<Network> {
   if (hostNetwork !== undefined) return hostNetwork ? "node" : "own";
   const end = performance.now() + LONGEST_REWRITE_MS;
   while (readIfThere("/etc/hosts") === "" && performance.now() < end) await Bun.sleep(1);
-  return networkByHosts(readIfThere("/etc/hosts"), readIfThere("/proc/self/mountinfo"));
+  return networkByHosts(readIfThere("/etc/hosts"), readIfThere("/proc/self/mountinfo"), env);
 }
 
 /**
@@ -68,7 +69,7 @@ export async function placeEnvoy(
   look: Look,
 ): Promise<readonly FoundSidecar[]> {
   const isToPlace = settings.admin === undefined && found.some(({ name }) => name === PLAIN);
-  if (!isToPlace || (await readNetwork(settings)) !== "own") return found;
+  if (!isToPlace || (await readNetwork(settings, pod.env)) !== "own") return found;
   const others = found.filter(({ name }) => name !== PLAIN).flatMap(adminPortOf);
   const appPort = [...settings.appPort, ...others];
   const { findings } = await createPortProbe(pod, { appPort }, { ...look, network: "own" })();

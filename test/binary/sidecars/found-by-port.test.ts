@@ -234,7 +234,8 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
     const network = { hosts };
     const run = await ebbBeside([there], ["run", ...flags, ...app], network);
     expect(run).toMatchObject({ code: 5, requests: [] });
-    const ways = hosts === "machine" ? /--sidecar .*--admin .*--host-network=false/ : /--sidecar .*--admin/;
+    const ways =
+      hosts === "machine" ? /this is no pod.*--sidecar .*--admin .*--host-network=false/ : /--sidecar .*--admin/;
     expect(lineOf(run, "no sidecar found")).toMatchObject({ lookedMs: 0, reason: expect.stringMatching(ways) });
     expect(lineOf(run, "did not tell a proxy to quit").reason).toMatch(/^port 9901 suggests envoy/);
     const quit = await ebbBeside([there], ["quit", ...flags], network);
@@ -243,6 +244,13 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
     const drain = await ebbBeside([there], ["drain", ...flags, ...fast, "--quit"], network);
     expect(drain).toMatchObject({ code: 69, requests: [] });
     expect(lineOf(drain, "did not drain a proxy or tell it to quit").reason).toMatch(ways);
+  });
+
+  test("in a pod that has an /etc/hosts of its own the log does not say that this is no pod", async () => {
+    const env = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
+    const run = await ebbBeside([there], ["run", ...app], { hosts: "copied", env });
+    const reason = expect.stringMatching(/^no port is believed where nothing shows .*--host-network=false/);
+    expect(lineOf(run, "no sidecar found")).toMatchObject({ level: "info", lookedMs: 0, reason });
   });
 
   test("an /etc/hosts that the kubelet is just writing is read once it is written", async () => {

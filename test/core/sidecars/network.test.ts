@@ -26,5 +26,6 @@ test.each<[title: string, hosts: string | undefined, mounts: string | undefined,
   ["no file at all", undefined, undefined, "unknown"],
   ["an empty file", "", undefined, "unknown"],
 ])("whose network it is: %s", (_, hosts, mounts, network) => {
-  expect(networkByHosts(hosts, mounts)).toBe(network);
+  expect(networkByHosts(hosts, mounts, { KUBERNETES_SERVICE_HOST: "10.0.0.1" })).toBe(network);
+  expect(networkByHosts(hosts, mounts, {})).toBe(network === "unknown" ? "no pod" : network);
 });

@@ -59,11 +59,13 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
       }
     });
 
-    test("is left alone on any other port, unless it is named", async () => {
-      const envoys = [{ admin: on(12345) }];
+    test("is left alone on any other port, unless it is named, and the log says how to name it", async () => {
+      const envoys = [{ admin: on(9999) }];
       const auto = await ebbBesideEnvoys(envoys, ["run", "--detect-timeout", "100ms", ...app], "own");
       expect(auto).toMatchObject({ code: 42, states: ["LIVE"] });
-      const flags = ["--admin", "http://localhost:12345"];
+      const flags = ["--admin", "http://localhost:9999"];
+      const how = expect.stringContaining(flags.join(" "));
+      expect(lineOf(auto, "no sidecar found")).toMatchObject({ level: "warn", onLoopback: [9999], how });
       const named = await ebbBesideEnvoys(envoys, ["run", ...flags, ...app], "own");
       expect(named).toMatchObject({ code: 42, states: [undefined] });
     });

@@ -15,6 +15,7 @@ export const warnings = [
   "processes still run after SIGKILL",
   "cannot tell which app container is the last: keeping the sidecars",
   // sidecars, and any command's start
+  "no sidecar found",
   "could not make the sidecar quit",
   "did not tell a proxy to quit",
   "did not drain a proxy",

@@ -40,7 +40,7 @@ export function findingsOf(seen: Seen, looked: Looked): readonly StatusFinding[]
 function noSidecar(foundBy: string | null): StatusFinding {
   const message =
     foundBy === null
-      ? "no sidecar found: no variable, annotation or listening port shows one; name it with --sidecar NAME"
+      ? "no sidecar found: no variable, annotation or listening port shows one; name it with --sidecar NAME, or --admin URL"
       : `no sidecar: ${foundBy} says that there is none`;
   return { kind: "no-sidecar", message };
 }

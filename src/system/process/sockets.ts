@@ -27,26 +27,27 @@ export function readSocketsOf({ admin, isElsewhere }: NonNullable<Sidecar["envoy
 
 /**
  * Creates a function that lists the TCP ports, IPv4 and IPv6, that listen in this network namespace, and parses the
- * kernel's text only if it has changed. The list is empty, which is logged at debug, if neither netlink nor
- * /proc/net/tcp can be read.
+ * kernel's text only if it has changed.
  */
 export function createListenerReader(log: Log): () => readonly number[] {
   const listeners = memoizeLast(({ told }: { readonly told: string }) => parseListeners(told));
   let last = { told: "" };
   return () => {
-    const told = native.listeners();
-    if (told === undefined) return readTables(log);
+    const told = readListeners(log);
     if (told !== last.told) last = { told };
     return listeners(last);
   };
 }
 
 /**
- * Reads /proc/net/tcp and tcp6, for when a seccomp profile forbids netlink. This takes milliseconds, netlink hardly
- * any.
+ * Reads the TCP sockets, IPv4 and IPv6, that listen in this network namespace, as lines of /proc/net/tcp and tcp6. There
+ * may be others among them if a seccomp profile forbids netlink: this then takes milliseconds, and otherwise hardly any.
+ * Returns "", which is logged at debug, if neither netlink nor /proc/net/tcp can be read.
  */
-function readTables(log: Log): readonly number[] {
+export function readListeners(log: Log): string {
+  const told = native.listeners();
+  if (told !== undefined) return told;
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");
-  return tables.flatMap(parseListeners);
+  return tables.join("");
 }

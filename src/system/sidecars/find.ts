@@ -1,13 +1,21 @@
 import type { Environment } from "../../core/base/environment.ts";
 import type { Settings } from "../../core/cli/options.ts";
 import { foundByName } from "../../core/sidecars/choice.ts";
-import { type Detection, detect, isDescribed, parseAnnotations, withNamed } from "../../core/sidecars/detect.ts";
+import {
+  type Detection,
+  detect,
+  isDescribed,
+  isUsualPort,
+  parseAnnotations,
+  withNamed,
+} from "../../core/sidecars/detect.ts";
 import type { Annotations, PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { whyNoPort } from "../../core/sidecars/network.ts";
 import { type FoundSidecar, planSidecars } from "../../core/sidecars/plan.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { readSmall } from "../file.ts";
 import type { Log } from "../output/log.ts";
+import { readListeners } from "../process/sockets.ts";
 import { locateAdmin } from "./admin-socket.ts";
 import { askAdmin, createPortProbe, type Look, placeEnvoy, readNetwork } from "./ports.ts";
 import { whenReady } from "./ready.ts";
@@ -126,11 +134,23 @@ async function lookAround({ pod, known }: Known, settings: SidecarSettings, look
     if (findings.length > 0) return { ...withNamed(detect({ ...facts, byPort: findings }), known), doubts };
     const lookedMs = Math.round(performance.now() - start);
     const isOver = lookedMs >= look.forMs;
-    if (isOver && !isSilent) look.log.info({ lookedMs }, "no sidecar found");
+    if (isOver && !isSilent) await logNone(lookedMs, settings, look);
     if (isOver || companions.areReady()) return { ...told, doubts };
     look.signal.throwIfAborted();
     await Bun.sleep(Math.max(LOOK_PERIOD_MS, LOOK_REST * tookMs));
   }
+}
+
+/**
+ * Logs that there is no sidecar in the pod's own network, and which other ports listen: a warning if one may well be a
+ * sidecar's, and the command is about to act as if there were none.
+ */
+async function logNone(lookedMs: number, { appPort }: SidecarSettings, look: FindOptions): Promise<void> {
+  const { otherPorts } = await import("../../core/sidecars/other-ports.ts"); // few need it
+  const others = otherPorts(readListeners(look.log), isUsualPort, appPort);
+  const isActing = look.forMs > 0 || look.actMs !== undefined;
+  const { isSuspicious = false, ...fields } = others ?? {};
+  look.log[isSuspicious && isActing ? "warn" : "info"]({ lookedMs, ...fields }, "no sidecar found");
 }
 
 interface Watch extends Disposable {

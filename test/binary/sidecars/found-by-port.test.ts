@@ -223,6 +223,54 @@ describe.skipIf(!canHaveNetwork)("an app that listens where an Envoy might", () 
   });
 });
 
+describe.skipIf(!canHaveNetwork)("where no sidecar is found, the log names the other ports that listen", () => {
+  const none = ["--detect-timeout", "50ms"];
+  const envoy: Port = { port: 9999, node: {} };
+  const how = (port: number | string) =>
+    `if an Envoy's admin interface is on one of them: --admin http://localhost:${port}; if it is the app's: --app-port ${port}; if there is no sidecar: --sidecar none`;
+
+  test.each<[string, readonly Port[], Readonly<Record<string, unknown>>]>([
+    ["one on loopback: a warning", [envoy], { level: "warn", ports: [9999], onLoopback: [9999], how: how(9999) }],
+    [
+      "one on ::1, beside one that other pods reach: a warning",
+      [
+        { ...envoy, host: "::1" },
+        { port: 80, host: "0.0.0.0" },
+      ],
+      { level: "warn", ports: [80, 9999], onLoopback: [9999], how: how(9999) },
+    ],
+    [
+      "several on loopback: a warning",
+      [envoy, { port: 9998 }],
+      { level: "warn", ports: [9998, 9999], onLoopback: [9998, 9999], how: how("PORT") },
+    ],
+    [
+      "one that other pods reach",
+      [{ ...envoy, host: "0.0.0.0" }],
+      { level: "info", ports: [9999], onLoopback: [], how: how(9999) },
+    ],
+  ])("%s", async (_, ports, line) => {
+    const run = await ebbBeside(ports, ["run", ...none, ...app]);
+    expect(lineOf(run, "no sidecar found")).toMatchObject(line);
+    expect(run).toMatchObject({ code: 5, requests: [] });
+    const quit = await ebbBeside(ports, ["quit"]);
+    expect(lineOf(quit, "no sidecar found")).toMatchObject(line);
+  });
+
+  test("and not the app's; with those known it is no warning", async () => {
+    const env = { EBB_APP_PORT: "8080" };
+    const run = await ebbBeside([envoy, { port: 8080, app: 200 }], ["run", ...none, ...app], { env });
+    expect(lineOf(run, "no sidecar found")).toMatchObject({ level: "info", ports: [9999], onLoopback: [9999] });
+    const apps = await ebbBeside([{ port: 8080, app: 200 }], ["run", ...none, "--app-port", "8080", ...app]);
+    expect(lineOf(apps, "no sidecar found").ports).toBeUndefined();
+  });
+
+  test("and not in status, which lists what listens", async () => {
+    const status = await ebbBeside([envoy], ["status"]);
+    expect(status.stderr).not.toContain("no sidecar found");
+  });
+});
+
 describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's own", () => {
   const there: Port = { port: 9901, node: { id: "gateway" } };
 
@@ -251,6 +299,14 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
     const run = await ebbBeside([there], ["run", ...app], { hosts: "copied", env });
     const reason = expect.stringMatching(/^no port is believed where nothing shows .*--host-network=false/);
     expect(lineOf(run, "no sidecar found")).toMatchObject({ level: "info", lookedMs: 0, reason });
+  });
+
+  test("no ports are named", async () => {
+    for (const hosts of ["node", "machine"] as const) {
+      const run = await ebbBeside([{ port: 9999, node: {} }], ["run", ...app], { hosts });
+      const line = lineOf(run, "no sidecar found");
+      expect([line.level, line.ports, line.onLoopback]).toEqual(["info", undefined, undefined]);
+    }
   });
 
   test("an /etc/hosts that the kubelet is just writing is read once it is written", async () => {

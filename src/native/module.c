@@ -162,6 +162,12 @@ static long do_reap(const struct call *call) {
   return or_errno(pid);
 }
 
+static long do_release_pages(const struct call *call) {
+  (void)call;
+  ebb_release_pages();
+  return 0;
+}
+
 static long do_set_foreground_group(const struct call *call) {
   return or_errno(tcsetpgrp(integer(call, 0), integer(call, 1)));
 }
@@ -263,6 +269,7 @@ static const struct {
     {"parentDeath", do_parent_death},
     {"readRecord", do_read_record},
     {"reap", do_reap},
+    {"releasePages", do_release_pages},
     {"setForegroundGroup", do_set_foreground_group},
     {"spawn", do_spawn},
     {"stop", do_stop},

@@ -59,6 +59,9 @@ extern int ebb_parent_signal;
  */
 extern int ebb_is_replaced;
 
+/* Takes the executable's pages out of this process's memory; those that are needed come back one by one. */
+void ebb_release_pages(void);
+
 /* Ends ebb with exit code 71, and says why on stderr, if a resource limit is too low for any command. */
 void ebb_check_limits(void);
 

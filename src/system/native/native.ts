@@ -68,6 +68,8 @@ export interface Native {
    * returns 0 if there is none.
    */
   reap(status: Int32Array): number;
+  /** Takes the executable's pages out of this process's memory; those that are needed come back one by one. */
+  releasePages(): void;
   /** Makes a process group the foreground group of a terminal (tcsetpgrp(3)). */
   setForegroundGroup(terminal: number, group: number): number;
   /**

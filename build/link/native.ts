@@ -4,7 +4,17 @@ import { dirname, join, resolve } from "node:path";
 
 const project = resolve(import.meta.dirname, "../..");
 const folder = join(project, "src", "native");
-const shared = ["child.c", "files.c", "listeners.c", "locks.c", "mapped.c", "module.c", "output.c", "signals.c", "sockets.c"];
+const shared = [
+  "child.c",
+  "files.c",
+  "listeners.c",
+  "locks.c",
+  "mapped.c",
+  "module.c",
+  "output.c",
+  "signals.c",
+  "sockets.c",
+];
 
 /** The paths of ebb's C files that are linked into the executable. */
 export const nativeSources: readonly string[] = ["entry.c", "limits.c", "before-bun.c", ...shared].map((name) =>

@@ -7,7 +7,7 @@ import { eventOf, INT, QUIT, TERM, USR1, usual } from "./simulated-steps.ts";
 const waiting: State = { phase: "waiting", held: [] };
 const starting = (...held: number[]): State => ({ phase: "starting", held });
 const running: State = { phase: "running", pid: 7, grace: "unset", draining: "not yet", isToEnd: false };
-const draining: State = { ...running, draining: [TERM] };
+const draining: State = { ...running, draining: { signal: TERM, mergesRepeats: true } };
 const drains = { drains: true };
 const ending: State = { phase: "ending-group", exitCode: 0 };
 
@@ -28,6 +28,7 @@ test.each<[state: State, event: string, policy: Partial<RunPolicy>, answer: stri
   [running, "TERM", drains, "15 draining"],
   [running, "USR1", drains, ""],
   [draining, "INT", drains, "2 cutting the drain short"],
+  [draining, "TERM", drains, ""],
   [draining, "drained", drains, ""],
   [starting(USR1, TERM), "started", {}, "15 forwarding it"],
   [starting(INT), "started", drains, "2 draining"],

@@ -13,6 +13,8 @@ export interface Namespace extends AsyncDisposable {
   readonly name: string;
   /** Runs `kubectl --namespace NAME ...`, and resolves with its stdout. Rejects with all that it said if it fails. */
   kubectl(...words: readonly string[]): Promise<string>;
+  /** Signals the first process of a container whose image has Bun. */
+  signal(pod: string, container: string, signal: NodeJS.Signals): Promise<void>;
   /** Runs `kubectl --namespace NAME ...`, and resolves with its exit code and output. */
   tryKubectl(words: readonly string[], options?: KubectlOptions): Promise<Output>;
   /**
@@ -78,6 +80,12 @@ export async function namespace(
   const here: Namespace = {
     name,
     kubectl: (...words) => kubectl(own(words)),
+    async signal(pod, container, signal) {
+      const words = ["exec", pod, "-c", container, "--", "/bun", "-e", `process.kill(1, "${signal}")`];
+      const { code, stderr } = await tryKubectl(own(words));
+      // a container that has ended took the sender with it
+      if (code !== 0 && code !== 137) throw new Error(`kubectl ${words.join(" ")}: exit code ${code}\n${stderr}`);
+    },
     tryKubectl: (words, options) => tryKubectl(own(words), options),
     tryApply,
     async apply(manifest) {

@@ -91,9 +91,14 @@ describe.skipIf(lacking !== undefined)("the pod of the manual that is locked dow
     const { code, stdout, stderr } = await main.ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: "ready\n15\n" });
     expect([...new Set(logOf(stderr).map(({ msg }) => msg))]).toEqual(
-      ["waiting until ready", "ready", "started the command", "told the sidecar to quit", "done"].map(
-        (msg) => `ebb: ${msg}`,
-      ),
+      [
+        "waiting until ready",
+        "ready",
+        "started the command",
+        "received a stop signal: forwarding it",
+        "told the sidecar to quit",
+        "done",
+      ].map((msg) => `ebb: ${msg}`),
     );
     expect(await sidecar.ended).toEqual({ code: 0, stdout: "listening\nPOST /quitquitquit\n", stderr: "" });
   });

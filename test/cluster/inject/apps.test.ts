@@ -69,7 +69,7 @@ class Work {
   async end(name: Name, code: 0 | 3 = 0): Promise<void> {
     const before = statusOf(await this.now(), name)?.restartCount ?? 0;
     const signal = code === 0 ? "SIGUSR1" : "SIGUSR2";
-    await this.here.kubectl("exec", this.pod, "-c", name, "--", "/bun", "-e", `process.kill(1, "${signal}")`);
+    await this.here.signal(this.pod, name, signal);
     await this.ended(name, before);
   }
 
@@ -235,7 +235,7 @@ describe("a Job of three apps beside an ordinary sidecar, a real Envoy,", () => 
     const pod = (await here.podOf("work")).metadata.name;
     for (const name of ["a", "b"]) {
       await here.until(`${name} works`, async () => (await here.logs(pod, name)).includes("works\n"));
-      await here.kubectl("exec", pod, "-c", name, "--", "/bun", "-e", 'process.kill(1, "SIGUSR1")');
+      await here.signal(pod, name, "SIGUSR1");
       await here.until(`${name} has ended`, async () => exitCodeOf(await here.pod(pod), name) === 0);
       expect(await here.logs(pod, name)).toContain("kept the sidecars running");
     }
@@ -262,7 +262,7 @@ describe("sidecars that ebb makes native", () => {
     for (const name of names)
       await here.until(`${name} works`, async () => (await here.logs(pod, name)).includes("works\n"));
     for (const name of names) {
-      await here.kubectl("exec", pod, "-c", name, "--", "/bun", "-e", 'process.kill(1, "SIGUSR1")');
+      await here.signal(pod, name, "SIGUSR1");
       await here.until(`${name} has ended`, async () => exitCodeOf(await here.pod(pod), name) === 0);
     }
     await here.until("it is Complete", async () => hasCondition(await here.job("work"), "Complete"));

@@ -134,7 +134,7 @@ async function startLoad(here: Namespace, port: number, longMs?: number): Promis
   await here.until("the load begins", async () => (await here.logs(pod, "clients")).includes("under load"));
   return {
     async end() {
-      await here.kubectl("exec", pod, "--", "/bun", "-e", "process.kill(1, 'SIGUSR1')");
+      await here.signal(pod, "clients", "SIGUSR1");
       await here.until("the load ends", async () => (await here.pod(pod)).status.phase === "Succeeded");
       const lines = (await here.logs(pod, "clients")).trim().split("\n");
       return JSON.parse(lines.at(-1) as string);

@@ -144,7 +144,7 @@ test.concurrent("SIGINT twice at a terminal cuts it short at once: a person mean
   const [, pid] = await at.shows(/pid (\d+)\n/);
   await at.shows("ready\n");
   process.kill(Number(pid), "SIGINT");
-  await at.shows("draining before stopping the command");
+  await at.shows("received a stop signal: draining");
   process.kill(Number(pid), "SIGINT");
   await at.shows('"outcome":"cut short"');
   expect(await at.exited).toBe(0);

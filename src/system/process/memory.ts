@@ -3,15 +3,16 @@ import { native } from "../native/native.ts";
 const REST_MS = 100;
 
 /**
- * Collects garbage `rounds` times, the first time after 100 ms (`REST_MS`), and then releases the pages of ebb's own
- * file. Returns at once. The second collection frees what the first has finalised. What signals and children leave later,
- * Bun collects itself.
+ * Collects garbage twice, 100 and 200 ms from now (`REST_MS`), releases the pages of ebb's own file, and then calls `done`.
+ * Returns at once. The second collection frees what the first has finalised. What signals and children leave later, Bun
+ * collects itself.
  */
-export function giveMemoryBack(rounds = 2): void {
-  if (rounds === 0) return native.releasePages();
+export function giveMemoryBack(done: () => void, rounds = 2): void {
   setTimeout(() => {
     Bun.gc(true);
     Bun.shrink();
-    giveMemoryBack(rounds - 1);
+    if (rounds > 1) return giveMemoryBack(done, rounds - 1);
+    native.releasePages();
+    done();
   }, REST_MS);
 }

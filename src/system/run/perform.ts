@@ -141,7 +141,7 @@ function start(run: Run): void {
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
     setUncaughtHandler((error) => logBug(run.log, error, "an uncaught error"));
-    giveMemoryBack();
+    giveMemoryBack(() => rehearse(run)); // again, so that the pages that the end needs are back
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {

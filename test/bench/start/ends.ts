@@ -5,7 +5,8 @@ import { type Sidecar, startSidecar } from "../sidecar.ts";
 import { shuffled } from "../statistics.ts";
 import type { Row, Values } from "./row.ts";
 
-const CHILD_LIFE_US = "20000";
+/** Longer than it takes ebb to give memory back. */
+const CHILD_LIFE_US = "500000";
 
 interface Entry {
   readonly candidate: Candidate;

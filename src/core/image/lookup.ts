@@ -21,8 +21,6 @@ export interface ImageCommand {
   readonly cmd: readonly string[];
   /** STOPSIGNAL as the image says it (`SIGQUIT`, `3`); undefined if it says none. */
   readonly stopSignal: string | undefined;
-  /** The digest of what the image's name means now: of its index, if there is one (`sha256:...`). */
-  readonly digest: string;
 }
 
 /** Why nothing is known of an image. */

@@ -27,7 +27,7 @@ export interface ImageReport {
 }
 
 /** Decides what an image starts on the processors that are asked for: what all its configs agree on. */
-export function commandOf(query: ImageQuery, { digest, platforms, configs }: ImageReport): Lookup {
+export function commandOf(query: ImageQuery, { platforms, configs }: ImageReport): Lookup {
   const { image } = query;
   const [first, ...others] = configs;
   if (first === undefined) return unknown("other-platform", `${image} ${mismatch(platforms, query.architectures)}`);
@@ -41,7 +41,7 @@ export function commandOf(query: ImageQuery, { digest, platforms, configs }: Ima
   }
   const { entrypoint, cmd } = first;
   const isAgreed = others.every(({ stopSignal }) => stopSignal === first.stopSignal);
-  return { kind: "found", command: { entrypoint, cmd, stopSignal: isAgreed ? first.stopSignal : undefined, digest } };
+  return { kind: "found", command: { entrypoint, cmd, stopSignal: isAgreed ? first.stopSignal : undefined } };
 }
 
 function mismatch(platforms: readonly Platform[], wanted: readonly Architecture[]): string {

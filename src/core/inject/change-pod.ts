@@ -8,7 +8,6 @@ import { canReplace, msSlept, proxyHook, remarkOnHook } from "./container/pre-st
 import { earlyTraffic } from "./container/readiness.ts";
 import { fit, isAlwaysRestarted, quits, warnOfUncatchableSignal, wholeSeconds } from "./container/shutdown.ts";
 import { quitProblems, unquittable } from "./container/sidecars.ts";
-import { pinned } from "./container/words.ts";
 import {
   type AnnotationsFile,
   annotationsVolume,
@@ -23,7 +22,7 @@ import { spareSidecars, warnOfInits } from "./orchestrated.ts";
 import { orchestratorOf } from "./orchestrators/registry.ts";
 import { type Container, freeName, type Mount, type Pod, type Remarks, type Volume } from "./pod.ts";
 import { variableOf, variablesOf } from "./pod-annotations.ts";
-import type { InjectRequest, TrackedImage } from "./policy.ts";
+import type { InjectRequest } from "./policy.ts";
 
 /** What is decided for a pod as a whole before its containers are changed one by one. */
 interface Context {
@@ -80,22 +79,15 @@ function quitsByItself({ container, isGiven }: App): boolean {
   return quits(container) && !["quit", "signal-process", "sidecar"].some(isGiven);
 }
 
-/** Changes a container that ebb starts or drains: command, image, variables, mounts, preStop hook. */
+/** Changes a container that ebb starts or drains: command, variables, mounts, preStop hook. */
 function changeApp(app: App, context: Context): void {
   const { container, start, shutdown, isMounted } = app;
   const file = annotationsFileFor(app, context);
   if (start.kind === "wrapped") container.command = start.command;
-  if (start.kind === "wrapped" && context.request.policy.pinImages === true) pin(container, start.image);
   addVariables(app, file?.path);
   if (isMounted) addMount(container, ebbMount(context.volumes.ebb), context);
   if (file?.mount !== undefined) addMount(container, file.mount, context);
   if (shutdown.kind === "hook") addHook(container, shutdown.hook);
-}
-
-/** Adds the digest of the image whose command a registry told to its name, unless that has one. */
-function pin(container: Container, image: TrackedImage | undefined): void {
-  if (image?.digest === undefined || image.name !== container.image || image.name.includes("@")) return;
-  container.image = pinned(image.name, image.digest);
 }
 
 function remarkOn(app: App, context: Context, { problems, warnings }: Remarks): void {

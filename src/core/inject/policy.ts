@@ -29,8 +29,6 @@ export interface InjectPolicy {
   readonly setsCommand?: ((container: Container) => boolean) | undefined;
   /** Whether a pod that has ebb of this image is one that other webhooks may have changed since: their changes stay. */
   readonly isAdmission?: boolean | undefined;
-  /** Whether an image whose command a registry told gets its digest (`shop:1.4@sha256:...`). */
-  readonly pinImages?: boolean | undefined;
 }
 
 /** What decides how a pod is changed. */
@@ -66,6 +64,4 @@ export interface TrackedImage {
   readonly hasCmd: boolean;
   /** Its STOPSIGNAL, if it has one. */
   readonly stopSignal: string | undefined;
-  /** Its digest; of an earlier injection only if that has added it to the name. */
-  readonly digest: string | undefined;
 }

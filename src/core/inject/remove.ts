@@ -2,7 +2,6 @@ import { copyOf, objectOf } from "../base/json.ts";
 import { ANNOTATIONS, APPS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "./annotation-names.ts";
 import { kindOfHook } from "./by-hand.ts";
 import { EBB, EBB_FOLDER, unwrap } from "./container/command.ts";
-import { pinned } from "./container/words.ts";
 import { annotationFolders, installCommand } from "./install.ts";
 import { isAppsMount } from "./last-of.ts";
 import { makeOrdinary } from "./native.ts";
@@ -76,8 +75,8 @@ export function removeInjection(pod: Pod, status: Status): Former {
     const own = Object.hasOwn(containers, container.name) ? containers[container.name] : undefined;
     if (own === undefined) continue;
     const words = restoreCommand(container, own);
-    const image = restoreImage(container, own);
-    if (own.command === "entrypoint" && words !== undefined) former.set(container.name, { words, image });
+    if (own.command === "entrypoint" && words !== undefined)
+      former.set(container.name, { words, image: trackedImage(own) });
     const added = new Set(own.env);
     drop(container, "env", ({ name }) => name.startsWith("EBB_") && added.has(name));
     drop(
@@ -119,12 +118,8 @@ function restoreInner(container: Container, tool: string | undefined): void {
   }
 }
 
-/** Takes the digest that ebb added out of an image's name. Returns what is recorded of the image. */
-function restoreImage(container: Container, { image }: ContainerStatus): TrackedImage | undefined {
-  if (image === undefined) return undefined;
-  const { name, digest, cmd = false, stopSignal } = image;
-  if (digest !== undefined && container.image === pinned(name, digest)) container.image = name;
-  return { name, hasCmd: cmd, stopSignal, digest };
+function trackedImage({ image }: ContainerStatus): TrackedImage | undefined {
+  return image && { name: image.name, hasCmd: image.cmd ?? false, stopSignal: image.stopSignal };
 }
 
 /**

@@ -5,7 +5,6 @@ import { annotationField, NATIVE, STATUS } from "./annotation-names.ts";
 import { type App, KEPT } from "./container/app.ts";
 import { starterOf } from "./container/command.ts";
 import { nativeSidecarsIn } from "./container/network.ts";
-import { pinned } from "./container/words.ts";
 import type { Moved } from "./native.ts";
 import { type Container, hook, type Pod, type Remark } from "./pod.ts";
 import type { InjectPolicy } from "./policy.ts";
@@ -23,10 +22,8 @@ const containerStatus = z.object({
   /** The image whose command a registry told, if the user did not. */
   image: z.optional(
     z.object({
-      /** As the manifest named it. */
+      /** As the manifest names it. */
       name: z.string(),
-      /** The digest that ebb has added to its name. */
-      digest: z.optional(z.string()),
       /** Whether its CMD is in the command, because there were no args. */
       cmd: z.optional(z.boolean()),
       /** Its STOPSIGNAL. */
@@ -149,15 +146,14 @@ export function recordStatus(pod: Pod, before: Pod, { policy, apps, moved }: Cha
 const LONGEST_REASON = 200;
 
 /** Returns what is recorded of how a container starts, which a comparison does not show. */
-function startStatus({ start, container, isUnseen }: App): Pick<ContainerStatus, "image" | "unwrapped"> {
+function startStatus({ start, isUnseen }: App): Pick<ContainerStatus, "image" | "unwrapped"> {
   if (start.kind === "unknown")
     return { unwrapped: `${shortened(start.reason, LONGEST_REASON)}${isUnseen ? `; ${KEPT}` : ""}` };
   if (start.kind !== "wrapped" || start.image === undefined) return {};
-  const { name, hasCmd, stopSignal, digest } = start.image;
+  const { name, hasCmd, stopSignal } = start.image;
   return {
     image: {
       name,
-      ...(digest !== undefined && container.image === pinned(name, digest) ? { digest } : {}),
       ...(hasCmd ? { cmd: true } : {}),
       ...(stopSignal === undefined ? {} : { stopSignal }),
     },

@@ -161,11 +161,6 @@ describe("an option of ebb manifests", () => {
       ["--image", "a", "--pull-secrets", "--registry-secret", "b"],
       /--pull-secrets: no registry is asked; .*\n.*--registry-secret=b: no registry is asked; name some by --registries/,
     ],
-    [
-      "digests where no registry is asked",
-      ["--image", "a", "--pin-images"],
-      "--pin-images: no registry is asked; name some by --registries",
-    ],
     ["a file that is not in the pod", ["--registry-ca", "a"], /unknown flag --registry-ca/],
     ["an unknown flag", ["--replica", "1"], /unknown flag --replica.*--replicas/],
     ["everything at once", ["--replicas", "x", "--timeout", "y"], /--replicas: .*\n.*--timeout: /],

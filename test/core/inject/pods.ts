@@ -2,7 +2,6 @@ import fc from "fast-check";
 import type { Lookup } from "../../../src/core/image/lookup.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 import type { Loose } from "./injection.ts";
-import { digest } from "./registry.ts";
 
 /** Fields that ebb does not know. */
 const unknown = fc.dictionary(
@@ -244,7 +243,6 @@ const anyLookup: fc.Arbitrary<Lookup> = fc.oneof(
       entrypoint: fc.oneof({ weight: 3, arbitrary: command }, fc.constant([])),
       cmd: fc.array(word, { maxLength: 2 }),
       stopSignal: fc.constantFrom(undefined, undefined, "SIGQUIT", "15", "SIGKILL"),
-      digest: fc.constantFrom(digest, `sha256:${"e".repeat(64)}`),
     })
     .map((said) => ({ kind: "found" as const, command: said })),
   fc.constant({ kind: "unknown" as const, failure: "timeout" as const, reason: "no answer from the registry" }),
@@ -256,7 +254,6 @@ export const anyPolicy: fc.Arbitrary<InjectPolicy> = fc.record({
     anyLookup.map((lookup) => () => lookup),
     { nil: undefined },
   ),
-  pinImages: fc.boolean(),
   image: fc.constantFrom("ebb:1", "registry.example.com/ebb:2"),
   imagePullPolicy: fc.constantFrom(undefined, "Always" as const),
   all: fc.boolean(),

@@ -1,12 +1,9 @@
 import type { ImageCommand, Lookup } from "../../../src/core/image/lookup.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
 
-/** The digest of all images of the tests. */
-export const digest = `sha256:${"0123456789abcdef".repeat(4)}`;
-
 /** Returns what a look-up finds, by default /app. */
 export function found(said: Partial<ImageCommand>): Lookup {
-  return { kind: "found", command: { entrypoint: ["/app"], cmd: [], stopSignal: undefined, digest, ...said } };
+  return { kind: "found", command: { entrypoint: ["/app"], cmd: [], stopSignal: undefined, ...said } };
 }
 
 /** Returns the part of a policy by which a registry says this of every image. */

@@ -12,13 +12,8 @@ describe("what a registry says of an image", () => {
     await using registry = startStandIn(content);
     const manifest = content.manifests.get("team/app/latest") ?? "";
     const sha512 = digestOf(manifest, "sha512");
-    for (const name of ["", ":latest", `@${digest}`, `:other@${digest}`]) {
-      expect(await findOnce(`${registry.host}/team/app${name}`)).toEqual({
-        kind: "found",
-        command: { ...command, digest },
-      });
-    }
-    expect(await findOnce(`${registry.host}/team/app@${sha512}`)).toMatchObject({ command: { digest: sha512 } });
+    for (const name of ["", ":latest", `@${digest}`, `:other@${digest}`, `@${sha512}`])
+      expect(await findOnce(`${registry.host}/team/app${name}`)).toEqual({ kind: "found", command });
   });
 
   test("is found with a manifest of a thousand layers, and no layer is asked for", async () => {
@@ -31,7 +26,7 @@ describe("what a registry says of an image", () => {
 
   test("is asked for the processors alone on which the pod may run", async () => {
     const content = new Content();
-    const digest = content.add(
+    content.add(
       "app:latest",
       { platform: "linux/amd64", config: app },
       { platform: "linux/arm64/v8", config: { Cmd: ["/other"] } },
@@ -40,7 +35,7 @@ describe("what a registry says of an image", () => {
     await using registry = startStandIn(content);
     using asking = createAsking();
     const image = `${registry.host}/app`;
-    expect(await find(asking, image, [], ["amd64"])).toEqual({ kind: "found", command: { ...command, digest } });
+    expect(await find(asking, image, [], ["amd64"])).toEqual({ kind: "found", command });
     expect(registry.take()).toHaveLength(3);
     expect(await find(asking, image, [], ["arm64"])).toMatchObject({ command: { entrypoint: [], cmd: ["/other"] } });
     expect(await find(asking, image)).toMatchObject({

@@ -15,7 +15,7 @@ const policy = {
 } as const;
 
 /** Without a registry, and with one that knows every image. */
-const policies = [policy, { ...policy, ...imageSays({ cmd: ["serve"], stopSignal: "SIGQUIT" }), pinImages: true }];
+const policies = [policy, { ...policy, ...imageSays({ cmd: ["serve"], stopSignal: "SIGQUIT" }) }];
 
 const root = join(import.meta.dirname, "../../..");
 const labelled = readFileSync(join(root, "test/fixtures/labelled-namespace.yaml"), "utf8");

@@ -15,7 +15,7 @@ import { bodyOf, patchOf, pod, policy } from "./reviewed.ts";
 
 const found: Lookup = {
   kind: "found",
-  command: { entrypoint: ["/shop"], cmd: ["serve"], stopSignal: undefined, digest: `sha256:${"1".repeat(64)}` },
+  command: { entrypoint: ["/shop"], cmd: ["serve"], stopSignal: undefined },
 };
 const unauthorized: Lookup = { kind: "unknown", failure: "unauthorized", reason: "registry.example.com: 401" };
 const notAllowed: Lookup = { kind: "unknown", failure: "not-allowed", reason: "--registries does not name docker.io" };

@@ -4,7 +4,6 @@ import { parseReference } from "../../image/reference.ts";
 import { podOptions } from "../../inject/pod-annotations.ts";
 import { list, option, optional } from "../option.ts";
 import { boolean, oneOf, syntax } from "../syntax.ts";
-import { pinImages } from "./registry-options.ts";
 
 /** The options about the change of pods, which `ebb inject`, `ebb webhook` and `ebb manifests` have in common. */
 export const injectionOptions = {
@@ -62,7 +61,6 @@ export const injectionOptions = {
     syntax: syntax(parseSetting, "an option of ebb run and its value, such as drain=40s", shownSetting),
     help: "an option of ebb run for all pods; a pod's annotation ebb.dev/OPTION overrides it",
   }),
-  pinImages,
 };
 
 /** The name of a container or an image, and the words of its command line. */

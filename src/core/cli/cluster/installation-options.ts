@@ -185,7 +185,7 @@ export const toReaper = {
 };
 
 /** The options that mean nothing if no registry is asked. */
-export const ofLookUpsAlone = { pullSecrets, pinImages: injectionOptions.pinImages, ...lookingUp };
+export const ofLookUpsAlone = { pullSecrets, ...lookingUp };
 
 /** The options that mean nothing for the reaper. */
 export const ofWebhookAlone = {

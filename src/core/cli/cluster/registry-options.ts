@@ -72,15 +72,6 @@ export const webhookRegistryOptions = {
   }),
 };
 
-/** The option of `ebb inject` and `ebb webhook` that keeps an image from changing under what was written for it. */
-export const pinImages = option({
-  flag: "pin-images",
-  group: "registries",
-  initial: false,
-  syntax: boolean,
-  help: "write the digest of each image that was looked up into the pod",
-});
-
 /** The options of `ebb image`. */
 export const imageOptions = {
   ...registryOptions,

@@ -12,11 +12,6 @@ export type Words =
   | { readonly kind: "image"; readonly words: readonly string[]; readonly image: TrackedImage }
   | { readonly kind: "unknown"; readonly reason: string };
 
-/** Returns the name of an image with its digest, with which it can mean nothing else. */
-export function pinned(name: string, digest: string): string {
-  return `${name}@${digest}`;
-}
-
 /** Reports whether the manifest leaves a container's command to the image. */
 export function hasNoCommand({ command }: Container): boolean {
   return (command ?? []).length === 0;
@@ -61,17 +56,14 @@ function entrypointOf(container: Container, request: InjectRequest): readonly st
  * Returns the words of an image as the runtime composes them: `args` take the place of CMD (containerd,
  * internal/cri/opts/spec_opts.go, WithProcessArgs). A STOPSIGNAL that is none is left out, as an image may say anything.
  */
-function wordsOfImage(
-  { image, args }: Container,
-  { entrypoint, cmd, stopSignal: said = "", digest }: ImageCommand,
-): Words {
+function wordsOfImage({ image, args }: Container, { entrypoint, cmd, stopSignal: said = "" }: ImageCommand): Words {
   const name = image as string;
   const hasCmd = (args ?? []).length === 0;
   const words = [...entrypoint, ...(hasCmd ? cmd : [])].map(escaped);
   const stopSignal = said.length <= LONGEST_SIGNAL && parseSignal(said) !== undefined ? said : undefined;
   if (hasCmd && words.length === 0)
     return { kind: "unknown", reason: `${name} has neither ENTRYPOINT nor CMD: nothing would start` };
-  return { kind: "image", words, image: { name, hasCmd, stopSignal, digest } };
+  return { kind: "image", words, image: { name, hasCmd, stopSignal } };
 }
 
 /** `SIGRTMAX-14` has 11 characters. */

@@ -14,17 +14,15 @@ test("the options say the policy", () => {
     volume: "emptyDir",
     options: new Map(),
     entrypoints: new Map(),
-    pinImages: false,
   });
   const all = ["--all", "--volume", "image", "--image-pull-policy", "Never", "--set", "drain=9s", "--set", "drain=8s"];
-  expect(policyFrom("--image", "ebb:1", ...all, "--pin-images", "--entrypoint", "app=/app -v")).toEqual({
+  expect(policyFrom("--image", "ebb:1", ...all, "--entrypoint", "app=/app -v")).toEqual({
     image: "ebb:1",
     imagePullPolicy: "Never",
     all: true,
     volume: "image",
     options: new Map([["drain", "8s"]]),
     entrypoints: new Map([["app", ["/app", "-v"]]]),
-    pinImages: true,
   });
 });
 

@@ -157,9 +157,9 @@ const table: readonly (readonly [what: string, before: string, after: unknown, t
   ["fields and items go from braces", "{a: 1, b: [x, u, z], c: 2}\n", { b: ["u"] }, "{b: [u]}\n"],
   [
     "quotes and brackets go on over lines that are hardly indented",
-    "a:\n    b: ['\n  x\n', [\n1\n],\nz]\n    c: \"1\n2\"\n",
+    "a:\n  b: ['\n   x\n   ', [\n   1\n   ],\n   z]\n  c: \"1\n   2\"\n",
     { a: { b: [" x ", [1], "new", "z"], c: "1 2", d: 3 } },
-    "a:\n    b: ['\n  x\n', [\n1\n], new,\nz]\n    c: \"1\n2\"\n    d: 3\n",
+    "a:\n  b: ['\n   x\n   ', [\n   1\n   ], new,\n   z]\n  c: \"1\n   2\"\n  d: 3\n",
   ],
   ["the last of fields given twice counts", "a: 1\na: [2]\n", { a: [2, 3] }, "a: 1\na: [2, 3]\n"],
 ];

@@ -1,4 +1,5 @@
-import { Composer, type CST, type Document, Lexer, Parser } from "yaml";
+import { type Document, parseDocument, type YAMLParseError } from "yaml";
+import { isFirstOnLine } from "./places.ts";
 
 /** The error for a text that is no YAML that Kubernetes could read. `offset` says where in the text. */
 export class NotYaml extends Error {
@@ -11,13 +12,12 @@ export class NotYaml extends Error {
 }
 
 /**
- * Parses the text of one YAML document into nodes as `parseDocument` of the package yaml does, and accepts what
- * go-yaml, and so Kubernetes, accepts beyond YAML's rules: any indentation inside quotes, brackets and braces, and keys
- * given twice. `isEdited`: whether nodes keep their tokens, which say where they stand in the text.
+ * Parses the text of one YAML document into nodes. Keys may be given twice, as for go-yaml, and so Kubernetes. `isEdited`:
+ * whether nodes keep their tokens, which say where they stand in the text.
  * @throws NotYaml if there is a syntax error, or a second document
  */
 export function parseNodes(text: string, isEdited: boolean): Document.Parsed {
-  const composer = new Composer({
+  const document = parseDocument(text, {
     schema: "failsafe",
     uniqueKeys: false,
     strict: false,
@@ -25,40 +25,21 @@ export function parseNodes(text: string, isEdited: boolean): Document.Parsed {
     keepSourceTokens: isEdited,
     logLevel: "error",
   });
-  const [document, other] = [...composer.compose(tokensOf(text), true, text.length)];
-  const [error] = document?.errors ?? [];
-  if (error !== undefined) throw new NotYaml(error.pos[0], error.message);
-  if (other !== undefined) throw new NotYaml(other.range[0], "another document begins here without --- before it");
-  return document as Document.Parsed;
+  const [error] = document.errors;
+  if (error !== undefined) throw notYaml(text, error);
+  return document;
 }
 
-function* tokensOf(text: string): Generator<CST.Token> {
-  const parser = new Parser();
-  for (const lexeme of lenientLexer().lex(text)) yield* parser.next(lexeme);
-  yield* parser.end();
-}
-
-/** The parts of a lexer that its types keep to themselves (yaml 2.9.1; no option of it gives this leniency). */
-interface Insides {
-  /** The blanks that a line must start with to go on with what was begun. */
-  indentNext: number;
-  parseQuotedScalar: () => Generator<string, string>;
-  parseFlowCollection: () => Generator<string, string>;
-}
-
-/** Makes a lexer that accepts any indentation inside quotes, brackets and braces. */
-function lenientLexer(): Lexer {
-  const lexer = new Lexer();
-  const insides = lexer as unknown as Insides;
-  for (const name of ["parseQuotedScalar", "parseFlowCollection"] as const) {
-    const parse = insides[name].bind(lexer);
-    insides[name] = function* () {
-      const { indentNext } = insides;
-      insides.indentNext = 0;
-      const next = yield* parse();
-      insides.indentNext = indentNext;
-      return next;
-    };
-  }
-  return lexer;
+function notYaml(text: string, { code, message, pos: [offset] }: YAMLParseError): NotYaml {
+  if (code === "MULTIPLE_DOCS") return new NotYaml(offset, "another document begins here without --- before it");
+  const [, close] = /^(?:Flow .* end with a|Missing closing) ([\]}"'])/.exec(message) ?? [];
+  if (close === undefined) return new NotYaml(offset, message);
+  // quotes end before the line break
+  const at = offset + text.slice(offset).search(/\S|$/);
+  if (at === text.length || !isFirstOnLine(text, at)) return new NotYaml(offset, `a closing ${close} is missing`);
+  const where = close === "]" ? "brackets" : close === "}" ? "braces" : "quotes";
+  return new NotYaml(
+    at,
+    `a line inside ${where} is not indented more than their key or dash: indent it more, with blanks, or add the ${close} that is missing before it`,
+  );
 }

@@ -1,11 +1,11 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { isEbbKey, STATUS } from "../inject/annotation-names.ts";
-import { EBB, MUST_BE_FIRST } from "../inject/container/command.ts";
-import { earlyTraffic } from "../inject/container/readiness.ts";
+import { earlyTraffic } from "../inject/concerns/readiness.ts";
+import { readStatus } from "../inject/edits/status.ts";
+import { EBB, MUST_BE_FIRST } from "../inject/facts/command.ts";
 import { injectPod } from "../inject/inject-pod.ts";
 import { orchestratorOf, roleIn } from "../inject/orchestrators/registry.ts";
 import type { Pod } from "../inject/pod.ts";
-import { readStatus } from "../inject/status.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import { selectionOf } from "../reap/policy.ts";
 import { type Finding, ofPod } from "./finding.ts";

@@ -1,17 +1,21 @@
 import { copyOf, type JsonObject, objectOf } from "../base/json.ts";
 import { isSame } from "../base/same.ts";
-import { shortened } from "../base/text.ts";
+import type { ImageQuery } from "../image/lookup.ts";
 import { ASK, annotationField, STATUS } from "./annotation-names.ts";
-import { changePod } from "./change-pod.ts";
-import { isLeft, remarkOnUnknown } from "./container/app.ts";
-import { roleOf } from "./container/role.ts";
-import { makeNative } from "./native.ts";
-import { otherSystem } from "./other-system.ts";
-import { type Container, checkPod, MOST_REMARKS, type Pod, type Remark, type Remarks } from "./pod.ts";
+import { type App, appsOf, isLeft } from "./apps/app.ts";
+import { remarkOnUnknown } from "./concerns/command.ts";
+import { planOf } from "./concerns/concerns.ts";
+import { applyEdits, type Edit, isChange, recordEdits } from "./edits/edit.ts";
+import { removeEbb } from "./edits/remove.ts";
+import { formatStatus, readStatus, type Status } from "./edits/status.ts";
+import { undoEdits } from "./edits/undo.ts";
+import { factsOf, type PodFacts } from "./facts/facts.ts";
+import { otherSystem } from "./facts/other-system.ts";
+import type { Former } from "./former.ts";
+import { checkPod, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
-import { removeEbb, removeInjection } from "./remove.ts";
-import { type Recorded, readStatus, recordStatus } from "./status.ts";
+import { distinct, firstOf, placesIn } from "./remarks.ts";
 
 /**
  * What came of putting ebb into a pod, or taking it out. `asked`: the pod's annotations, or the caller of
@@ -25,7 +29,19 @@ export type Injection = { readonly asked: boolean; readonly warnings: readonly R
   /** ebb can start no app: nobody knows its command, or that must stay. The pod is right, and stays as it is. */
   | { readonly kind: "skipped"; readonly reason: string; readonly problems: readonly Remark[] }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
+  /** The commands of these images must be looked up first (`InjectPolicy.imageOf`). */
+  | { readonly kind: "incomplete"; readonly missing: readonly ImageQuery[] }
 );
+
+/** What was put into a pod, by the names of its containers. */
+export interface Recorded {
+  /** Those whose command starts with ebb from now on. */
+  readonly containers: readonly string[];
+  /** Those that ebb drains, and does not start, because nobody knows their command, or that must stay. */
+  readonly drained: readonly string[];
+  /** Those that ebb has made native sidecars. */
+  readonly natives: readonly string[];
+}
 
 /**
  * Puts ebb into a pod or pod template, renews what an earlier ebb has put there, or takes it out if ebb.dev/inject is
@@ -56,18 +72,6 @@ function capped(injection: Injection): Injection {
   const warnings = firstOf(injection.warnings);
   if ("problems" in injection) return { ...injection, problems: firstOf(injection.problems), warnings };
   return { ...injection, warnings };
-}
-
-const LONGEST_MESSAGE = 4000;
-
-/** Returns the first remarks, shortened: their number and length are up to the authors of pods. */
-function firstOf(remarks: readonly Remark[]): readonly Remark[] {
-  const first = remarks.slice(0, MOST_REMARKS).map(({ field, message }) => ({
-    field: shortened(field, LONGEST_MESSAGE),
-    message: shortened(message, LONGEST_MESSAGE),
-  }));
-  const left = remarks.length - first.length;
-  return left === 0 ? first : [...first, { field: "metadata", message: `and ${left} more, which are not listed` }];
 }
 
 /**
@@ -121,66 +125,101 @@ function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all
 }
 
 function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
-  const unchanged = (reason: string, warnings: readonly Remark[] = []) =>
-    ({ kind: "unchanged", asked, reason, warnings }) as const;
   const other = otherSystem(pod);
   if (other !== undefined)
-    return asked ? { kind: "refused", asked, problems: [other], warnings: [] } : unchanged(other.message);
-  const hasApp = pod.spec.containers.some((container) => roleOf(pod, container, nobodySaid) !== "sidecar");
-  if (!asked && !hasApp) return unchanged("it has only sidecars");
+    return asked
+      ? { kind: "refused", asked, problems: [other], warnings: [] }
+      : { kind: "unchanged", asked, reason: other.message, warnings: [] };
   const annotations = pod.metadata?.annotations ?? {};
   const status = readStatus(annotations[STATUS]);
   if (status !== undefined && "field" in status) return { kind: "refused", asked, problems: [status], warnings: [] };
-  const before = copyOf(pod);
-  const former = status === undefined ? undefined : removeInjection(before, status);
-  const all = { ...policy, options: new Map([...(former?.options ?? []), ...policy.options]) };
+  const before = status === undefined ? pod : copyOf(pod);
+  const former = status === undefined ? undefined : formerOf(before, status, policy);
   const remarks: Remarks = { problems: [], warnings: [] };
-  const said = readPodAnnotations(annotations, remarks);
+  const requested = readPodAnnotations(annotations, remarks);
+  const facts = factsOf({ pod: before, policy: withFormer(policy, former), requested, former });
+  const hasApp = facts.containers.some(({ ownRole }) => ownRole !== "sidecar");
+  if (!asked && !hasApp) return { kind: "unchanged", asked, reason: "it has only sidecars", warnings: [] };
+  if (facts.missing.length > 0) return { kind: "incomplete", asked, missing: facts.missing, warnings: [] };
+  const apps = appsOf(facts);
+  const plan = planOf(facts, apps);
+  const place = placesIn(pod);
+  const left = apps.filter(isLeft).flatMap((app) => remarkOnUnknown(app, facts).map(place));
+  const problems = [...remarks.problems, ...plan.problems.map(place)];
+  const others = distinct([...remarks.warnings, ...plan.warnings.map(place)]);
   // an option of ebb asks for ebb, by whichever rule the pod was selected
   const isAsked = asked || remarks.problems.length > 0;
-  const next = copyOf(before);
-  const ofNative: Remarks = { problems: [], warnings: [] };
-  const moved = makeNative(next, said, ofNative);
-  remarks.warnings.push(...ofNative.warnings.map(placesIn(pod, before)));
-  const compared = moved.size === 0 ? before : copyOf(next);
-  const found: Remarks = { problems: [], warnings: [] };
-  const kept = policy.isAdmission && status?.ebb === policy.image && former ? former : { installs: [], volumes: [] };
-  const apps = changePod(next, { annotations: said, policy: all, former: former?.words ?? new Map(), kept }, found);
-  const place = placesIn(pod, next);
-  const leftApps = apps.filter(isLeft);
-  const left = leftApps.flatMap((app) => remarkOnUnknown(app, pod).map(place));
-  const problems = [...remarks.problems, ...found.problems.map(place)];
-  const others = distinct([...remarks.warnings, ...found.warnings.map(place)]);
-  const warnings = distinct([...left, ...others]);
   if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: others };
-  const recorded = recordStatus(next, compared, { policy: all, apps, moved });
-  if (left.length > 0 && recorded === undefined) {
-    // what an earlier injection has put there, and cannot be brought up to date, may be wrong by now
-    const containers = Object.keys(status?.containers ?? {});
-    if (containers.length > 0) return { kind: "removed", asked, pod: before, containers, warnings };
-    const isFixed = leftApps.every(({ start }) => start.kind === "unknown" && start.isKept);
-    const reason = `its command ${isFixed ? "must stay as it is" : "is not known"}`;
-    return { kind: "skipped", asked, reason, problems: left, warnings: others };
-  }
-  if (!isSame(next, pod)) return { kind: "changed", asked, pod: next, ...(recorded ?? nothing), warnings };
-  return unchanged(recorded === undefined ? "there is nothing to change" : "it has ebb already", warnings);
+  return outcomeOf({ pod, facts, apps, edits: plan.edits, status, asked, left, others });
 }
 
-const nobodySaid = { apps: new Set<string>(), sidecars: new Set<string>() };
+/** Takes an earlier ebb out of a pod, in place. Its own container and volumes are kept as they are for the same ebb. */
+function formerOf(pod: Pod, status: Status, { isAdmission, image }: InjectPolicy): Former {
+  const former = undoEdits(pod, status);
+  return isAdmission === true && status.ebb === image ? former : { ...former, installs: [], volumes: [] };
+}
 
-/** Returns a function that finds the container of a remark about `changed` where it stands in the pod that was given. */
-function placesIn({ spec: { containers, initContainers } }: Pod, changed: Pod): (remark: Remark) => Remark {
-  const indexIn = (list: readonly Container[], name: string | undefined) => list.findIndex((one) => one.name === name);
-  const placeOf = (_: string, index: string) => {
-    const name = changed.spec.containers[Number(index)]?.name;
-    const at = indexIn(containers, name);
-    return at >= 0 ? `spec.containers[${at}]` : `spec.initContainers[${indexIn(initContainers ?? [], name)}]`;
+function withFormer(policy: InjectPolicy, former: Former | undefined): InjectPolicy {
+  return former === undefined ? policy : { ...policy, options: new Map([...former.options, ...policy.options]) };
+}
+
+/** What is planned for a pod that nothing speaks against. */
+interface Planned {
+  readonly pod: Pod;
+  readonly facts: PodFacts;
+  readonly apps: readonly App[];
+  readonly edits: readonly Edit[];
+  /** That of an earlier injection. */
+  readonly status: Status | undefined;
+  readonly asked: boolean;
+  /** Remarks on apps in which ebb does nothing, and all others. */
+  readonly left: readonly Remark[];
+  readonly others: readonly Remark[];
+}
+
+function outcomeOf({ pod, facts, apps, edits, status, asked, left, others }: Planned): Injection {
+  const warnings = distinct([...left, ...others]);
+  const before = facts.pod;
+  if (!edits.some(isChange)) {
+    // the old injection cannot be renewed: take it out
+    const containers = Object.keys(status?.containers ?? {});
+    if (left.length > 0 && containers.length > 0) return { kind: "removed", asked, pod: before, containers, warnings };
+    if (left.length > 0) {
+      const isFixed = apps.filter(isLeft).every(({ start }) => start.kind === "unknown" && start.isKept);
+      const reason = `its command ${isFixed ? "must stay as it is" : "is not known"}`;
+      return { kind: "skipped", asked, reason, problems: left, warnings: others };
+    }
+    if (!isSame(before, pod)) return { kind: "changed", asked, pod: before, ...nothing, warnings };
+    return { kind: "unchanged", asked, reason: "there is nothing to change", warnings };
+  }
+  const next = withStatus(applyEdits(before, edits), { ...recordEdits(before, edits), ...optionsOf(facts.policy) });
+  if (isSame(next, pod)) return { kind: "unchanged", asked, reason: "it has ebb already", warnings };
+  return { kind: "changed", asked, pod: next, ...recordedIn(edits, apps, facts), warnings };
+}
+
+function withStatus(pod: Pod, status: Status): Pod {
+  const { metadata } = pod;
+  return {
+    ...pod,
+    metadata: { ...metadata, annotations: { ...metadata?.annotations, [STATUS]: formatStatus(status) } },
   };
-  return ({ field, message }) => ({ field: field.replace(/^spec\.containers\[(\d+)\]/, placeOf), message });
+}
+
+function optionsOf({ options }: InjectPolicy): Pick<Status, "options"> {
+  return options.size === 0 ? {} : { options: Object.fromEntries(options) };
 }
 
 const nothing: Recorded = { containers: [], drained: [], natives: [] };
 
-function distinct(remarks: readonly Remark[]): readonly Remark[] {
-  return [...new Map(remarks.map((remark) => [`${remark.field}: ${remark.message}`, remark])).values()];
+function recordedIn(edits: readonly Edit[], apps: readonly App[], { containers }: PodFacts): Recorded {
+  const changes = edits.filter(isChange);
+  const started = new Set(changes.flatMap((edit) => (edit.kind === "command" ? [edit.container] : [])));
+  const changed = new Set(changes.flatMap((edit) => ("container" in edit ? [edit.container] : [])));
+  const isUnknown = (name: string) => apps.some((app) => app.name === name && app.start.kind === "unknown");
+  const names = containers.map(({ name }) => name);
+  return {
+    containers: names.filter((name) => started.has(name)),
+    drained: names.filter((name) => changed.has(name) && isUnknown(name)),
+    natives: edits.flatMap((edit) => (edit.kind === "native" ? edit.moved.map(({ name }) => name) : [])),
+  };
 }

@@ -7,7 +7,7 @@ import { nearest } from "../cli/suggestion.ts";
 import { boolean } from "../cli/syntax.ts";
 import { sidecarNames } from "../sidecars/registry.ts";
 import { ASK, annotationField, isEbbKey, NATIVE, PREFIX, STATUS } from "./annotation-names.ts";
-import { readNativeValue } from "./native-value.ts";
+import { readNativeValue } from "./facts/native-value.ts";
 import { MOST_REMARKS, type Remark, type Remarks } from "./pod.ts";
 
 /** The options of `ebb run` by flag, without `--`. Each is an annotation `ebb.dev/FLAG` and a name for `--set`. */

@@ -1,6 +1,6 @@
 import { objectOf, parseObject } from "../base/json.ts";
 import { STATUS } from "../inject/annotation-names.ts";
-import { EBB_FOLDER } from "../inject/container/command.ts";
+import { EBB_FOLDER } from "../inject/facts/command.ts";
 import { partsOf, runningIn } from "../reap/pod-containers.ts";
 import type { PodView } from "../reap/pod-view.ts";
 

@@ -2,7 +2,7 @@ import type { Header } from "../base/http-framing.ts";
 import { basicCredentials } from "../base/http-message.ts";
 import type { JsonObject } from "../base/json.ts";
 import { redactUrl, redactUrls } from "../base/redact.ts";
-import { EBB, EBB_FOLDER } from "../inject/container/command.ts";
+import { EBB, EBB_FOLDER } from "../inject/facts/command.ts";
 import { serializeQuit } from "../sidecars/quit.ts";
 import { kindOf, type SidecarName } from "../sidecars/registry.ts";
 import type { QuitRequest } from "../sidecars/sidecar.ts";

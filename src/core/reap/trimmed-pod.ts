@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, listOf, objectOf } from "../base/json.ts";
-import { EBB_FOLDER } from "../inject/container/command.ts";
+import { EBB_FOLDER } from "../inject/facts/command.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import { EPHEMERAL_PREFIX } from "./ephemeral.ts";
 

@@ -84,6 +84,7 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
       continue;
     }
     const injection = changeAt(place, changePod);
+    if (injection.kind === "incomplete") continue;
     if ("pod" in injection) changes.push([path, injection.pod]);
     const describe = (prefix: string) => (remark: Remark) =>
       `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(place, remark)}`;
@@ -106,7 +107,7 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
  * Says what became of a pod. One that nobody but --all selected, and that cannot be changed, stays as it is: the others
  * are not refused for it.
  */
-function outcomeOf({ object }: PodPlace, injection: Injection): string {
+function outcomeOf({ object }: PodPlace, injection: Exclude<Injection, { kind: "incomplete" }>): string {
   if (injection.kind === "changed") return `${object}: ${changeOf(injection)}`;
   if (injection.kind === "removed") return `${object}: ${removalOf(injection.containers)}`;
   if (injection.kind === "unchanged" || injection.kind === "skipped")

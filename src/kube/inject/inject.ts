@@ -5,8 +5,8 @@ import { listOf, objectOf, textOf } from "../../core/base/json.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
 import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import { nearest } from "../../core/cli/suggestion.ts";
-import { namesFor } from "../../core/inject/container/words.ts";
-import { injectPod, removeFromPod } from "../../core/inject/inject-pod.ts";
+import { namesFor } from "../../core/inject/facts/words.ts";
+import { removeFromPod } from "../../core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { ChangePod } from "../../core/inject/workload.ts";
 import { allOf, EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
@@ -77,10 +77,10 @@ async function changeAll(
     sources.map((source) => ({ ...source, ...injectText(source.name, source.text, changePod, namesLeft) }));
   if (policy === undefined) return change(removeFromPod, false); // what ebb never enters has no ebb to be removed
   const images = () => createImages(registries, { env, log, isAtDesk: true });
-  return await withLookups(images, (imageOf) =>
+  return await withLookups(images, (inject) =>
     change((pod, setsCommand) => {
       for (const name of namesIn(pod)) names.add(name);
-      return injectPod(pod, { ...policy, imageOf, setsCommand });
+      return inject(pod, { ...policy, setsCommand });
     }, true),
   );
 }

@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import { type ImageQuery, type Lookup, queryKey } from "../../core/image/lookup.ts";
+import { type Injection, injectPod } from "../../core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Images } from "../image/images.ts";
 import { LOOKUP_MS } from "../image/reader.ts";
@@ -8,23 +9,26 @@ import { LOOKUP_MS } from "../image/reader.ts";
 const AT_ONCE = 8;
 
 /**
- * Runs an injection, which is pure, and if it needs images, looks them up together and runs it again. `createImages` is
- * called only then.
+ * Calls `change` with a function that injects into one pod. If images are missing for some pods, looks them up together,
+ * and calls it again: then no injection is incomplete. `createImages` is called only then.
  */
 export async function withLookups<T>(
   createImages: () => Images,
-  inject: (imageOf: NonNullable<InjectPolicy["imageOf"]>) => T,
+  change: (inject: (pod: unknown, policy: InjectPolicy) => Injection) => T,
 ): Promise<T> {
-  const wanted = new Map<string, ImageQuery>();
-  const first = inject((query) => {
-    wanted.set(queryKey(query), query);
-    return undefined;
+  const missing = new Map<string, ImageQuery>();
+  const found = new Map<string, Lookup>();
+  const imageOf = (query: ImageQuery) => found.get(queryKey(query));
+  const changed = change((pod, policy) => {
+    const injection = injectPod(pod, { ...policy, imageOf });
+    if (injection.kind === "incomplete") for (const query of injection.missing) missing.set(queryKey(query), query);
+    return injection;
   });
-  if (wanted.size === 0) return first;
+  if (missing.size === 0) return changed;
   const images = createImages();
   const limit = pLimit(AT_ONCE);
   const find = async ([key, query]: readonly [string, ImageQuery]) =>
-    [key, await limit(() => images.find(query, [], LOOKUP_MS))] as const;
-  const found: ReadonlyMap<string, Lookup> = new Map(await Promise.all([...wanted].map(find)));
-  return inject((query) => found.get(queryKey(query)));
+    found.set(key, await limit(() => images.find(query, [], LOOKUP_MS)));
+  await Promise.all([...missing].map(find));
+  return change((pod, policy) => injectPod(pod, { ...policy, imageOf }));
 }

@@ -1,5 +1,5 @@
 import { printable } from "../../core/base/text.ts";
-import { EBB } from "../../core/inject/container/command.ts";
+import { EBB } from "../../core/inject/facts/command.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { writeStreamed } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";

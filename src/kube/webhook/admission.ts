@@ -53,34 +53,19 @@ export function review(
   const read = readReview(body);
   if ("problem" in read) return read;
   const { request } = read;
-  if (known === undefined) return reviewed(request, policy, new Map());
   const secrets = pullSecretsOf(request);
-  const [lookups, unknown] = [new Map<string, Lookup>(), new Map<string, ImageQuery>()];
+  const lookups = new Map<string, Lookup>();
   const imageOf = (query: ImageQuery): Lookup | undefined => {
-    const key = queryKey(query);
-    const isTooMany = !lookups.has(key) && lookups.size + unknown.size >= MOST_IMAGES;
-    const lookup = isTooMany ? tooMany : (lookups.get(key) ?? known(query, secrets));
-    if (lookup === undefined) unknown.set(key, query);
-    else if (!isTooMany) lookups.set(key, lookup);
+    const lookup = known?.(query, secrets);
+    if (lookup !== undefined) lookups.set(queryKey(query), lookup);
     return lookup;
   };
-  const answer = reviewed(request, { ...policy, imageOf }, lookups);
-  return unknown.size === 0 ? answer : { unknown: { queries: [...unknown.values()], secrets } };
-}
-
-function reviewed(request: AdmissionRequest, policy: InjectPolicy, lookups: Reviewed["lookups"]): Reviewed {
-  const response = decideAdmission(request, policy);
+  const response = decideAdmission(request, known === undefined ? policy : { ...policy, imageOf });
+  if ("missing" in response) return { unknown: { queries: response.missing, secrets } };
   return { request, response, body: writeReview(request.uid, response), lookups };
 }
 
 const MOST_SECRETS = 10;
-/** The most images that are looked up for a pod. */
-const MOST_IMAGES = 50;
-const tooMany: Lookup = {
-  kind: "unknown",
-  failure: "timeout",
-  reason: `ebb looks up at most ${MOST_IMAGES} images of a pod`,
-};
 
 /** Admission has added those of the pod's ServiceAccount by now (plugin/pkg/admission/serviceaccount). */
 function pullSecretsOf({ namespace = "", object }: AdmissionRequest): PullSecrets {
@@ -95,10 +80,14 @@ function pullSecretsOf({ namespace = "", object }: AdmissionRequest): PullSecret
  * its namespace selects, or whose command nobody knows, is let in as it is, with a warning, and with the reason in its
  * ebb.dev/status.
  */
-function decideAdmission(request: AdmissionRequest, policy: InjectPolicy): AdmissionResponse {
+function decideAdmission(
+  request: AdmissionRequest,
+  policy: InjectPolicy,
+): AdmissionResponse | Extract<Injection, { kind: "incomplete" }> {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
   const injection = inject(request.object, policy);
   const { asked, warnings } = injection;
+  if (injection.kind === "incomplete") return injection;
   if (injection.kind === "unchanged") return unchanged(injection.reason, warnings);
   if (injection.kind === "skipped") return skipped(request.object, injection.problems, warnings);
   if (injection.kind === "refused") {

@@ -100,13 +100,16 @@ export function createReviewer({ images, credentials, mostWaitingBytes }: Review
     async decide(body, policy, deadlineMs) {
       const first = review(body, policy, known);
       if (!("unknown" in first)) return "problem" in first ? first : { ...first, waitedFor: new Set() };
-      const found = await wait(first.unknown, body.length, deadlineMs);
+      const { queries, secrets } = first.unknown;
+      const wanted = [...new Map(queries.map((query) => [queryKey(query), query])).values()].slice(0, MOST_IMAGES);
+      const found = await wait({ queries: wanted, secrets }, body.length, deadlineMs);
+      const refusal = found.size === 0 ? busy : tooMany;
       const second = await inTurn(async () => {
         await nextTurn(); // many may have waited for one answer, and other requests must be read meanwhile
-        return review(body, policy, (query, secrets) => found.get(queryKey(query)) ?? known(query, secrets, busy));
+        return review(body, policy, (query) => found.get(queryKey(query)) ?? known(query, secrets, refusal));
       });
       if (!("body" in second)) throw new Error("a decision that waits twice");
-      return { ...second, waitedFor: new Set(first.unknown.queries.map(queryKey)) };
+      return { ...second, waitedFor: new Set(wanted.map(queryKey)) };
     },
   };
 }
@@ -133,3 +136,7 @@ function nextTurn(): Promise<void> {
 
 /** What is known of an image if the requests that wait take all memory that is meant for them. */
 const busy = unknownImage("timeout", "too many pods wait for registries: create the pod again");
+
+/** The most images that are looked up for a pod. */
+const MOST_IMAGES = 50;
+const tooMany = unknownImage("timeout", `ebb looks up at most ${MOST_IMAGES} images of a pod`);

@@ -5,10 +5,10 @@ import { compatTools } from "../../../src/compat/tools.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
 import type { ImageCommand } from "../../../src/core/image/lookup.ts";
+import { readStatus, type Status } from "../../../src/core/inject/edits/status.ts";
+import { undoEdits } from "../../../src/core/inject/edits/undo.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
-import { removeInjection } from "../../../src/core/inject/remove.ts";
-import { readStatus, type Status } from "../../../src/core/inject/status.ts";
 import type { Loose } from "./injection.ts";
 import { startedBy } from "./kubelet.ts";
 import { anyPod, anyPolicy } from "./pods.ts";
@@ -128,7 +128,7 @@ test("taken out again, the pod is what it was", () => {
   whereChanged((before, after) => {
     const status = readStatus(after.metadata.annotations["ebb.dev/status"]) as Status;
     const removed = structuredClone(after);
-    removeInjection(removed, status);
+    undoEdits(removed, status);
     expect(plain(removed)).toEqual(plain(before));
   });
 });

@@ -10,7 +10,7 @@ const names = /istio|pilot-agent|linkerd|kuma|consul|dapr|vault|cloud.?sql|csql|
 /** Names of other tools, and of their variables: they belong to the tools in whose place ebb stands. */
 const otherTools: Readonly<Record<string, readonly string[]>> = {
   "core/cli/names.ts": ["linkerd-await", "pilot-agent"],
-  "core/inject/container/command.ts": ["pilot-agent"],
+  "core/inject/facts/command.ts": ["pilot-agent"],
   "core/inject/orchestrators/airflow.ts": ["with istio-proxy"],
   "core/inject/orchestrators/kubeflow-pipelines.ts": ["sidecar.istio.io/inject", "no Istio"],
   "core/sidecars/containers.ts": ["opa-istio"],

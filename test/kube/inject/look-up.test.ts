@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import type { ImageQuery, Lookup } from "../../../src/core/image/lookup.ts";
-import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { withLookups } from "../../../src/kube/inject/look-up.ts";
 import { podIn, podOf, policy } from "../../core/inject/injection.ts";
 import { found } from "../../core/inject/registry.ts";
@@ -18,9 +17,7 @@ test("images are looked up together, each once, and their pods get what they sta
     await all.promise; // in vain, if one is asked for after the other
     return found({ entrypoint: [`/${image}`] });
   };
-  const pod = await withLookups(images(find), (imageOf) =>
-    podIn(injectPod(pods("a", "b", "a"), { ...policy, imageOf })),
-  );
+  const pod = podIn(await withLookups(images(find), (inject) => inject(pods("a", "b", "a"), policy)));
   expect(asked).toEqual(["a", "b"]);
   expect(pod.spec.containers.map(({ command }: { command: string[] }) => command[3])).toEqual(["/a", "/b", "/a"]);
 });
@@ -34,7 +31,7 @@ test("of sixty images at most eight are looked up at a time, and all in the end"
     return found({ entrypoint: [`/${image}`] });
   };
   const names = Array.from({ length: 60 }, (_, at) => `image-${at}`);
-  const pod = await withLookups(images(find), (imageOf) => podIn(injectPod(pods(...names), { ...policy, imageOf })));
+  const pod = podIn(await withLookups(images(find), (inject) => inject(pods(...names), policy)));
   const commands = pod.spec.containers.map(({ command }: { command: string[] }) => command[3]);
   expect([most, commands]).toEqual([8, names.map((name) => `/${name}`)]);
 });
@@ -43,5 +40,5 @@ test("no registry is asked for pods that say their commands", async () => {
   const create = () => {
     throw new Error("asked");
   };
-  expect(await withLookups(create, (imageOf) => injectPod(podOf(), { ...policy, imageOf }).kind)).toBe("changed");
+  expect(await withLookups(create, (inject) => inject(podOf(), policy).kind)).toBe("changed");
 });

@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../core/base/duration.ts";
 import { type JsonObject, valueAt } from "../../../core/base/json.ts";
-import { restrictedSecurity } from "../../../core/inject/install.ts";
+import { restrictedSecurity } from "../../../core/inject/concerns/install.ts";
 import { EPHEMERAL_PREFIX, ownEphemerals } from "../../../core/reap/ephemeral.ts";
 import type { Method } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";

@@ -1,0 +1,47 @@
+import { annotationsVolume } from "../apps/annotations-file.ts";
+import { type App, isLeft } from "../apps/app.ts";
+import { hasOwnProxy } from "../apps/sidecar-options.ts";
+import type { Edit } from "../edits/edit.ts";
+import type { PodFacts } from "../facts/facts.ts";
+import { variableOf } from "../pod-annotations.ts";
+import type { Concern, Note } from "./concern.ts";
+import { volumeEdit } from "./install.ts";
+
+/** Each ebb is told its options by variables, and finds the pod's annotations in a file. */
+export const options: Concern = (facts, apps) => {
+  const told = apps.filter((app) => !isLeft(app));
+  const isMounted = told.some(({ annotationsFile }) => annotationsFile?.mount !== undefined);
+  return {
+    edits: [
+      ...(isMounted ? [volumeEdit(annotationsVolume(facts.volumes.annotations), facts)] : []),
+      ...told.flatMap(editsOf),
+    ],
+    warnings: apps.flatMap((app) => [...warnOfOwn(app), ...warnOfNoProxy(app, facts)]),
+  };
+};
+
+function editsOf({ name: container, variables, annotationsFile }: App): readonly Edit[] {
+  const mount = annotationsFile?.mount;
+  return [
+    ...variables.map((one) => ({ kind: "variable", container, ...one }) as const),
+    ...(mount === undefined ? [] : [{ kind: "mount", container, mount } as const]),
+  ];
+}
+
+/** Returns a warning for each annotation over which the container's own variable wins. */
+function warnOfOwn({ name, container, options, given }: App): readonly Note[] {
+  const own = new Set((container.env ?? []).map((one) => one.name));
+  const flags = [...options.keys()].filter((flag) => given.annotated.has(flag) && own.has(variableOf(flag)));
+  return flags.map((flag) => {
+    const message = `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`;
+    return { container: name, field: "env", message };
+  });
+}
+
+/** Returns a warning for a pod on its node's network in which nothing names a proxy. */
+function warnOfNoProxy({ looks, around, options }: App, facts: PodFacts): readonly Note[] {
+  if (!looks || !facts.isOnNode || hasOwnProxy(around, facts, options)) return [];
+  const message =
+    "nothing names a proxy of this pod, and on the node's network ebb believes no port, and adds no drain hook: name the proxy with ebb.dev/sidecar, or its admin interface with ebb.dev/admin";
+  return [{ field: "spec.hostNetwork", message }];
+}

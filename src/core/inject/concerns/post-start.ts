@@ -1,0 +1,16 @@
+import type { App } from "../apps/app.ts";
+import { AT_MOST, delayOptions } from "../apps/post-start.ts";
+import type { Concern, Note } from "./concern.ts";
+
+/** A postStart hook may hold up the sidecars that ebb waits for. */
+export const postStart: Concern = (_, apps) => ({ warnings: apps.flatMap(remarkOnDelay) });
+
+/** Returns the warning for a container whose hook does that; none if the user says how long ebb waits. */
+function remarkOnDelay({ name, delay, isGiven }: App): readonly Note[] {
+  if (delay === undefined || delayOptions(delay).every(([flag]) => isGiven(flag)) || isGiven("no-wait")) return [];
+  const message =
+    delay.kind === "later"
+      ? `"${delay.container}" starts only when this hook has ended, so ebb starts the app without waiting for it: put "${delay.container}" before this container, or make it native`
+      : `a sidecar that is injected after this container starts only when this hook has ended, so ebb waits ${AT_MOST} at most, and then starts the app: name a native sidecar with ebb.dev/native, or say ebb.dev/sidecar: none if there is none`;
+  return [{ container: name, field: "lifecycle.postStart", message }];
+}

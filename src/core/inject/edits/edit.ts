@@ -1,0 +1,203 @@
+import { NATIVE } from "../annotation-names.ts";
+import { starterOf } from "../facts/command.ts";
+import { withNatives } from "../facts/natives.ts";
+import type { TrackedImage } from "../former.ts";
+import type { Container, Mount, Pod, Volume } from "../pod.ts";
+import type { ContainerStatus, Status } from "./status.ts";
+
+/**
+ * A change of a pod. It names containers, never their places. `kinds` says how each is made, and how ebb.dev/status records
+ * it; undo.ts, how it is undone.
+ */
+export type Edit =
+  /** These containers become the last native sidecars. `at`: their places in spec.containers until now. */
+  | { readonly kind: "native"; readonly moved: readonly { readonly name: string; readonly at: number }[] }
+  /** `image`: what a registry told of the container's image, if the command is from there. */
+  | {
+      readonly kind: "command";
+      readonly container: string;
+      readonly command: string[];
+      readonly image: TrackedImage | undefined;
+    }
+  /** Not a change, but why there is none: the container starts as before. */
+  | { readonly kind: "no-command"; readonly container: string; readonly reason: string }
+  | { readonly kind: "variable"; readonly container: string; readonly name: string; readonly value: string }
+  | { readonly kind: "mount"; readonly container: string; readonly mount: Mount }
+  /** In the place of the container's preStop hook, if it has one. */
+  | { readonly kind: "hook"; readonly container: string; readonly command: string[] }
+  | { readonly kind: "init-container"; readonly added: Container }
+  | { readonly kind: "volume"; readonly volume: Volume; readonly image: string }
+  | { readonly kind: "annotation"; readonly name: string; readonly value: string }
+  /** The annotation ebb.dev/native. */
+  | { readonly kind: "native-annotation"; readonly value: string };
+
+type Kind = Edit["kind"];
+type Of<K extends Kind> = Extract<Edit, { readonly kind: K }>;
+
+/** How a kind of edit is made, and recorded. */
+interface Way<K extends Kind> {
+  /** Changes a pod in place. What is inside its containers is shared with the pod before, so it is replaced. */
+  readonly make: (pod: Pod, edit: Of<K>) => void;
+  /** Adds what undoes the edit to the status. */
+  readonly record: (recording: Recording, edit: Of<K>) => void;
+}
+
+/** The status in the making. */
+interface Recording {
+  readonly status: { -readonly [K in keyof Status]: Status[K] };
+  /** The pod before all edits. */
+  readonly before: Pod;
+  /** Returns what is recorded of a container; that it was changed is recorded by asking. */
+  readonly of: (container: string) => ContainerStatus;
+}
+
+/** In the order in which they are made. */
+const ways: { readonly [K in Kind]: Way<K> } = {
+  native: {
+    make(pod, { moved }) {
+      pod.spec = withNatives(
+        pod.spec,
+        moved.map(({ name }) => name),
+      );
+    },
+    record({ status }, { moved }) {
+      status.moved = Object.fromEntries(moved.map(({ name, at }) => [name, at]));
+    },
+  },
+  command: {
+    make(pod, { container, command }) {
+      containerIn(pod, container).command = command;
+    },
+    record({ of, before }, { container, image }) {
+      const words = containerIn(before, container).command ?? [];
+      Object.assign(of(container), commandStatus(words), image === undefined ? {} : { image: imageStatus(image) });
+    },
+  },
+  "no-command": {
+    make() {},
+    record({ of }, { container, reason }) {
+      of(container).unwrapped = reason;
+    },
+  },
+  variable: {
+    make(pod, { container, name, value }) {
+      const one = containerIn(pod, container);
+      one.env = [...(one.env ?? []), { name, value }];
+    },
+    record({ of }, { container, name }) {
+      const status = of(container);
+      status.env = [...(status.env ?? []), name];
+    },
+  },
+  mount: {
+    make(pod, { container, mount }) {
+      const one = containerIn(pod, container);
+      one.volumeMounts = [...(one.volumeMounts ?? []), mount];
+    },
+    record({ of }, { container }) {
+      of(container);
+    },
+  },
+  hook: {
+    make(pod, { container, command }) {
+      const one = containerIn(pod, container);
+      one.lifecycle = { ...one.lifecycle, preStop: { exec: { command } } };
+    },
+    record({ of, before }, { container }) {
+      const former = containerIn(before, container).lifecycle?.preStop;
+      Object.assign(of(container), { hook: true }, former == null ? {} : { preStop: former });
+    },
+  },
+  "init-container": {
+    make({ spec }, { added }) {
+      spec.initContainers = [added, ...(spec.initContainers ?? [])];
+    },
+    record() {}, // it is known by its command
+  },
+  volume: {
+    make({ spec }, { volume }) {
+      spec.volumes = [...(spec.volumes ?? []), volume];
+    },
+    record({ status }, { volume, image }) {
+      Object.assign(status, { volumes: [...(status.volumes ?? []), volume.name], ebb: image });
+    },
+  },
+  annotation: {
+    make: annotate,
+    record({ status }, { name }) {
+      status.annotations = [...(status.annotations ?? []), name];
+    },
+  },
+  "native-annotation": {
+    make(pod, { value }) {
+      annotate(pod, { name: NATIVE, value });
+    },
+    record({ status, before }, { value }) {
+      status.native = value;
+      const former = before.metadata?.annotations?.[NATIVE];
+      if (former !== undefined) status.formerNative = former;
+    },
+  },
+};
+
+const kinds = Object.keys(ways) as Kind[];
+
+/** Calls a function for each edit, kind after kind, so that fields stand in the same order whoever planned them. */
+function eachOf(edits: readonly Edit[], call: <K extends Kind>(way: Way<K>, edit: Of<K>) => void): void {
+  for (const kind of kinds)
+    for (const edit of edits) if (edit.kind === kind) call(ways[kind] as Way<Kind>, edit as Of<Kind>);
+}
+
+/** Returns a pod with edits; what they do not change is shared with it. */
+export function applyEdits(before: Pod, edits: readonly Edit[]): Pod {
+  const containers = before.spec.containers.map((container) => ({ ...container }));
+  const pod = { ...before, spec: { ...before.spec, containers } };
+  eachOf(edits, (way, edit) => way.make(pod, edit));
+  return pod;
+}
+
+/** Returns the status that records edits of a pod. */
+export function recordEdits(before: Pod, edits: readonly Edit[]): Status {
+  const containers = new Map<string, ContainerStatus>();
+  const of = (name: string): ContainerStatus => {
+    const status = containers.get(name) ?? {};
+    containers.set(name, status);
+    return status;
+  };
+  const recording: Recording = { status: { containers: {} }, before, of };
+  eachOf(edits, (way, edit) => way.record(recording, edit));
+  const recorded = before.spec.containers.flatMap(({ name }) => {
+    const status = containers.get(name);
+    return status === undefined ? [] : [[name, status] as const];
+  });
+  // apps come first, then proxies, which get a hook alone
+  const isApp = ([, { command, hook, unwrapped }]: (typeof recorded)[number]) =>
+    command !== undefined || hook !== true || unwrapped !== undefined;
+  const sorted = [...recorded.filter(isApp), ...recorded.filter((one) => !isApp(one))];
+  return { ...recording.status, containers: Object.fromEntries(sorted) };
+}
+
+/** Reports whether an edit changes a pod. */
+export function isChange({ kind }: Edit): boolean {
+  return kind !== "no-command";
+}
+
+function containerIn({ spec }: Pod, name: string): Container {
+  const found = spec.containers.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`an edit of a container that is not there: ${name}`);
+  return found;
+}
+
+function annotate(pod: Pod, { name, value }: { readonly name: string; readonly value: string }): void {
+  pod.metadata = { ...pod.metadata, annotations: { ...pod.metadata?.annotations, [name]: value } };
+}
+
+function commandStatus(before: readonly string[]): Pick<ContainerStatus, "command" | "tool"> {
+  if (before.length === 0) return { command: "entrypoint" };
+  const starter = starterOf(before);
+  return starter.kind === "tool" ? { command: "tool", tool: starter.path } : { command: "wrapped" };
+}
+
+function imageStatus({ name, hasCmd, stopSignal }: TrackedImage): NonNullable<ContainerStatus["image"]> {
+  return { name, ...(hasCmd ? { cmd: true } : {}), ...(stopSignal === undefined ? {} : { stopSignal }) };
+}

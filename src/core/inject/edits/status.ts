@@ -1,0 +1,98 @@
+import * as z from "zod/mini";
+import { annotationField, STATUS } from "../annotation-names.ts";
+import { hook, type Remark } from "../pod.ts";
+import { skippedIn } from "../skipped.ts";
+
+/** What was changed in one container. */
+const containerStatus = z.object({
+  /**
+   * How the command was changed. `wrapped`: ebb stands before it. `tool`: ebb stands in the place of another tool.
+   * `entrypoint`: there was no command.
+   */
+  command: z.optional(z.enum(["wrapped", "tool", "entrypoint"])),
+  /** The path of that tool. */
+  tool: z.optional(z.string()),
+  /** The image whose command a registry told, if the user did not. */
+  image: z.optional(
+    z.object({
+      /** As the manifest named it. */
+      name: z.string(),
+      /** Whether its CMD is in the command, because there were no args. */
+      cmd: z.optional(z.boolean()),
+      /** Its STOPSIGNAL. */
+      stopSignal: z.optional(z.string()),
+    }),
+  ),
+  /** Why ebb does not start the container: nobody knew its command, or that must stay. */
+  unwrapped: z.optional(z.string()),
+  /** The names of the variables that were added. */
+  env: z.optional(z.array(z.string())),
+  /** Whether a preStop hook was added. */
+  hook: z.optional(z.boolean()),
+  /** The hook that was there before, which only slept. */
+  preStop: z.optional(hook),
+});
+
+const status = z.object({
+  containers: z.record(z.string(), containerStatus),
+  /** The names of the volumes that were added. */
+  volumes: z.optional(z.array(z.string())),
+  /** The image that has ebb. */
+  ebb: z.optional(z.string()),
+  /** The value of ebb.dev/native, if ebb has written that annotation. */
+  native: z.optional(z.string()),
+  /** The value that it had before, if any. */
+  formerNative: z.optional(z.string()),
+  /** The containers that became native sidecars: the index that each had, by its name. */
+  moved: z.optional(z.record(z.string(), z.number())),
+  /** The names of other annotations that were added. */
+  annotations: z.optional(z.array(z.string())),
+  /** Options that came from the policy, not from the pod's annotations. */
+  options: z.optional(z.record(z.string(), z.string())),
+});
+
+/** What ebb.dev/status records: all that ebb has put into a pod. */
+export type Status = z.infer<typeof status>;
+export type ContainerStatus = z.infer<typeof containerStatus>;
+
+/**
+ * Parses the text of ebb.dev/status. Returns undefined if `text` is undefined, and a Remark if it is malformed. Nothing
+ * was put into a pod that the webhook skipped. Never throws.
+ */
+export function readStatus(text: string | undefined): Status | undefined | Remark {
+  if (text === undefined) return undefined;
+  if (skippedIn(text) !== undefined) return { containers: {} };
+  try {
+    return status.parse(JSON.parse(text));
+  } catch {
+    return { field: annotationField(STATUS), message: "expected what ebb has written there: remove it" };
+  }
+}
+
+/** Writes the text of ebb.dev/status. */
+export function formatStatus({
+  containers,
+  volumes,
+  ebb,
+  native,
+  formerNative,
+  moved,
+  annotations,
+  options,
+}: Status): string {
+  const sorted = Object.entries(containers).map(
+    ([name, { command, tool, env, hook, preStop, image, unwrapped }]) =>
+      [name, { command, tool, env, hook, preStop, image, unwrapped }] as const,
+  );
+  const all = {
+    containers: Object.fromEntries(sorted),
+    volumes,
+    ebb,
+    native,
+    formerNative,
+    moved,
+    annotations,
+    options,
+  };
+  return JSON.stringify(all);
+}

@@ -1,0 +1,140 @@
+import { ANNOTATIONS, APPS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "../annotation-names.ts";
+import { EBB, EBB_FOLDER, unwrap } from "../facts/command.ts";
+import { kindOfHook } from "../facts/existing-hooks.ts";
+import type { Former, FormerWords, TrackedImage } from "../former.ts";
+import { isSpare } from "../orchestrators/registry.ts";
+import { annotationFolders, installCommand, isAppsMount } from "../own-parts.ts";
+import type { Container, Mount, Pod } from "../pod.ts";
+import { podOptions, problemOf } from "../pod-annotations.ts";
+import type { ContainerStatus, Status } from "./status.ts";
+
+/**
+ * Takes out of a pod, in place, what ebb has put there. Anybody may have written the status, so only what looks like
+ * ebb's own is removed, whatever the status says.
+ */
+export function undoEdits(pod: Pod, status: Status): Former {
+  const { containers, volumes = [], options = {} } = status;
+  const former = new Map<string, FormerWords>();
+  const gone = new Set(volumes.filter((name) => [VOLUME, ANNOTATIONS, APPS].some((base) => isNumbered(name, base))));
+  for (const container of pod.spec.containers) {
+    const own = Object.hasOwn(containers, container.name) ? containers[container.name] : undefined;
+    if (own === undefined) continue;
+    const words = restoreCommand(container, own);
+    if (own.command === "entrypoint" && words !== undefined)
+      former.set(container.name, { words, image: trackedImage(own) });
+    const added = new Set(own.env);
+    drop(container, "env", ({ name }) => name.startsWith("EBB_") && added.has(name));
+    drop(
+      container,
+      "volumeMounts",
+      (mount) => gone.has(mount.name) && (isOurMount(mount, own) || isAppsMount(mount, container.name)),
+    );
+    if (own.hook === true) restoreHook(container, own);
+  }
+  const installs = (pod.spec.initContainers ?? []).filter(isInstall);
+  const own = { installs, volumes: (pod.spec.volumes ?? []).filter(({ name }) => gone.has(name)) };
+  drop(pod.spec, "initContainers", isInstall);
+  makeOrdinary(pod, status.moved ?? {});
+  drop(pod.spec, "volumes", ({ name }) => gone.has(name));
+  removeAnnotations(pod, status);
+  return { options: new Map(Object.entries(options).filter(isValid)), words: former, ...own };
+}
+
+/** Takes ebb out of a command. Returns what ebb started; undefined if the command does not begin with ebb. */
+function restoreCommand(container: Container, { command, tool }: ContainerStatus): string[] | undefined {
+  const words = unwrap(container.command ?? [], tool);
+  if (command === undefined) return words;
+  if (words === undefined) restoreInner(container, tool);
+  else if (command === "entrypoint") delete container.command;
+  else container.command = words;
+  return words;
+}
+
+/**
+ * Takes ebb out of what another webhook's program starts: its command is that program, and the former command is among
+ * its args (bank-vaults/vault-secrets-webhook 14c3042, pkg/webhook/pod.go, mutateContainers).
+ */
+function restoreInner(container: Container, tool: string | undefined): void {
+  for (const field of ["command", "args"] as const) {
+    const words = container[field] ?? [];
+    const at = words.indexOf(EBB);
+    const started = at < 0 ? undefined : unwrap(words.slice(at), tool);
+    if (started !== undefined) container[field] = [...words.slice(0, at), ...started];
+  }
+}
+
+function trackedImage({ image }: ContainerStatus): TrackedImage | undefined {
+  return image && { name: image.name, hasCmd: image.cmd === true, stopSignal: image.stopSignal };
+}
+
+/**
+ * Reports whether ebb added a mount: it is as ebb writes it, and the container's status says that ebb was added. Others
+ * may mount there, too.
+ */
+function isOurMount({ mountPath, readOnly }: Mount, { command, hook, unwrapped }: ContainerStatus): boolean {
+  if (readOnly !== true) return false;
+  if (mountPath !== EBB_FOLDER) return annotationFolders.includes(mountPath);
+  return command !== undefined || hook === true || unwrapped !== undefined;
+}
+
+/** Takes ebb's hook out, or puts back the one that was there before. ebb replaces only those that sleep. */
+function restoreHook(container: Container, { preStop }: ContainerStatus): void {
+  const { lifecycle } = container;
+  if (lifecycle?.preStop?.exec?.command?.[0] !== EBB) return;
+  const actions = Object.values(preStop ?? {}).filter((action) => action != null);
+  if (preStop !== undefined && actions.length === 1 && kindOfHook(preStop).kind === "sleep") {
+    lifecycle.preStop = preStop;
+    return;
+  }
+  delete lifecycle.preStop;
+  if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
+}
+
+/** Reports whether an init container is the one with which ebb copies itself. */
+function isInstall({ name, command }: Container): boolean {
+  return isNumbered(name, INSTALL) && JSON.stringify(command) === JSON.stringify(installCommand);
+}
+
+/** Puts native sidecars that ebb has made back among the containers of a pod, in place. `moved`: their places there. */
+function makeOrdinary({ spec }: Pod, moved: Readonly<Record<string, number>>): void {
+  const places = Object.entries(moved).sort(([, a], [, b]) => a - b);
+  for (const [name, at] of places) {
+    const native = spec.initContainers?.find((one) => one.name === name && one.restartPolicy === "Always");
+    if (native === undefined) continue;
+    const { restartPolicy: _, ...container } = native;
+    spec.initContainers = spec.initContainers?.filter((one) => one !== native);
+    spec.containers.splice(at, 0, container as Container);
+  }
+  if (places.length > 0 && spec.initContainers?.length === 0) delete spec.initContainers;
+}
+
+function removeAnnotations(pod: Pod, { native, formerNative, annotations: added = [] }: Status): void {
+  const { annotations } = pod.metadata ?? {};
+  if (!pod.metadata || !annotations) return;
+  delete annotations[STATUS];
+  if (native !== undefined && annotations[NATIVE] === native) {
+    if (formerNative === undefined) delete annotations[NATIVE];
+    else annotations[NATIVE] = formerNative;
+  }
+  for (const name of added) if (isSpare(name, annotations[name] ?? "")) delete annotations[name];
+  if (Object.keys(annotations).length === 0) delete pod.metadata.annotations;
+  if (Object.keys(pod.metadata).length === 0) delete pod.metadata;
+}
+
+type Item<L> = L extends readonly (infer T)[] ? T : never;
+
+/** Removes items from a list, and the list if none is left. */
+function drop<O extends object, K extends keyof O>(object: O, name: K, isDropped: (item: Item<O[K]>) => boolean): void {
+  const list = (object[name] ?? []) as Item<O[K]>[];
+  const rest = list.filter((item) => !isDropped(item));
+  if (rest.length === 0 && list.length > 0) delete object[name];
+  else if (rest.length < list.length) object[name] = rest as O[K];
+}
+
+/**
+ * Reports whether an option of the status is one that ebb could have written: others may have edited the annotation.
+ */
+function isValid([flag, text]: readonly [string, string]): boolean {
+  const option = podOptions.get(flag);
+  return option !== undefined && problemOf(option, text) === undefined;
+}

@@ -1,0 +1,108 @@
+import { isPort } from "../../base/host-port.ts";
+import { listOf, objectOf } from "../../base/json.ts";
+import { LONGEST_READ } from "../../base/readable.ts";
+import type { ImageQuery } from "../../image/lookup.ts";
+import { isSidecar } from "../../sidecars/containers.ts";
+import type { Annotations } from "../../sidecars/kinds/kind.ts";
+import { ANNOTATIONS, APPS, VOLUME } from "../annotation-names.ts";
+import type { Former } from "../former.ts";
+import type { Orchestrator } from "../orchestrators/orchestrator.ts";
+import { orchestratorOf } from "../orchestrators/registry.ts";
+import { freeName, type Pod } from "../pod.ts";
+import type { PodAnnotations } from "../pod-annotations.ts";
+import type { InjectPolicy } from "../policy.ts";
+import type { ContainerFacts } from "./container-facts.ts";
+import { type Moves, movesOf } from "./natives.ts";
+import { architecturesOf } from "./other-system.ts";
+import { roleOf } from "./role.ts";
+import { type PodSidecar, sidecarsOf } from "./sidecars.ts";
+import { startOf } from "./start.ts";
+
+/** What is known of a pod before anything is decided. All concerns read it; none finds out such a thing by itself. */
+export interface PodFacts {
+  /** The pod, without what an earlier ebb has put there. */
+  readonly pod: Pod;
+  /** Its options include those of an earlier policy that it does not set itself. */
+  readonly policy: InjectPolicy;
+  /** What the pod's annotations of ebb say. */
+  readonly requested: PodAnnotations;
+  /** All annotations, but for those that are too long to be looked into. */
+  readonly annotations: Annotations;
+  readonly former: Former | undefined;
+  readonly orchestrator: Orchestrator | undefined;
+  readonly containers: readonly ContainerFacts[];
+  /** Which containers become native sidecars, and why others do not. */
+  readonly moves: Moves;
+  /** The sidecars that ebb knows, the native ones first. */
+  readonly sidecars: readonly PodSidecar[];
+  /** The TCP ports that containers declare which are no sidecars that ebb knows or the pod names. */
+  readonly appPorts: readonly number[];
+  /** Whether the pod is on its node's network (hostNetwork), where no port is believed. */
+  readonly isOnNode: boolean;
+  /** Whether containers are restarted whenever they end, as servers are: the pod's restartPolicy is Always. */
+  readonly isServer: boolean;
+  /** The pod's grace period, in seconds. */
+  readonly grace: number;
+  /** The names of the volumes that ebb may add. */
+  readonly volumes: Readonly<Record<"ebb" | "annotations" | "apps", string>>;
+  /** The images whose commands must be looked up before it is known what containers start. */
+  readonly missing: readonly ImageQuery[];
+}
+
+/** What the facts of a pod are taken from. */
+export interface Given {
+  readonly pod: Pod;
+  readonly policy: InjectPolicy;
+  readonly requested: PodAnnotations;
+  readonly former: Former | undefined;
+}
+
+/** Kubernetes' default terminationGracePeriodSeconds. */
+const DEFAULT_GRACE = 30;
+
+/** Collects all that is known of a pod. */
+export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
+  const { spec } = pod;
+  const orchestrator = orchestratorOf(pod);
+  const architectures = architecturesOf(pod);
+  const missing: ImageQuery[] = [];
+  const containers = spec.containers.map((container, at): ContainerFacts => {
+    const { name, image } = container;
+    const isKnown = isSidecar(name, image ?? undefined);
+    const role = roleOf(container, isKnown, { pod, orchestrator, requested });
+    const ownRole = roleOf(container, isKnown, { pod, orchestrator, requested: nobody });
+    const start = startOf(container, role, { orchestrator, policy, requested, former, architectures, missing });
+    return { container, name, at, isKnown, role, ownRole, start };
+  });
+  const moves = movesOf({ pod, orchestrator, requested, containers });
+  const texts = Object.entries(pod.metadata?.annotations ?? {}).filter(([, text]) => text.length <= LONGEST_READ);
+  const taken = spec.volumes ?? [];
+  return {
+    ...{ pod, policy, requested, former, orchestrator, containers, moves, missing },
+    annotations: new Map(texts),
+    sidecars: sidecarsOf(pod, moves.moved, requested.apps),
+    appPorts: appPortsOf(containers, requested.sidecars),
+    isOnNode: spec.hostNetwork === true,
+    isServer: (spec.restartPolicy ?? "Always") === "Always",
+    grace: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE,
+    volumes: {
+      ebb: freeName(VOLUME, taken),
+      annotations: freeName(ANNOTATIONS, taken),
+      apps: freeName(APPS, taken),
+    },
+  };
+}
+
+const nobody = { apps: new Set<string>(), sidecars: new Set<string>() };
+
+/** The most ports that `app-port` gets. */
+const MAX_PORTS = 50;
+
+function appPortsOf(containers: readonly ContainerFacts[], sidecars: ReadonlySet<string>): readonly number[] {
+  const apps = containers.filter(({ name, isKnown }) => !isKnown && !sidecars.has(name));
+  const ports = apps.flatMap(({ container }) => listOf(container.ports).map(objectOf));
+  const numbers = ports.flatMap(({ containerPort, protocol }) =>
+    Number.isInteger(containerPort) && (protocol ?? "TCP") === "TCP" ? [containerPort as number] : [],
+  );
+  return [...new Set(numbers)].filter(isPort).slice(0, MAX_PORTS);
+}

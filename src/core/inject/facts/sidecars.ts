@@ -1,0 +1,51 @@
+import type { Environment } from "../../base/environment.ts";
+import { LONGEST_READ } from "../../base/readable.ts";
+import type { Options, Values } from "../../cli/option.ts";
+import { resolve } from "../../cli/values.ts";
+import { Failure } from "../../run/exit.ts";
+import { type ShownSidecar, shownIn } from "../../sidecars/shown.ts";
+import type { Container, Pod } from "../pod.ts";
+
+/** A sidecar that ebb knows and that a pod's manifest shows. */
+export interface PodSidecar extends ShownSidecar {
+  /** Its index in spec.containers; undefined if it is native, or becomes so. */
+  readonly at: number | undefined;
+}
+
+/**
+ * Returns the sidecars that ebb knows among a pod's native ones, those that become native (`moved`), and the other
+ * containers, but for those that the pod says are its apps.
+ */
+export function sidecarsOf(
+  { spec }: Pod,
+  moved: readonly { readonly container: Container }[],
+  apps: ReadonlySet<string>,
+): readonly PodSidecar[] {
+  const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
+  const ordinary = spec.containers.map((container, at) => ({ container, at }));
+  const isOrdinary = (container: Container) =>
+    !apps.has(container.name) && !moved.some((one) => one.container === container);
+  return [
+    ...[...natives, ...moved.map(({ container }) => container)].map((container) => ({ container, at: undefined })),
+    ...ordinary.filter(({ container }) => isOrdinary(container)),
+  ].flatMap(({ container, at }) => {
+    const shown = shownIn(container);
+    return shown === undefined ? [] : [{ ...shown, at }];
+  });
+}
+
+/** Returns a container's variables. One whose value is elsewhere (valueFrom), or too long to be looked into, is empty. */
+export function variablesIn({ env }: Pick<Container, "env">): Readonly<Record<string, string>> {
+  const textOf = (value: string | null | undefined) => (value == null || value.length > LONGEST_READ ? "" : value);
+  return Object.fromEntries((env ?? []).map(({ name, value }) => [name, textOf(value)]));
+}
+
+/** Returns the values that variables give to options; undefined if one is bad. */
+export function valuesIn<O extends Options>(env: Environment, options: O): Values<O> | undefined {
+  try {
+    return resolve(options, { flags: new Map(), env }).values;
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import type { TrackedImage } from "../former.ts";
+import type { Orchestrator, Role } from "../orchestrators/orchestrator.ts";
+import type { Container } from "../pod.ts";
+import { isInit, MUST_BE_FIRST, starterOf, wrap } from "./command.ts";
+import { type WordSources, wordsOf } from "./words.ts";
+
+/** How a container starts from now on. */
+export type Start =
+  /** By `command`, which is ebb's. `words`: what it starts today, but for `args`. `image`: what a registry told of its image, if that has them. */
+  | {
+      readonly kind: "wrapped";
+      readonly command: string[];
+      readonly words: readonly string[];
+      readonly image: TrackedImage | undefined;
+    }
+  /** As before: by an ebb of its own. */
+  | { readonly kind: "own-ebb"; readonly image: TrackedImage | undefined }
+  /** As before: it is another command of ebb's (`ebb sleep`), which starts nothing. */
+  | { readonly kind: "ebb-command"; readonly words: readonly string[] }
+  /** As before: nobody knows its command, or that must stay (`isKept`). */
+  | { readonly kind: "unknown"; readonly reason: string; readonly isKept: boolean };
+
+/** What decides how containers start. */
+export interface StartRules extends WordSources {
+  readonly orchestrator: Orchestrator | undefined;
+}
+
+/** Decides how a container starts; undefined for a sidecar, which ebb leaves alone. */
+export function startOf(container: Container, role: Role, rules: StartRules): Start | undefined {
+  if (role === "sidecar") return undefined;
+  if (role === "untouchable") return kept(`${rules.orchestrator?.name} needs it as it is`);
+  const said = wordsOf(container, rules);
+  if (said.kind === "unknown") return { ...said, isKept: false };
+  const words = [...said.words, ...(container.args ?? [])];
+  const [program = ""] = words;
+  if (isInit(program)) return kept(`${program} ${MUST_BE_FIRST}, which ebb run would be: ebb help apps`);
+  const image = said.kind === "image" ? said.image : undefined;
+  const starter = starterOf(words);
+  if (starter.kind !== "ebb") return { kind: "wrapped", command: wrap(said.words), words: said.words, image };
+  return starter.runs ? { kind: "own-ebb", image } : { kind: "ebb-command", words };
+}
+
+function kept(reason: string): Start {
+  return { kind: "unknown", reason, isKept: true };
+}

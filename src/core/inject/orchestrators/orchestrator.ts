@@ -21,6 +21,8 @@ export interface Orchestrator {
   readonly made: (pod: Pod) => boolean;
   /** Returns what a container of such a pod is; undefined if the orchestrator says nothing about it. */
   readonly roleIn: (container: Container, pod: Pod) => Role | undefined;
+  /** Whether its pods have one app, so that a container of which it says nothing is a sidecar. It may become native. */
+  readonly hasOneApp?: true;
   /** Reports whether an init container needs the mesh: beside an ordinary sidecar, which starts later, it fails. */
   readonly needsMesh?: (init: Container, pod: Pod) => boolean;
   /** Whether a sidecar of its own asks the apps whether they are ready, so that they need no readinessProbe. */

@@ -45,5 +45,8 @@ export function isSpare(annotation: string, value: string): boolean {
  */
 export function roleIn(pod: Pod, container: Container): Role | undefined {
   if (isSidecar(container.name, container.image ?? undefined)) return undefined;
-  return orchestratorOf(pod)?.roleIn(container, pod);
+  const orchestrator = orchestratorOf(pod);
+  const role = orchestrator?.roleIn(container, pod);
+  if (role !== undefined || orchestrator?.hasOneApp !== true) return role;
+  return pod.spec.containers.some((one) => orchestrator.roleIn(one, pod) === "app") ? "sidecar" : undefined;
 }

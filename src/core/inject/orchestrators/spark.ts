@@ -8,7 +8,8 @@ import { labelOf, type Orchestrator, variableOf } from "./orchestrator.ts";
 export const spark = {
   name: "Spark",
   made: (pod) => /^(driver|executor|connect-server)$/.test(labelOf(pod, "spark-role") ?? ""),
-  roleIn: (container) => (isSpark(container) ? "app" : "sidecar"),
+  roleIn: (container) => (isSpark(container) ? "app" : undefined),
+  hasOneApp: true,
 } as const satisfies Orchestrator;
 
 /** What ebb knows of this orchestrator, and how it is known; `ABOUT | read SOURCE | SAYS`. */

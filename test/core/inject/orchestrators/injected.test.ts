@@ -12,8 +12,10 @@ const ofNamespace = { ...policy, all: true, ...imageSays({}) };
 const pods: Readonly<Record<string, readonly [started: readonly string[], warnings?: readonly RegExp[]]>> = {
   "actions-runner": [["runner"]],
   "actions-runner-job": [[]],
+  "airflow-named": [["report"]],
   "airflow-operator": [["base"]],
   "airflow-worker": [["base"]],
+  "airflow-worker-git": [["base"]],
   "argo-workflows": [["wait", "main"]],
   "argo-workflows-set": [["wait", "extract", "main"]],
   "gitlab-runner": [["build", "helper"]],

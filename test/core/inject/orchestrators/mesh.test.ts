@@ -124,6 +124,18 @@ describe("what a pod's user says of a container wins", () => {
     expect(injectPod(pod, ofNamespace)).toMatchObject({ containers: ["main"] });
   });
 
+  test.each([
+    ["airflow-worker-git", "sync-dags"],
+    ["spark-driver", "log-shipper"],
+  ])("a container beside the app of %s, which nobody ends, becomes native: %s", (file, name) => {
+    const pod = withIstio(file, false, { "ebb.dev/sidecars": name });
+    const injection = injectPod(pod, ofNamespace);
+    expect(injection.warnings).toEqual([]);
+    expect(podIn(injection).spec.initContainers).toContainEqual(
+      expect.objectContaining({ name, restartPolicy: "Always" }),
+    );
+  });
+
   test("a container that its orchestrator needs as it is keeps its command, and nobody quits under it", () => {
     const pod = withIstio("actions-runner-job", false, { "ebb.dev/apps": "redis" });
     const injection = injectPod(pod, ofNamespace);

@@ -10,8 +10,10 @@ import { podIn } from "./golden.ts";
 const pods: Readonly<Record<string, readonly [name: string, roles: Readonly<Record<string, Role | undefined>>]>> = {
   "actions-runner": ["Actions Runner Controller", { runner: "app", dind: "sidecar" }],
   "actions-runner-job": ["Actions Runner Controller", { job: "untouchable", redis: "sidecar" }],
+  "airflow-named": ["Airflow", { report: undefined, "airflow-xcom-sidecar": "sidecar" }],
   "airflow-operator": ["Airflow", { base: "app", "airflow-xcom-sidecar": "sidecar" }],
   "airflow-worker": ["Airflow", { base: "app" }],
+  "airflow-worker-git": ["Airflow", { base: "app", "sync-dags": "sidecar" }],
   "argo-workflows": ["Argo Workflows", { wait: "helper", main: "app", cache: "sidecar" }],
   "argo-workflows-set": ["Argo Workflows", { wait: "helper", extract: "app", main: "app", cache: "sidecar" }],
   "gitlab-runner": ["GitLab Runner", { build: "app", helper: "helper", db: "sidecar", "svc-0": "sidecar" }],

@@ -13,6 +13,7 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
   "core/inject/facts/command.ts": ["pilot-agent"],
   "core/inject/orchestrators/airflow.ts": ["with istio-proxy"],
   "core/inject/orchestrators/kubeflow-pipelines.ts": ["sidecar.istio.io/inject", "no Istio"],
+  "core/inject/orchestrators/kubevirt.ts": ["an injected istio-proxy"],
   "core/sidecars/containers.ts": ["opa-istio"],
   "core/cli/options/shutdown.ts": [
     "ISTIO_QUIT_API",

@@ -3,12 +3,16 @@ import type { Container, Pod } from "../pod.ts";
 import { actionsRunner } from "./actions-runner.ts";
 import { airflow } from "./airflow.ts";
 import { argoWorkflows } from "./argo-workflows.ts";
+import { buildkite } from "./buildkite.ts";
+import { drone } from "./drone.ts";
 import { gitlabRunner } from "./gitlab-runner.ts";
 import { jenkins } from "./jenkins.ts";
 import { knative } from "./knative.ts";
 import { kubeflowPipelines } from "./kubeflow-pipelines.ts";
 import { kubeRay } from "./kuberay.ts";
+import { kubeVirt } from "./kubevirt.ts";
 import type { Orchestrator, Role } from "./orchestrator.ts";
+import { prow } from "./prow.ts";
 import { spark } from "./spark.ts";
 import { tekton } from "./tekton.ts";
 
@@ -27,6 +31,10 @@ export const orchestrators: readonly Orchestrator[] = [
   spark,
   actionsRunner,
   kubeRay,
+  kubeVirt,
+  prow,
+  buildkite,
+  drone,
 ];
 
 /** Returns the orchestrator that made a pod. */

@@ -81,19 +81,25 @@ describe("an init container that needs the mesh beside an ordinary sidecar is na
   const said = (pod: Loose) =>
     injectPod(pod, ofNamespace).warnings.filter(({ field }) => field.startsWith("spec.initContainers"));
 
-  test.each([
-    ["argo-workflows", "init", "Argo Workflows"],
-    ["kuberay-worker", "wait-gcs-ready", "KubeRay"],
-  ])("%s: %s", (file, init, orchestrator) => {
-    const message = `"${init}" of ${orchestrator} runs before "istio-proxy" starts: only a native sidecar serves it`;
-    expect(said(withIstio(file))).toEqual([{ field: expect.stringMatching(/^spec\.initContainers\[\d\]$/), message }]);
+  test.each<[string, readonly string[], string]>([
+    ["argo-workflows", ["init"], "Argo Workflows"],
+    ["kuberay-worker", ["wait-gcs-ready"], "KubeRay"],
+    ["prow", ["clonerefs", "initupload"], "Prow"],
+  ])("%s: %j", (file, inits, orchestrator) => {
+    const messageOn = (init: string) =>
+      `"${init}" of ${orchestrator} runs before "istio-proxy" starts: only a native sidecar serves it`;
+    const field = expect.stringMatching(/^spec\.initContainers\[\d\]$/);
+    expect(said(withIstio(file))).toEqual(inits.map((init) => ({ field, message: messageOn(init) })));
     expect(said(withIstio(file, true))).toEqual([]);
     expect(said(golden(file))).toEqual([]);
   });
 
-  test.each(["argo-workflows-set", "kubeflow-pipelines", "tekton", "kuberay-head"])("%s: none needs it", (file) => {
-    expect(said(withIstio(file))).toEqual([]);
-  });
+  test.each(["argo-workflows-set", "kubeflow-pipelines", "tekton", "kuberay-head", "buildkite"])(
+    "%s: none needs it",
+    (file) => {
+      expect(said(withIstio(file))).toEqual([]);
+    },
+  );
 });
 
 describe("the options of all containers", () => {

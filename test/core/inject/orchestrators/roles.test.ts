@@ -16,6 +16,16 @@ const pods: Readonly<Record<string, readonly [name: string, roles: Readonly<Reco
   "airflow-worker-git": ["Airflow", { base: "app", "sync-dags": "sidecar" }],
   "argo-workflows": ["Argo Workflows", { wait: "helper", main: "app", cache: "sidecar" }],
   "argo-workflows-set": ["Argo Workflows", { wait: "helper", extract: "app", main: "app", cache: "sidecar" }],
+  buildkite: ["Buildkite", { "container-0": "app", agent: "helper", checkout: "app", meter: "sidecar" }],
+  drone: [
+    "Drone",
+    {
+      "drone-a1b2c3d4e5f6g7h8i9j0": "untouchable",
+      "drone-k1l2m3n4o5p6q7r8s9t0": "untouchable",
+      "drone-u1v2w3x4y5z6a7b8c9d0": "untouchable",
+      "drone-e1f2g3h4i5j6k7l8m9n0": "untouchable",
+    },
+  ],
   "gitlab-runner": ["GitLab Runner", { build: "app", helper: "helper", db: "sidecar", "svc-0": "sidecar" }],
   "gitlab-runner-steps": ["GitLab Runner", { build: "app", "svc-0": "sidecar" }],
   jenkins: ["Jenkins", { maven: "sidecar", db: "sidecar", jnlp: "app" }],
@@ -24,6 +34,8 @@ const pods: Readonly<Record<string, readonly [name: string, roles: Readonly<Reco
   "kubeflow-pipelines": ["Kubeflow Pipelines", { wait: "helper", main: "app" }],
   "kuberay-head": ["KubeRay", { "ray-head": "app", "ray-job-submitter": "app", autoscaler: "sidecar" }],
   "kuberay-worker": ["KubeRay", { "ray-worker": "app", "log-shipper": undefined }],
+  kubevirt: ["KubeVirt", { compute: "untouchable", volumeroot: "sidecar", "hook-sidecar-0": "sidecar" }],
+  prow: ["Prow", { test: "app", sidecar: "helper" }],
   "spark-driver": ["Spark", { "spark-kubernetes-driver": "app", "log-shipper": "sidecar" }],
   "spark-executor": ["Spark", { executor: "app", metrics: "sidecar" }],
   tekton: [
@@ -74,6 +86,7 @@ test.each<[string, object]>([
   ["labels that are a list", { metadata: { labels: ["tekton.dev/taskRun"] } }],
   ["a label that is a number", { metadata: { labels: { "workflows.argoproj.io/workflow": 1 } } }],
   ["labels of another kind", { metadata: { labels: { app: "main", "spark-role": "none" } } }],
+  ["the label of another part of KubeVirt", { metadata: { labels: { "kubevirt.io": "virt-handler" } } }],
 ])("a pod with %s is no orchestrator's", (_, rest) => {
   const main = { name: "main", command: ["/var/run/argo/argoexec", "emissary", "--", "app"] };
   expect(roleIn({ ...rest, spec: { containers: [main] } } as Pod, main)).toBeUndefined();

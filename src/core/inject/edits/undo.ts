@@ -51,16 +51,29 @@ function restoreCommand(container: Container, { command, tool }: ContainerStatus
 }
 
 /**
- * Takes ebb out of what another webhook's program starts: its command is that program, and the former command is among
- * its args (bank-vaults/vault-secrets-webhook 14c3042, pkg/webhook/pod.go, mutateContainers).
+ * Takes ebb out of what another webhook's program starts. The command is that program, and the former command is among
+ * its args (bank-vaults/vault-secrets-webhook 14c3042, pkg/webhook/pod.go, mutateContainers). Or the program is a shell,
+ * and the former command, joined by blanks, begins its script; one that is a shell's itself stays as it is, and so has no
+ * other shell around it (katib v0.19.0, pkg/webhook/v1beta1/pod/utils.go, wrapWorkerContainer).
  */
 function restoreInner(container: Container, tool: string | undefined): void {
+  const { command = [], args } = container;
+  const script = unwrap(args?.[0]?.split(" ") ?? [], tool);
+  if (script !== undefined && isShell(command ?? [])) {
+    if (isShell(script)) container.command = script.splice(0, 2);
+    container.args = [script.join(" ")];
+    return;
+  }
   for (const field of ["command", "args"] as const) {
     const words = container[field] ?? [];
     const at = words.indexOf(EBB);
     const started = at < 0 ? undefined : unwrap(words.slice(at), tool);
     if (started !== undefined) container[field] = [...words.slice(0, at), ...started];
   }
+}
+
+function isShell([program = "", flag]: readonly string[]): boolean {
+  return ["sh", "bash"].includes(program) && flag === "-c";
 }
 
 function trackedImage({ image }: ContainerStatus): TrackedImage | undefined {

@@ -7,6 +7,7 @@ import { buildkite } from "./buildkite.ts";
 import { drone } from "./drone.ts";
 import { gitlabRunner } from "./gitlab-runner.ts";
 import { jenkins } from "./jenkins.ts";
+import { katib } from "./katib.ts";
 import { knative } from "./knative.ts";
 import { kubeflowPipelines } from "./kubeflow-pipelines.ts";
 import { kubeRay } from "./kuberay.ts";
@@ -21,6 +22,7 @@ import { tekton } from "./tekton.ts";
  * containers (kueue v0.17.0, ran test/orchestrators/kueue.test.ts; jobset v0.12.0, read).
  */
 export const orchestrators: readonly Orchestrator[] = [
+  katib, // before those that make a trial's pods
   kubeflowPipelines, // before Argo Workflows, whose label its pods have, too
   argoWorkflows,
   tekton,

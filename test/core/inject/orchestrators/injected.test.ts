@@ -24,6 +24,7 @@ const pods: Readonly<Record<string, readonly [started: readonly string[], warnin
   "gitlab-runner-steps": [["build"]],
   jenkins: [["jnlp"]],
   "jenkins-injected": [["maven"]],
+  katib: [[]],
   knative: [["user-container"]],
   "kubeflow-pipelines": [["wait", "main"]],
   "kuberay-head": [["ray-head", "ray-job-submitter"]],

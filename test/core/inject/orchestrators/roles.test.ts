@@ -30,6 +30,7 @@ const pods: Readonly<Record<string, readonly [name: string, roles: Readonly<Reco
   "gitlab-runner-steps": ["GitLab Runner", { build: "app", "svc-0": "sidecar" }],
   jenkins: ["Jenkins", { maven: "sidecar", db: "sidecar", jnlp: "app" }],
   "jenkins-injected": ["Jenkins", { maven: "app", kaniko: "sidecar" }],
+  katib: ["Katib", { "training-container": "untouchable", "metrics-logger-and-collector": "untouchable" }],
   knative: ["Knative", { "user-container": "app", "queue-proxy": "sidecar" }],
   "kubeflow-pipelines": ["Kubeflow Pipelines", { wait: "helper", main: "app" }],
   "kuberay-head": ["KubeRay", { "ray-head": "app", "ray-job-submitter": "app", autoscaler: "sidecar" }],
@@ -86,6 +87,7 @@ test.each<[string, object]>([
   ["labels that are a list", { metadata: { labels: ["tekton.dev/taskRun"] } }],
   ["a label that is a number", { metadata: { labels: { "workflows.argoproj.io/workflow": 1 } } }],
   ["labels of another kind", { metadata: { labels: { app: "main", "spark-role": "none" } } }],
+  ["the label of Katib's trials, but no collector", { metadata: { labels: { "katib.kubeflow.org/trial": "lr" } } }],
   ["the label of another part of KubeVirt", { metadata: { labels: { "kubevirt.io": "virt-handler" } } }],
 ])("a pod with %s is no orchestrator's", (_, rest) => {
   const main = { name: "main", command: ["/var/run/argo/argoexec", "emissary", "--", "app"] };

@@ -1,4 +1,5 @@
 import type { Orchestrator, Role } from "../orchestrators/orchestrator.ts";
+import { roleIn } from "../orchestrators/registry.ts";
 import type { Container, Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import { pathAsked } from "./existing-hooks.ts";
@@ -19,5 +20,5 @@ export function roleOf(container: Container, isKnown: boolean, { pod, orchestrat
   if (requested.sidecars.has(name)) return "sidecar";
   if (requested.apps.has(name)) return "app";
   if (isKnown || pathAsked(container) !== undefined) return "sidecar";
-  return orchestrator?.roleIn(container, pod) ?? "app";
+  return roleIn(pod, container, orchestrator) ?? "app";
 }

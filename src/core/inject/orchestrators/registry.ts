@@ -53,9 +53,8 @@ export function isSpare(annotation: string, value: string): boolean {
  * Returns what an ordinary container of a pod is to the orchestrator that made the pod. Returns undefined if none did, if
  * it says nothing about the container, or if the container is a sidecar that ebb knows, such as an injected one.
  */
-export function roleIn(pod: Pod, container: Container): Role | undefined {
+export function roleIn(pod: Pod, container: Container, orchestrator = orchestratorOf(pod)): Role | undefined {
   if (isSidecar(container.name, container.image ?? undefined)) return undefined;
-  const orchestrator = orchestratorOf(pod);
   const role = orchestrator?.roleIn(container, pod);
   if (role !== undefined || orchestrator?.hasOneApp !== true) return role;
   return pod.spec.containers.some((one) => orchestrator.roleIn(one, pod) === "app") ? "sidecar" : undefined;

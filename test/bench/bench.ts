@@ -15,11 +15,12 @@ import { drainMemory } from "./drain/drain-memory.ts";
 import type { Figure, Setup } from "./figure.ts";
 import { inits } from "./forwarding.ts";
 import { findInits } from "./inits.ts";
+import { install } from "./install.ts";
 import { job } from "./job.ts";
 import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
 
-const figures: readonly Figure[] = [start, job, drain, drainMemory, inits, webhook, reaper, bun];
+const figures: readonly Figure[] = [start, install, job, drain, drainMemory, inits, webhook, reaper, bun];
 
 const { rivals, isQuick, wanted } = readArguments();
 for (const figure of wanted) for (const table of await figure.run({ rivals, isQuick })) console.log(formatTable(table));

@@ -36,10 +36,14 @@ export interface Living {
  */
 type Output = "heard" | "silent" | "cold";
 
-/** Starts a tool under stopwatch.c; its stderr is dropped. The child times only count if stdout is heard. */
-export function start({ words, env }: CommandLine, output: Output = "heard"): Living {
+/**
+ * Starts a tool under stopwatch.c; its stderr is dropped. The child times only count if stdout is heard. `group`: the
+ * cgroup.procs of the control group in which both run.
+ */
+export function start({ words, env }: CommandLine, output: Output = "heard", group?: string): Living {
   const PATH = process.env.PATH ?? "";
-  const { pid, stdout, exited } = Bun.spawn([programPath("stopwatch"), output, ...words], {
+  const enter = group === undefined ? [] : ["sh", "-c", 'echo $$ >"$0" && exec "$@"', group];
+  const { pid, stdout, exited } = Bun.spawn([...enter, programPath("stopwatch"), output, ...words], {
     env: { PATH, ...env },
     stdin: "ignore",
     stdout: "pipe",
@@ -54,8 +58,8 @@ export function start({ words, env }: CommandLine, output: Output = "heard"): Li
 }
 
 /** Runs a tool to its end, and resolves with its life. */
-export function live(command: CommandLine, output?: Output): Promise<Life> {
-  return start(command, output).ended;
+export function live(command: CommandLine, output?: Output, group?: string): Promise<Life> {
+  return start(command, output, group).ended;
 }
 
 /** Reads the stopwatch's lines, among which some tools write their log. */

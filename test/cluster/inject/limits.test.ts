@@ -5,6 +5,7 @@ import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, jobOf, type KubeObject, podOf, statusOf } from "../objects.ts";
 import { programs } from "../programs.ts";
+import { startInstallation } from "../webhook/installation.ts";
 
 // What a cluster or a container itself limits or holds up: amounts of resources, and hooks.
 
@@ -13,6 +14,12 @@ const sleep = { preStop: { exec: { command: ["sleep", "2"] } } };
 const SLEPT_MS = 2000;
 /** More than a busy machine needs to start ebb, less than the minute for which ebb may wait. */
 const BUSY_MS = 30_000;
+
+function limitingBy(kind: string, spec: object): KubeObject {
+  return { apiVersion: "v1", kind, metadata: { name: "limit" }, spec };
+}
+
+const amounts = (cpu: string, memory: string) => ({ cpu, memory });
 
 /** `ebb inject | kubectl apply -f -`. */
 async function applyInjected(here: Namespace, ...objects: readonly KubeObject[]): Promise<void> {
@@ -25,7 +32,6 @@ async function applyInjected(here: Namespace, ...objects: readonly KubeObject[])
 }
 
 describe("a Job that ebb was put into is admitted, and completes,", () => {
-  const amounts = (cpu: string, memory: string) => ({ cpu, memory });
   const app = { requests: amounts("50m", "32Mi"), limits: amounts("500m", "64Mi") };
   const sidecar = { requests: amounts("50m", "64Mi"), limits: amounts("1", "256Mi") };
   const limitRange = limitingBy("LimitRange", {
@@ -43,11 +49,22 @@ describe("a Job that ebb was put into is admitted, and completes,", () => {
     hard: { "requests.cpu": "100m", "requests.memory": "96Mi", "limits.cpu": "1500m", "limits.memory": "320Mi" },
   });
   const tooLittle = { requests: amounts("1m", "1Mi") };
+  const limited = (cpu: string, memory: string) => ({ limits: amounts(cpu, memory) });
+  const max = limitingBy("LimitRange", { limits: [{ type: "Container", max: amounts("500m", "100Mi") }] });
+  const tooMuch = limited("500m", "128Mi");
 
   test.concurrent.each<[string, KubeObject, object, object, object, string]>([
     ["under a LimitRange", limitRange, app, sidecar, tooLittle, "minimum memory usage per Container is 16Mi"],
     ["with a LimitRange's defaults", limitRange, {}, {}, tooLittle, "minimum cpu usage per Container is 10m"],
     ["under a ResourceQuota that it fills", quota, app, sidecar, {}, "must specify limits.cpu"],
+    [
+      "under a LimitRange's max of less than 128Mi, and than the processors of both",
+      max,
+      limited("300m", "64Mi"),
+      limited("300m", "96Mi"),
+      tooMuch,
+      "maximum memory usage per Container is 100Mi, but limit is 128Mi",
+    ],
   ])("%s", async (_, limit, ofApp, ofSidecar, refused, reason) => {
     await using here = await namespace();
     await here.apply([limit]);
@@ -65,14 +82,34 @@ describe("a Job that ebb was put into is admitted, and completes,", () => {
     expect([exitCodeOf(pod, "ebb-install"), exitCodeOf(pod, "app"), exitCodeOf(pod, "envoy")]).toEqual([0, 0, 0]);
   });
 
-  function limitingBy(kind: string, spec: object): KubeObject {
-    return { apiVersion: "v1", kind, metadata: { name: "limit" }, spec };
-  }
-
   async function isCounting(here: Namespace): Promise<boolean> {
     const { status } = await here.object<{ status?: { used?: object } }>("resourcequota/limit");
     return status?.used !== undefined;
   }
+});
+
+describe("beside the webhook", () => {
+  const child = { name: "app", image: images.app, command: ["/child", "exit", "0"] };
+  const limitRange = (limits: object) => limitingBy("LimitRange", { limits: [{ type: "Container", ...limits }] });
+
+  test.concurrent("a LimitRange's max of less than 128Mi admits a Job with limits of its own, or its defaults", async () => {
+    await using installed = await startInstallation("--replicas", "1", "--all");
+    await using here = await installed.namespace();
+    const defaults = { default: amounts("200m", "64Mi"), defaultRequest: amounts("50m", "32Mi") };
+    const { configMap, volume, container } = envoySidecar({ upstreamPort: PORT });
+    const job = (name: string, more: object) => {
+      const containers = [child, container].map((each) => ({ ...each, ...more }));
+      return jobOf(name, { containers, volumes: [volume] });
+    };
+    await here.apply([configMap, limitRange({ max: amounts("500m", "100Mi"), ...defaults })]);
+    await here.apply([job("own", { resources: { limits: amounts("300m", "96Mi") } }), job("defaults", {})]);
+    const limits = { own: amounts("300m", "96Mi"), defaults: amounts("200m", "64Mi") };
+    for (const [name, expected] of Object.entries(limits)) {
+      await here.until(`${name} is complete`, async () => hasCondition(await here.job(name), "Complete"));
+      const { spec } = await here.podOf(name);
+      expect(spec.initContainers).toMatchObject([{ name: "ebb-install", resources: { limits: expected } }]);
+    }
+  });
 });
 
 test.concurrent("a preStop hook that sleeps drains for as long, also where the image has no sleep", async () => {

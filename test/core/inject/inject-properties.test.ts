@@ -244,6 +244,8 @@ test("the pod asks for no more of its node than it did, and its class of service
       const sum = before.spec.containers.reduce((total: number, one: Loose) => total + of(one), 0);
       const least = name === "memory" && classOf(before) === "Guaranteed" ? 16 * 2 ** 20 : 0;
       expect(parseQuantity(requests[name])).toBeLessThanOrEqual(Math.max(sum, least));
+      const limit = parseQuantity(install.resources.limits?.[name]) ?? Number.POSITIVE_INFINITY;
+      expect(parseQuantity(requests[name])).toBeLessThanOrEqual(limit);
     }
     expect(classOf(after)).toBe(classOf(before));
   });

@@ -167,9 +167,14 @@ test.each<[string, readonly object[], object | undefined]>([
   ["nor where one container says nothing", [equal("1", "1Gi"), {}], undefined],
   ["a Guaranteed pod stays so", [equal("500m", "128Mi")], equal("500m", "128Mi")],
   [
-    "with all that its containers have together, up to a processor",
+    "with what the largest container has, up to a processor and 128Mi",
     [equal("500m", "1Gi"), equal("2", "1Gi")],
     equal("1", "128Mi"),
+  ],
+  [
+    "and no more than that one has, so that a LimitRange's max admits it",
+    [equal("300m", "80Mi"), equal("200m", "96Mi")],
+    equal("300m", "96Mi"),
   ],
   ["also where limits alone are said", [{ limits: { cpu: 2, memory: "1Gi" } }], equal("1", "128Mi")],
   ["of a small one no more than it has", [equal("50m", "20Mi")], equal("50m", "20Mi")],
@@ -186,9 +191,17 @@ test.each<[string, readonly object[], object | undefined]>([
     { requests: { cpu: "100m", memory: "16Mi" }, limits: { memory: "128Mi" } },
   ],
   [
-    "memory enough to keep the copy in, where that is not requested",
-    [{ requests: { cpu: "10m", memory: "16Mi" }, limits: { cpu: "50m", memory: "16Mi" } }],
-    { requests: { cpu: "10m", memory: "16Mi" }, limits: { cpu: "50m", memory: "128Mi" } },
+    "also in a Burstable pod",
+    [
+      { requests: { cpu: "20m", memory: "8Mi" }, limits: { cpu: "60m", memory: "64Mi" } },
+      { requests: { cpu: "60m", memory: "8Mi" }, limits: { cpu: "60m", memory: "96Mi" } },
+    ],
+    { requests: { cpu: "60m", memory: "16Mi" }, limits: { cpu: "60m", memory: "96Mi" } },
+  ],
+  [
+    "but memory that it cannot do without",
+    [{ requests: { memory: "4Mi" }, limits: { memory: "8Mi" } }],
+    { requests: { memory: "4Mi" }, limits: { memory: "16Mi" } },
   ],
   [
     "on the disk the copy comes on top of what the containers may take",
@@ -197,8 +210,8 @@ test.each<[string, readonly object[], object | undefined]>([
   ],
   [
     "a processor is counted in thousandths, as Kubernetes does",
-    [equal("100m", "1Gi"), equal("200m", "1Gi")],
-    equal("300m", "128Mi"),
+    [equal("150m", "1Gi"), equal("0.2505", "1Gi")],
+    equal("251m", "128Mi"),
   ],
   ["and less than one is one", [equal("250u", "1Gi")], equal("1m", "128Mi")],
   ["a quantity that is none says nothing", [{ requests: { cpu: "much" } }], undefined],

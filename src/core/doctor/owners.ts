@@ -1,6 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { REFUSED } from "../cluster/installed.ts";
-import { INSTALL } from "../inject/annotation-names.ts";
+import { parseQuantity } from "../cluster/quantity.ts";
+import { INSTALL, isNumbered } from "../inject/annotation-names.ts";
 import { podsIn } from "../inject/workload.ts";
 import type { Finding } from "./finding.ts";
 import { annotationFindings } from "./pods.ts";
@@ -39,6 +40,45 @@ export function refusalFinding({ involvedObject, message }: JsonObject): Refused
   if (ours) return { ...owner, by: "webhook", object, message: `the webhook refuses its pods: ${ours}` };
   const told = `its pods, which have ebb or are to have it, are refused: ${others}`;
   return { ...owner, by: said.includes(INSTALL) ? "ebb-install" : "rule", object, message: told };
+}
+
+/**
+ * How a LimitRange refuses a container: by an amount or a ratio, and without its name (Kubernetes 1.36.3,
+ * plugin/pkg/admission/limitranger/admission.go:309-385).
+ */
+const refusals = [
+  /(?:min|max)imum (\S+) usage per Container is \S+, but (request|limit) is ([^\s,\]]+)/g,
+  / \[?([^\s[]+) max limit to request (ratio) per Container is \S+, but provided ratio is ([\d.]+)/g,
+] as const;
+
+/**
+ * Returns which container of an owner's pods a LimitRange refuses, in brackets, by the amounts in the owner's template;
+ * "" if `refusal` is about none, or about none of ebb's and the template's.
+ */
+export function refusedContainer(refusal: string, { spec }: JsonObject): string {
+  const { containers, initContainers } = objectOf(objectOf(objectOf(spec).template).spec);
+  const all = [...listOf(initContainers), ...listOf(containers)].map(objectOf);
+  const told = refusals.flatMap((each) => [...refusal.matchAll(each)]);
+  if (told.length === 0) return "";
+  const isTold = (one: JsonObject): boolean =>
+    told.some(([, resource = "", what = "", amount]) => {
+      const own = amountOf(one, resource, what);
+      return own !== undefined && own === parseQuantity(amount);
+    });
+  const names = all.filter(isTold).map(({ name }) => String(name));
+  if (names.length > 0) return ` (container ${names.join(", ")})`;
+  if (all.some(({ name }) => isNumbered(String(name), INSTALL))) return "";
+  return ` (no container of its template says that: it may be ${INSTALL}, which the webhook adds)`;
+}
+
+/** Returns a container's request, limit or ratio of both as the API server prints it; undefined if it sets none. */
+function amountOf({ resources }: JsonObject, resource: string, what: string): number | undefined {
+  const { requests, limits } = objectOf(resources);
+  const limit = parseQuantity(objectOf(limits)[resource]);
+  const request = parseQuantity(objectOf(requests)[resource]) ?? limit;
+  if (what === "limit") return limit;
+  if (what === "request") return request;
+  return limit === undefined || request === undefined ? undefined : Number((limit / request).toFixed(6));
 }
 
 /**

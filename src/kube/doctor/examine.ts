@@ -8,6 +8,7 @@ import {
   REFUSALS,
   type Refused,
   refusalFinding,
+  refusedContainer,
   wantsEbb,
   workloadFindings,
 } from "../../core/doctor/owners.ts";
@@ -126,23 +127,28 @@ export async function refusedOwners(
   for (const scope of scopes) await reader.each(`/api/v1${scope}/events`, { fieldSelector: REFUSALS }, found);
   const findings: Finding[] = [];
   for (const { object, message, ...owner } of refused.values()) {
-    if (await stillLacksPods(reader, owner, known)) findings.push({ object, message });
+    const found = await readOwner(reader, owner);
+    if (!stillLacksPods(found, owner, known)) continue;
+    const which = typeof found === "object" ? refusedContainer(message, found) : "";
+    findings.push({ object, message: `${message}${which}` });
   }
   return findings;
 }
 
-/**
- * Reports whether an owner still lacks pods, with ebb: Events outlive what they are about. An owner that cannot be read,
- * or is of another kind, counts as lacking them, unless nothing shows that its pods are to have ebb.
- */
-async function stillLacksPods(
-  reader: Reader,
-  owner: Omit<Refused, keyof Finding>,
-  { labels, webhooks }: Known,
-): Promise<boolean> {
-  const { kind, namespace, name, uid, by } = owner;
+type Owner = Omit<Refused, keyof Finding>;
+/** "absent" if it does not exist; undefined if it cannot be read, or is of another kind. */
+type FoundOwner = Awaited<ReturnType<Reader["get"]>>;
+
+async function readOwner(reader: Reader, { kind, namespace, name }: Owner): Promise<FoundOwner> {
   const collection = collectionOf(kind, `/namespaces/${namespace}`);
-  const found = collection === undefined ? undefined : await reader.get(`${collection}/${name}`);
+  return collection === undefined ? undefined : await reader.get(`${collection}/${name}`);
+}
+
+/**
+ * Reports whether an owner still lacks pods, with ebb: Events outlive what they are about. One that is undefined counts
+ * as lacking them, unless nothing shows that its pods are to have ebb.
+ */
+function stillLacksPods(found: FoundOwner, { namespace, uid, by }: Owner, { labels, webhooks }: Known): boolean {
   if (found === undefined) return by !== "rule";
   if (found === "absent" || objectOf(found.metadata).uid !== uid || !lacksPods(found)) return false;
   return by !== "rule" || wantsEbb(found, labels.get(namespace), webhooks.selections);

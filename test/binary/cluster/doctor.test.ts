@@ -54,23 +54,31 @@ test("pods whose ebb-install cannot start are named once for each owner, with th
   });
 });
 
-test("owners whose pods a quota refuses are named if the pods are to have ebb", async () => {
+test("owners whose pods a quota or a limit range refuses are named if the pods are to have ebb", async () => {
   await using cluster = startWhole();
-  const refused = (name: string, template: object): void => {
+  const refused = (name: string, template: object, why: string): void => {
     const involvedObject = { kind: "Job", namespace: "shop", name, uid: name };
-    const message = `Error creating: pods "${name}-x" is forbidden: exceeded quota: q`;
+    const message = `Error creating: pods "${name}-x" is forbidden: ${why}`;
     const event = { metadata: { name }, reason: "FailedCreate", involvedObject, message };
     cluster.api.put(`/api/v1/namespaces/shop/events/${name}`, event);
     const job = { metadata: { name, uid: name }, spec: { template }, status: {} };
     cluster.api.put(`/apis/batch/v1/namespaces/shop/jobs/${name}`, job);
   };
-  refused("report", podOf());
-  refused("other", { spec: podOf().spec });
+  const quota = "exceeded quota: q";
+  const limited = "minimum memory usage per Container is 32Mi, but request is 16Mi";
+  const containers = [{ ...podOf().spec.containers[0], resources: { requests: { memory: "64Mi" } } }];
+  refused("report", podOf(), quota);
+  refused("other", { spec: podOf().spec }, quota);
+  refused("sum", podIn(injectPod(podOf({ containers }), policy)), limited);
+  refused("tax", podOf({ containers }), limited);
+  const told = "its pods, which have ebb or are to have it, are refused:";
   expect(await findings(cluster)).toEqual({
     code: 1,
     lines: [
-      "Job shop/report: its pods, which have ebb or are to have it, are refused: exceeded quota: q",
-      "0 pods, 0 with ebb: 1 finding",
+      `Job shop/report: ${told} ${quota}`,
+      `Job shop/sum: ${told} ${limited} (container ebb-install)`,
+      `Job shop/tax: ${told} ${limited} (no container of its template says that: it may be ebb-install, which the webhook adds)`,
+      "0 pods, 0 with ebb: 3 findings",
     ],
   });
 });

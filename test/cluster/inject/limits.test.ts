@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
-import { ebbPath, isDrainLine, type LogLine, logOf, timeOf } from "../../harness.ts";
+import { ebb, ebbPath, isDrainLine, type LogLine, logOf, timeOf } from "../../harness.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, jobOf, type KubeObject, podOf, statusOf } from "../objects.ts";
@@ -109,6 +109,27 @@ describe("beside the webhook", () => {
       const { spec } = await here.podOf(name);
       expect(spec.initContainers).toMatchObject([{ name: "ebb-install", resources: { limits: expected } }]);
     }
+  });
+
+  test.concurrent("ebb doctor names the container that a LimitRange refuses", async () => {
+    await using installed = await startInstallation("--replicas", "1", "--all");
+    await using here = await installed.namespace();
+    await here.apply([limitRange({ min: { memory: "32Mi" } })]);
+    await here.apply([jobOf("changed", { containers: [child] })]);
+    const requests = { memory: "64Mi" };
+    await applyInjected(here, jobOf("injected", { containers: [{ ...child, resources: { requests } }] }));
+    const env = { KUBECONFIG: process.env.KUBECONFIG ?? "" };
+    const findings = async () => {
+      const { stdout } = await ebb(["doctor", "--namespace", here.name], { env });
+      const lines = stdout.split("\n").filter((line) => line.startsWith("Job "));
+      return lines.length === 2 && lines.sort();
+    };
+    const why =
+      "its pods, which have ebb or are to have it, are refused: minimum memory usage per Container is 32Mi, but request is 16Mi";
+    expect(await here.until("both are refused", findings)).toEqual([
+      `Job ${here.name}/changed: ${why} (no container of its template says that: it may be ebb-install, which the webhook adds)`,
+      `Job ${here.name}/injected: ${why} (container ebb-install)`,
+    ]);
   });
 });
 

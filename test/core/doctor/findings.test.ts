@@ -7,7 +7,13 @@ import {
   webhooksOf,
 } from "../../../src/core/doctor/installation.ts";
 import { namespaceFindings } from "../../../src/core/doctor/namespaces.ts";
-import { lacksPods, refusalFinding, wantsEbb, workloadFindings } from "../../../src/core/doctor/owners.ts";
+import {
+  lacksPods,
+  refusalFinding,
+  refusedContainer,
+  wantsEbb,
+  workloadFindings,
+} from "../../../src/core/doctor/owners.ts";
 import { annotationFindings, podFinding, readinessFindings, unwrappedFindings } from "../../../src/core/doctor/pods.ts";
 import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
@@ -353,6 +359,37 @@ test.each([
   const message = `Error creating: pods "web-7c9f-x" is forbidden: ${why}`;
   const told = `its pods, which have ebb or are to have it, are refused: ${why}`;
   expect(refusalFinding({ involvedObject, message })).toMatchObject({ by, message: told });
+});
+
+const usage = (how: string, name: string, bound: string, but: string) =>
+  `${how}imum ${name} usage per Container is ${bound}, but ${but}`;
+const tooMuch = usage("max", "memory", "100Mi", "limit is 128Mi");
+const tooLittle = usage("min", "cpu", "200m", "request is 100m");
+
+test.each([
+  [tooMuch, " (container ebb-install)"],
+  [`[${tooLittle}, ${tooMuch}]`, " (container ebb-install, app)"],
+  [usage("min", "memory", "1Gi", "request is 64Mi"), " (container app)"],
+  [
+    `[cpu max limit to request ratio per Container is 4, but provided ratio is 10.000000, ${tooMuch}]`,
+    " (container ebb-install)",
+  ],
+  ["memory max limit to request ratio per Container is 2, but provided ratio is 2.666667", " (container envoy)"],
+  [usage("max", "memory", "512Mi", "limit is 1Gi"), ""],
+  [usage("max", "ephemeral-storage", "1Gi", "limit is much"), ""],
+  ["exceeded quota: q, requested: limits.memory=128Mi, used: limits.memory=0, limited: limits.memory=100Mi", ""],
+])("which container a limit range refuses: %s", (why, which) => {
+  const of = (name: string, requests: object, limits: object) => ({ name, resources: { requests, limits } });
+  const initContainers = [of("ebb-install", { cpu: "0.1", memory: "16Mi" }, { cpu: "1", memory: "128Mi" })];
+  const containers = [
+    of("app", { cpu: "100m" }, { cpu: "100m", memory: "64Mi" }),
+    of("envoy", { memory: "36Mi" }, { memory: "96Mi" }),
+  ];
+  const owner = (spec: object) => ({ spec: { template: { spec } } });
+  expect(refusedContainer(`refused: ${why}`, owner({ initContainers, containers }))).toBe(which);
+  if (which !== " (container ebb-install)") return;
+  const ofWebhook = " (no container of its template says that: it may be ebb-install, which the webhook adds)";
+  expect(refusedContainer(`refused: ${why}`, owner({ containers }))).toBe(ofWebhook);
 });
 
 test.each<[string, Loose, string | undefined, boolean, boolean]>([

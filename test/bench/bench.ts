@@ -20,7 +20,7 @@ import { job } from "./job.ts";
 import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
 
-const figures: readonly Figure[] = [start, install, job, drain, drainMemory, inits, webhook, reaper, bun];
+const figures: readonly Figure[] = [start, job, drain, drainMemory, inits, webhook, reaper, bun, install];
 
 const { rivals, isQuick, wanted } = readArguments();
 for (const figure of wanted) for (const table of await figure.run({ rivals, isQuick })) console.log(formatTable(table));

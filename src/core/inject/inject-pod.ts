@@ -2,7 +2,7 @@ import { copyOf, type JsonObject, objectOf } from "../base/json.ts";
 import { isSame } from "../base/same.ts";
 import type { ImageQuery } from "../image/lookup.ts";
 import { ASK, annotationField, STATUS } from "./annotation-names.ts";
-import { type App, appsOf, isLeft } from "./apps/app.ts";
+import { type App, appsOf, isUntouched } from "./apps/app.ts";
 import { remarkOnUnknown } from "./concerns/command.ts";
 import { planOf } from "./concerns/concerns.ts";
 import { applyEdits, type Edit, isChange, recordEdits } from "./edits/edit.ts";
@@ -140,17 +140,17 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const facts = factsOf({ pod: before, policy: withFormer(policy, former), requested, former });
   const hasApp = facts.containers.some(({ ownRole }) => ownRole !== "sidecar");
   if (!asked && !hasApp) return { kind: "unchanged", asked, reason: "it has only sidecars", warnings: [] };
-  if (facts.missing.length > 0) return { kind: "incomplete", asked, missing: facts.missing, warnings: [] };
+  if (facts.missingImages.length > 0) return { kind: "incomplete", asked, missing: facts.missingImages, warnings: [] };
   const apps = appsOf(facts);
   const plan = planOf(facts, apps);
   const place = placesIn(pod);
-  const left = apps.filter(isLeft).flatMap((app) => remarkOnUnknown(app, facts).map(place));
+  const onUntouched = apps.filter(isUntouched).flatMap((app) => remarkOnUnknown(app, facts).map(place));
   const problems = [...remarks.problems, ...plan.problems.map(place)];
-  const others = distinct([...remarks.warnings, ...plan.warnings.map(place)]);
-  // an option of ebb asks for ebb, by whichever rule the pod was selected
+  const otherWarnings = distinct([...remarks.warnings, ...plan.warnings.map(place)]);
+  // a wrong annotation of ebb shows that the author wants ebb, whichever rule selected the pod
   const isAsked = asked || remarks.problems.length > 0;
-  if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: others };
-  return outcomeOf({ pod, facts, apps, edits: plan.edits, status, asked, left, others });
+  if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: otherWarnings };
+  return outcomeOf({ pod, facts, apps, edits: plan.edits, status, asked, onUntouched, otherWarnings });
 }
 
 /** Takes an earlier ebb out of a pod, in place. Its own container and volumes are kept as they are for the same ebb. */
@@ -172,23 +172,25 @@ interface Planned {
   /** That of an earlier injection. */
   readonly status: Status | undefined;
   readonly asked: boolean;
-  /** Remarks on apps in which ebb does nothing, and all others. */
-  readonly left: readonly Remark[];
-  readonly others: readonly Remark[];
+  /** Remarks on apps in which ebb does nothing, and all otherWarnings. */
+  readonly onUntouched: readonly Remark[];
+  readonly otherWarnings: readonly Remark[];
 }
 
-function outcomeOf({ pod, facts, apps, edits, status, asked, left, others }: Planned): Injection {
-  const warnings = distinct([...left, ...others]);
+function outcomeOf({ pod, facts, apps, edits, status, asked, onUntouched, otherWarnings }: Planned): Injection {
+  const warnings = distinct([...onUntouched, ...otherWarnings]);
   const before = facts.pod;
   if (!edits.some(isChange)) {
     // the old injection cannot be renewed: take it out
     const containers = Object.keys(status?.containers ?? {});
-    if (left.length > 0 && containers.length > 0) return { kind: "removed", asked, pod: before, containers, warnings };
-    if (left.length > 0) {
-      const isFixed = apps.filter(isLeft).every(({ start }) => start.kind === "unknown" && start.isKept);
+    if (onUntouched.length > 0 && containers.length > 0)
+      return { kind: "removed", asked, pod: before, containers, warnings };
+    if (onUntouched.length > 0) {
+      const isFixed = apps.filter(isUntouched).every(({ start }) => start.kind === "unknown" && start.isKept);
       const reason = `its command ${isFixed ? "must stay as it is" : "is not known"}`;
-      return { kind: "skipped", asked, reason, problems: left, warnings: others };
+      return { kind: "skipped", asked, reason, problems: onUntouched, warnings: otherWarnings };
     }
+    // an earlier ebb was taken out, and nothing of this one is needed
     if (!isSame(before, pod)) return { kind: "changed", asked, pod: before, ...nothing, warnings };
     return { kind: "unchanged", asked, reason: "there is nothing to change", warnings };
   }

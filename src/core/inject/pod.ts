@@ -18,7 +18,7 @@ export interface Remarks {
 /** The most problems, and the most warnings, that are told of a pod. */
 export const MOST_REMARKS = 50;
 
-// The fields of a pod that ebb reads or changes. The API server checks all other fields, and these more strictly.
+// The fields whose shape ebb relies on. Others are read by objectOf and listOf, whatever they are. The API server checks all.
 
 const text = z.string();
 /** The name of a container or volume: a DNS label (apimachinery, pkg/util/validation, DNS1123LabelMaxLength). */

@@ -43,8 +43,15 @@ function textOf({ value, valueFrom }: NonNullable<ManifestContainer["env"]>[numb
   return valueFrom === undefined ? (value ?? "") : undefined;
 }
 
-/** Returns why annotations keep sidecars from being told to quit, and what to set. A native one needs no quit. */
-export function quitsThatAreOff(annotations: Annotations): readonly string[] {
+/** A sidecar that a manifest shows, and its place among the ordinary containers; undefined: it is native. */
+type Placed = ShownSidecar & { readonly at: number | undefined };
+
+/**
+ * Returns why annotations keep sidecars from being told to quit, and what to set. A native one needs no quit. `shown`: those
+ * that the manifest has.
+ */
+export function quitsThatAreOff(annotations: Annotations, shown: readonly Placed[]): readonly string[] {
   const ordinary = foundIn({ env: {}, annotations }, sidecarNames).filter(({ isNative }) => !isNative);
-  return ordinary.flatMap(({ name }) => kindOf(name).quitIsOff?.(annotations) ?? []);
+  const needsNone = new Set(shown.flatMap(({ name, at, quitIsOn }) => (at === undefined || quitIsOn ? [name] : [])));
+  return ordinary.flatMap(({ name }) => (needsNone.has(name) ? [] : (kindOf(name).quitIsOff?.(annotations) ?? [])));
 }

@@ -73,9 +73,25 @@ test.each<[Record<string, string>, RegExp | undefined]>([
   [{ "vault.hashicorp.com/agent-inject": "false" }, undefined],
   [{ "config.linkerd.io/proxy-admin-shutdown": "disabled" }, /proxy-admin-shutdown: enabled/],
   [{ "config.linkerd.io/proxy-admin-shutdown": "enabled" }, undefined],
+  [{ "linkerd.io/inject": "enabled" }, /proxy-admin-shutdown: enabled, .*proxy-enable-native-sidecar: "true"/],
+  [{ "linkerd.io/inject": "ingress" }, /unless proxy\.enableShutdownEndpoint/],
+  [{ "linkerd.io/proxy-version": "edge-25.1" }, /proxy-admin-shutdown: enabled/],
+  [{ "linkerd.io/inject": "disabled" }, undefined],
+  [{ "linkerd.io/inject": "enabled", "config.linkerd.io/proxy-enable-native-sidecar": "true" }, undefined],
+  [{ "linkerd.io/inject": "enabled", "config.linkerd.io/proxy-admin-shutdown": "enabled" }, undefined],
   [{}, undefined],
 ])("%j", (annotations, problem) => {
-  const [first] = quitsThatAreOff(new Map(Object.entries(annotations)));
+  const [first] = quitsThatAreOff(new Map(Object.entries(annotations)), []);
   if (problem === undefined) expect(first).toBeUndefined();
   else expect(first).toMatch(problem);
+});
+
+test.each<[string, object, number | undefined, number]>([
+  ["ordinary", {}, 1, 1],
+  ["native", {}, undefined, 0],
+  ["with the endpoint", { env: [{ name: "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED", value: "true" }] }, 1, 0],
+])("a Linkerd proxy that the manifest shows, %s", (_, more, at, count) => {
+  const shown = shownIn({ name: "linkerd-proxy", ...more });
+  const annotations = new Map([["linkerd.io/proxy-version", "2.19"]]);
+  expect(quitsThatAreOff(annotations, shown === undefined ? [] : [{ ...shown, at }])).toHaveLength(count);
 });

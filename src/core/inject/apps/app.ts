@@ -1,5 +1,5 @@
 import { detect } from "../../sidecars/detect.ts";
-import type { StartedContainer } from "../facts/container-facts.ts";
+import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mayEnd } from "../facts/restart.ts";
 import { variablesIn } from "../facts/sidecars.ts";
@@ -12,8 +12,8 @@ import { type Around, sidecarOptions } from "./sidecar-options.ts";
 import { addedVariables, type Variable } from "./variables.ts";
 
 /** What is decided for a container that ebb starts, or would start if its command were known. */
-export interface App extends StartedContainer {
-  /** What it tells of the sidecars by itself. */
+export interface App extends AppContainer {
+  /** What the container's variables and the pod's annotations tell of the sidecars. */
   readonly around: Around;
   /** Its options by flag, and which of them the annotations and the policy say. */
   readonly options: ReadonlyMap<string, string>;
@@ -23,38 +23,38 @@ export interface App extends StartedContainer {
   readonly delay: Delay | undefined;
   readonly drain: DrainPlan;
   /** Whether ebb looks for sidecars there. */
-  readonly looks: boolean;
+  readonly looksForSidecars: boolean;
   /** Whether ebb's volume is mounted there. */
   readonly isMounted: boolean;
-  /** Whether it ends unseen by ebb, which starts others in the pod. */
-  readonly isUnseen: boolean;
+  /** Whether ebb quits no sidecar at the end of this container: it cannot see the end of another one, or of this one. */
+  readonly neverQuits: boolean;
   /** Where ebb finds the pod's annotations; undefined if it needs none, or has no place for them. */
   readonly annotationsFile: AnnotationsFile | undefined;
   /** The variables that ebb adds. */
   readonly variables: readonly Variable[];
 }
 
-/** Plans what ebb does in each container that is an app or its helper. */
+/** Plans what ebb does in each container that is no sidecar, whether ebb can start it or not. */
 export function appsOf(facts: PodFacts): readonly App[] {
   const started = facts.containers.flatMap(({ start, role, ...one }) =>
     start === undefined || start.kind === "ebb-command" || role === "sidecar" ? [] : [{ ...one, start, role }],
   );
-  const isUnknown = ({ start }: StartedContainer) => start.kind === "unknown";
+  const isUnknown = ({ start }: AppContainer) => start.kind === "unknown";
   const isBlind = started.some(isUnknown) && !started.every(isUnknown);
   return started.map((one) => planApp(one, facts, isBlind));
 }
 
 /** `isBlind`: ebb starts apps beside one that it does not start: then it quits no sidecar, unless the user says so. */
-function planApp(started: StartedContainer, facts: PodFacts, isBlind: boolean): App {
+function planApp(started: AppContainer, facts: PodFacts, isBlind: boolean): App {
   const { container, start } = started;
   const env = variablesIn(container);
   const detected = detect({ env, annotations: facts.annotations, atAdmin: undefined, byPort: [] });
   const around = { env, detected };
   const given = givenOptions(started, facts);
-  const isUnseen = isBlind && mayEnd(container, facts.pod) && !given.all.has("quit-on");
+  const neverQuits = isBlind && mayEnd(container, facts.pod) && !given.all.has("quit-on");
   const known = new Map([
     ...fieldOptions(started, facts),
-    ...(isUnseen ? ([["quit-on", "never"]] as const) : []),
+    ...(neverQuits ? ([["quit-on", "never"]] as const) : []),
     ...sidecarOptions(around, facts, given.all),
     ...given.all,
   ]);
@@ -63,9 +63,9 @@ function planApp(started: StartedContainer, facts: PodFacts, isBlind: boolean): 
   const drain = planDrain(started, around, options, facts);
   const isGiven = (flag: string) =>
     given.all.has(flag) || variablesOf(flag).some((name) => (container.env ?? []).some((one) => one.name === name));
-  const looks = options.get("sidecar") !== "none";
+  const looksForSidecars = options.get("sidecar") !== "none";
   const isMounted = start.kind === "wrapped" || (start.kind === "unknown" && drain.kind !== "none");
-  const annotationsFile = looks ? annotationsFileFor(container, options, facts) : undefined;
+  const annotationsFile = looksForSidecars ? annotationsFileFor(container, options, facts) : undefined;
   const variables = addedVariables(started, { options, given, drain, annotationsFile });
   const plan = {
     around,
@@ -74,9 +74,9 @@ function planApp(started: StartedContainer, facts: PodFacts, isBlind: boolean): 
     isGiven,
     delay,
     drain,
-    looks,
+    looksForSidecars,
     isMounted,
-    isUnseen,
+    neverQuits,
     annotationsFile,
     variables,
   };
@@ -84,6 +84,6 @@ function planApp(started: StartedContainer, facts: PodFacts, isBlind: boolean): 
 }
 
 /** Reports whether ebb adds nothing to an app: its command is not known, and it needs no drain. */
-export function isLeft({ start, isMounted }: App): boolean {
+export function isUntouched({ start, isMounted }: App): boolean {
   return start.kind === "unknown" && !isMounted;
 }

@@ -1,6 +1,6 @@
 import { duration } from "../../cli/syntax.ts";
 import { planShutdown } from "../../run/shutdown-budget.ts";
-import type { StartedContainer } from "../facts/container-facts.ts";
+import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { variablesOf } from "../pod-annotations.ts";
 import { canReplace, hookOf, msSlept } from "./pre-stop.ts";
@@ -40,7 +40,7 @@ const DEFAULT_DRAIN = "60s";
  * container alone.
  */
 export function planDrain(
-  { container, start }: StartedContainer,
+  { container, start }: AppContainer,
   around: Around,
   options: ReadonlyMap<string, string>,
   facts: PodFacts,
@@ -49,7 +49,7 @@ export function planDrain(
   const names = variablesOf("drain");
   const own = (container.env ?? []).find(({ name }) => names.includes(name));
   const hasNone = facts.isOnNode && !hasOwnProxy(around, facts, options);
-  const mayHook = facts.isServer && start.kind !== "own-ebb" && own === undefined && !hasNone;
+  const mayHook = facts.restartsAlways && start.kind !== "own-ebb" && own === undefined && !hasNone;
   const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
   const isAlone = options.get("sidecar") === "none";
   const wishMs = isAlone ? 0 : msOf(wish);

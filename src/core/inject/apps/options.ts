@@ -1,5 +1,5 @@
 import { isForwarded, parseSignal, usualStops } from "../../run/signal.ts";
-import type { StartedContainer } from "../facts/container-facts.ts";
+import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { restartOptions } from "../facts/restart.ts";
 import type { Container } from "../pod.ts";
@@ -16,7 +16,7 @@ export interface Given {
 const ofApps: readonly string[] = ["grace", "drain"];
 
 /** Returns what the policy and the annotations say; the annotation of the container itself wins. */
-export function givenOptions({ name, role }: StartedContainer, { policy, requested }: PodFacts): Given {
+export function givenOptions({ name, role }: AppContainer, { policy, requested }: PodFacts): Given {
   const common = (options: ReadonlyMap<string, string>) =>
     [...options].filter(([flag]) => role !== "helper" || !ofApps.includes(flag));
   const annotated = new Map([...common(requested.options), ...(requested.own.get(name) ?? [])]);
@@ -24,7 +24,7 @@ export function givenOptions({ name, role }: StartedContainer, { policy, request
 }
 
 /** Returns what the fields of the pod and of the container mean. */
-export function fieldOptions({ container, start }: StartedContainer, facts: PodFacts): ReadonlyMap<string, string> {
+export function fieldOptions({ container, start }: AppContainer, facts: PodFacts): ReadonlyMap<string, string> {
   const options = new Map([...restartOptions(container, facts.pod), ...networkOptions(facts)]);
   if (facts.grace > 0) options.set("pod-grace", `${facts.grace}s`);
   const stopSignal = stopSignalOf(container, start.kind === "unknown" ? undefined : start.image?.stopSignal);

@@ -1,7 +1,7 @@
 import type { Annotations } from "../../sidecars/kinds/kind.ts";
 import { foundIn } from "../../sidecars/plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../sidecars/registry.ts";
-import type { StartedContainer } from "../facts/container-facts.ts";
+import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { type Around, choiceIn } from "./sidecar-options.ts";
 
@@ -24,7 +24,7 @@ export const AT_MOST = "10s";
  * native or stands before the container. `options`: those that name the sidecars.
  */
 export function delayOf(
-  { at, container }: StartedContainer,
+  { at, container }: AppContainer,
   { env, detected }: Around,
   { sidecars, annotations, isOnNode }: PodFacts,
   options: ReadonlyMap<string, string>,

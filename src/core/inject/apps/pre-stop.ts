@@ -26,10 +26,10 @@ export function leastOf(sleptMs: number, options: ReadonlyMap<string, string>): 
 /** Returns how long a container's own hook sleeps, in milliseconds, if it does nothing else; else 0. */
 export function msSlept(own: Hook | null | undefined): number {
   const what = kindOfHook(own);
-  return what.kind === "sleep" ? Math.ceil(what.seconds * 1000) : 0;
+  return what.kind === "replaceable" ? Math.ceil(what.seconds * 1000) : 0;
 }
 
 /** Reports whether a drain of `drainMs` at most may take the place of a container's own hook. */
 export function canReplace(own: Hook | null | undefined, drainMs: number): boolean {
-  return own == null || (kindOfHook(own).kind === "sleep" && msSlept(own) <= drainMs);
+  return own == null || (kindOfHook(own).kind === "replaceable" && msSlept(own) <= drainMs);
 }

@@ -12,7 +12,7 @@ export function quits(app: App): boolean {
 
 /** Reports whether ebb may tell sidecars to quit when a container ends. */
 export function mayQuit(app: App, pod: Pod): boolean {
-  const isTold = app.looks || app.isGiven("quit") || app.isGiven("signal-process");
+  const isTold = app.looksForSidecars || app.isGiven("quit") || app.isGiven("signal-process");
   return isTold && mayEnd(app.container, pod) && quits(app);
 }
 

@@ -11,7 +11,7 @@ import { readNativeValue } from "../facts/native-value.ts";
 import { type PodSidecar, valuesIn } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 
-/** What a container tells of the sidecars by itself. */
+/** What a container's variables and the pod's annotations tell of the sidecars. */
 export interface Around {
   /** Its variables. */
   readonly env: Environment;

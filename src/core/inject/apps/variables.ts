@@ -1,5 +1,5 @@
 import { hookOptionNames, pickOptions } from "../../cli/options.ts";
-import type { StartedContainer } from "../facts/container-facts.ts";
+import type { AppContainer } from "../facts/container-facts.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 import type { AnnotationsFile } from "./annotations-file.ts";
 import type { DrainPlan } from "./drain.ts";
@@ -29,7 +29,7 @@ interface Decided {
  * gives way to other tools' variables.
  */
 export function addedVariables(
-  { container, start }: StartedContainer,
+  { container, start }: AppContainer,
   { options, given, drain, annotationsFile }: Decided,
 ): readonly Variable[] {
   const own = new Set((container.env ?? []).map(({ name }) => name));

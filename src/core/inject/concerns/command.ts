@@ -3,7 +3,7 @@ import { shortened } from "../../base/text.ts";
 import { joinNames } from "../../base/wording.ts";
 import { stopSignals } from "../../cli/syntax.ts";
 import { annotationField } from "../annotation-names.ts";
-import { type App, isLeft } from "../apps/app.ts";
+import { type App, isUntouched } from "../apps/app.ts";
 import type { Edit } from "../edits/edit.ts";
 import { innerStarterOf } from "../facts/command.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";
@@ -24,7 +24,7 @@ export const command: Concern = (facts, apps) => {
       ...idleEntrypoints(started, facts),
       ...sidecars.filter((one) => !facts.moves.moved.includes(one)).flatMap(needless),
       ...started.flatMap(remarksOnStart),
-      ...apps.filter((app) => !isLeft(app)).flatMap((app) => remarkOnUnknown(app, facts)),
+      ...apps.filter((app) => !isUntouched(app)).flatMap((app) => remarkOnUnknown(app, facts)),
       ...apps.flatMap(warnOfUncatchableSignal),
     ],
   };
@@ -33,12 +33,12 @@ export const command: Concern = (facts, apps) => {
 /** The longest reason that is recorded for a container. */
 const LONGEST_REASON = 200;
 
-function editsOf({ name, start, isUnseen }: App): readonly Edit[] {
+function editsOf({ name, start, neverQuits }: App): readonly Edit[] {
   if (start.kind === "wrapped")
     return [{ kind: "command", container: name, command: start.command, image: start.image }];
   if (start.kind === "own-ebb") return [];
-  const reason = `${shortened(start.reason, LONGEST_REASON)}${isUnseen ? `; ${KEPT}` : ""}`;
-  return [{ kind: "no-command", container: name, reason }];
+  const reason = `${shortened(start.reason, LONGEST_REASON)}${neverQuits ? `; ${KEPT}` : ""}`;
+  return [{ kind: "unwrapped", container: name, reason }];
 }
 
 /** Returns a warning for a container that does only what ebb does. */
@@ -93,16 +93,16 @@ function idleEntrypoints(
  * Returns a remark on an app that ebb does not start, because its command is not known, or must stay; an empty list on any
  * other.
  */
-export function remarkOnUnknown(app: App, { isServer }: PodFacts): readonly Note[] {
-  const { name, container, start, drain, isUnseen } = app;
+export function remarkOnUnknown(app: App, { restartsAlways }: PodFacts): readonly Note[] {
+  const { name, container, start, drain, neverQuits } = app;
   if (start.kind !== "unknown") return [];
-  const unseen = isUnseen ? `, so ${KEPT}` : "";
-  const left = isServer ? `, and adds no drain hook either (${drain.why})` : unseen;
-  const consequence = isLeft(app) ? left : drain.kind === "hook" ? ", and only drains it" : "";
+  const unseen = neverQuits ? `, so ${KEPT}` : "";
+  const left = restartsAlways ? `, and adds no drain hook either (${drain.why})` : unseen;
+  const consequence = isUntouched(app) ? left : drain.kind === "hook" ? ", and only drains it" : "";
   const note = (message: string) => [{ container: name, field: "command", message }];
   if (start.isKept) return note(`ebb leaves "${name}" as it is${consequence}: ${start.reason}`);
   const what = (container.args ?? []).length > 0 ? "ENTRYPOINT" : "ENTRYPOINT and CMD";
-  const sidecar = isUnseen ? "; if it is a sidecar, name it in ebb.dev/sidecars" : "";
+  const sidecar = neverQuits ? "; if it is a sidecar, name it in ebb.dev/sidecars" : "";
   return note(
     `ebb does not know what "${name}" starts${consequence}: ${start.reason}${sidecar}; or give its ${what}: ebb.dev/entrypoint.${name}, or command here`,
   );

@@ -2,7 +2,7 @@ import { formatChoice } from "../../sidecars/choice.ts";
 import { PLAIN } from "../../sidecars/port-finding.ts";
 import { kindOf } from "../../sidecars/registry.ts";
 import { shownIn } from "../../sidecars/shown.ts";
-import { type App, isLeft } from "../apps/app.ts";
+import { type App, isUntouched } from "../apps/app.ts";
 import { fit, wholeSeconds } from "../apps/drain.ts";
 import { networkOptions } from "../apps/options.ts";
 import { canReplace, type HookTimes, leastOf, msSlept } from "../apps/pre-stop.ts";
@@ -42,10 +42,10 @@ function warningsOn({ name, container, start, options, drain: plan }: App, { gra
 function hooksOfProxies(facts: PodFacts, apps: readonly App[]): Pick<Plan, "edits" | "warnings"> {
   const edits: Edit[] = [];
   const warnings: Note[] = [];
-  const started = apps.filter((app) => !isLeft(app));
+  const started = apps.filter((app) => !isUntouched(app));
   const longest = started.toSorted((a, b) => b.drain.drainMs - a.drain.drainMs)[0]?.drain;
   const isMounted = started.some((app) => app.isMounted);
-  if (longest === undefined || longest.drainMs === 0 || !isMounted || !facts.isServer) return { edits, warnings };
+  if (longest === undefined || longest.drainMs === 0 || !isMounted || !facts.restartsAlways) return { edits, warnings };
   const slept = Math.max(...started.map(({ drain }) => drain.sleptMs));
   const options = new Map([...networkOptions(facts), ...facts.policy.options, ...facts.requested.options]);
   const others = facts.containers.filter(
@@ -108,9 +108,9 @@ function remarkOnHook(container: string, own: Hook | null | undefined, drain: Dr
 function messageOn(own: Hook, { drain, drainMs, command, isDrained }: Drain): string | undefined {
   const what = kindOfHook(own);
   const after = isDrained ? "ebb run drains only when it has ended" : "nothing drains";
-  if (what.kind === "sleep" && canReplace(own, drainMs))
-    return `replaced "sleep ${what.seconds}" by ${["ebb", ...command.slice(1)].join(" ")}`;
-  if (what.kind === "sleep")
+  if (what.kind === "replaceable" && canReplace(own, drainMs))
+    return `replaced "${what.shown}" by ${["ebb", ...command.slice(1)].join(" ")}`;
+  if (what.kind === "replaceable")
     return `it sleeps for ${what.seconds}s, and the pod's grace period leaves a drain ${drain}: it stays, and ${after}; raise terminationGracePeriodSeconds, or remove it, and ebb drain takes its place`;
   if (what.kind === "asks-sidecar")
     return `it asks a sidecar at ${what.path}: it stays, and ${after}; remove it, and ebb drain takes its place (ebb drain --quit and ebb quit end sidecars)`;

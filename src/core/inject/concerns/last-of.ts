@@ -1,8 +1,10 @@
+import { joinNames } from "../../base/wording.ts";
 import { options } from "../../cli/options.ts";
 import { APPS_FOLDER, OWN_FOLDER } from "../../run/peers.ts";
 import type { App } from "../apps/app.ts";
 import { mayQuit } from "../apps/quits.ts";
 import type { Edit } from "../edits/edit.ts";
+import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
 import { appsMounts } from "../own-parts.ts";
 import type { Volume } from "../pod.ts";
@@ -15,7 +17,8 @@ import { volumeEdit } from "./install.ts";
  */
 export const lastOf: Concern = (facts, apps) => {
   const members = apps.filter(({ start }) => start.kind !== "unknown");
-  if (members.length < 2 || !members.some((app) => mayQuit(app, facts.pod))) return {};
+  const warnings = apps.every(({ start }) => start.kind !== "unknown") ? severalApps(facts) : [];
+  if (members.length < 2 || !members.some((app) => mayQuit(app, facts.pod))) return { warnings };
   const names = members.map(({ name }) => name);
   const volume = facts.volumes.apps;
   const added = volumeEdit(appsVolume(volume), facts);
@@ -23,8 +26,18 @@ export const lastOf: Concern = (facts, apps) => {
   return {
     edits: [added, ...members.flatMap((app) => join(app, names, volume))],
     problems: members.flatMap(inTheWay),
+    warnings,
   };
 };
+
+/** Returns a warning for a pod that ends only with several containers, if it is by default that these are apps. */
+function severalApps({ containers, restartsAlways }: PodFacts): readonly Note[] {
+  const apps = containers.filter(({ roleBy }) => roleBy === "default").map(({ name }) => name);
+  if (restartsAlways || apps.length < 2) return [];
+  const all = joinNames(apps);
+  const message = `the pod ends only when ${all} have ended: if one of them is a sidecar, name it (ebb.dev/sidecars: ${apps.at(-1)}); if not, name the apps (ebb.dev/apps: ${apps.join(",")})`;
+  return [{ field: "spec.containers", message }];
+}
 
 function join({ name, container }: App, names: readonly string[], volume: string): readonly Edit[] {
   const value = [name, ...names.filter((other) => other !== name)].join(",");

@@ -1,5 +1,5 @@
 import { annotationsVolume } from "../apps/annotations-file.ts";
-import { type App, isLeft } from "../apps/app.ts";
+import { type App, isUntouched } from "../apps/app.ts";
 import { hasOwnProxy } from "../apps/sidecar-options.ts";
 import type { Edit } from "../edits/edit.ts";
 import type { PodFacts } from "../facts/facts.ts";
@@ -9,7 +9,7 @@ import { volumeEdit } from "./install.ts";
 
 /** Each ebb is told its options by variables, and finds the pod's annotations in a file. */
 export const options: Concern = (facts, apps) => {
-  const told = apps.filter((app) => !isLeft(app));
+  const told = apps.filter((app) => !isUntouched(app));
   const isMounted = told.some(({ annotationsFile }) => annotationsFile?.mount !== undefined);
   return {
     edits: [
@@ -39,8 +39,8 @@ function warnOfOwn({ name, container, options, given }: App): readonly Note[] {
 }
 
 /** Returns a warning for a pod on its node's network in which nothing names a proxy. */
-function warnOfNoProxy({ looks, around, options }: App, facts: PodFacts): readonly Note[] {
-  if (!looks || !facts.isOnNode || hasOwnProxy(around, facts, options)) return [];
+function warnOfNoProxy({ looksForSidecars, around, options }: App, facts: PodFacts): readonly Note[] {
+  if (!looksForSidecars || !facts.isOnNode || hasOwnProxy(around, facts, options)) return [];
   const message =
     "nothing names a proxy of this pod, and on the node's network ebb believes no port, and adds no drain hook: name the proxy with ebb.dev/sidecar, or its admin interface with ebb.dev/admin";
   return [{ field: "spec.hostNetwork", message }];

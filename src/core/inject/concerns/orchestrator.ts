@@ -1,6 +1,6 @@
 import { foundIn } from "../../sidecars/plan.ts";
 import { isProxy, kindOf, sidecarNames } from "../../sidecars/registry.ts";
-import { isLeft } from "../apps/app.ts";
+import { isUntouched } from "../apps/app.ts";
 import { lastQuits } from "../apps/quits.ts";
 import type { Edit } from "../edits/edit.ts";
 import type { PodFacts } from "../facts/facts.ts";
@@ -8,7 +8,7 @@ import type { Concern, Note } from "./concern.ts";
 
 /** An orchestrator leaves the sidecars to ebb, and its init containers have the mesh that they need. */
 export const orchestrator: Concern = (facts, apps) => {
-  const started = apps.filter((app) => !isLeft(app));
+  const started = apps.filter((app) => !isUntouched(app));
   return { edits: lastQuits(started, facts.pod) ? spareSidecars(facts) : [], warnings: warnOfInits(facts) };
 };
 

@@ -1,15 +1,18 @@
 import { quitsThatAreOff, shownIn } from "../../sidecars/shown.ts";
 import { NATIVE } from "../annotation-names.ts";
-import { type App, isLeft } from "../apps/app.ts";
+import { type App, isUntouched } from "../apps/app.ts";
 import { quits } from "../apps/quits.ts";
+import type { ContainerFacts } from "../facts/container-facts.ts";
+import { pathAsked } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
+import type { PodAnnotations } from "../pod-annotations.ts";
 import type { Concern, Note } from "./concern.ts";
 
 /** In a pod that ends, a sidecar that cannot be told to quit outlives the app. */
 export const outliving: Concern = (facts, apps) => {
-  if (facts.isServer || !apps.some((app) => !isLeft(app) && quitsByItself(app))) return {};
-  return { warnings: [...quitProblems(facts), ...unquittable(facts)] };
+  if (facts.restartsAlways || !apps.some((app) => !isUntouched(app) && quitsByItself(app))) return {};
+  return { warnings: [...quitProblems(facts), ...facts.containers.flatMap((one) => unquittable(one, facts))] };
 };
 
 /** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
@@ -27,16 +30,25 @@ function quitProblems({ sidecars, annotations }: PodFacts): readonly Note[] {
     const message = `"${container}" will outlive the app: it is no native sidecar, as ebb.dev/native says; write ebb.dev/native: "true" to make it one, or take "${name}" out`;
     return natives.includes(name) ? [{ container, field: "", message }] : [];
   });
-  const byAnnotations = quitsThatAreOff(annotations).map((message) => ({ field: "metadata.annotations", message }));
+  const byAnnotations = quitsThatAreOff(annotations, sidecars).map((message) => ({
+    field: "metadata.annotations",
+    message,
+  }));
   return [...ofContainers, ...byAnnotations];
 }
 
-/** Returns a warning for each container that the pod calls a sidecar and keeps ordinary, if ebb cannot tell it to quit. */
-function unquittable({ containers, requested }: PodFacts): readonly Note[] {
-  if (requested.native !== "none") return []; // then it became native, or it was said why not
-  return containers.flatMap(({ name, container }) => {
-    const message = `"${name}" will outlive the app: ebb cannot tell it to quit; without ebb.dev/native: "false" it becomes a native sidecar`;
-    const isShown = shownIn(container) !== undefined;
-    return requested.sidecars.has(name) && !isShown ? [{ container: name, field: "", message }] : [];
-  });
+/** Returns a warning for a sidecar that stays ordinary, if ebb cannot tell it to quit, and nobody else ends it. */
+function unquittable(one: ContainerFacts, { moves, requested, orchestrator, pod }: PodFacts): readonly Note[] {
+  const { name, container, role } = one;
+  const isTold = moves.moved.includes(one) || moves.kept.some((kept) => kept.name === name);
+  const endsItself = pathAsked(container) !== undefined || shownIn(container) !== undefined;
+  if (role !== "sidecar" || isTold || endsItself || orchestrator?.roleIn(container, pod) !== undefined) return [];
+  const message = `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedyFor(one, requested)}, or ebb reaper ends the pod: ebb help reaper`;
+  return [{ container: name, field: "", message }];
+}
+
+function remedyFor({ name, isKnownSidecar, roleBy }: ContainerFacts, { sidecars, native }: PodAnnotations): string {
+  if (sidecars.has(name) && native === "none") return 'without ebb.dev/native: "false" it becomes a native sidecar';
+  if (isKnownSidecar || roleBy === "helper image") return 'ebb.dev/native: "true" makes it a native sidecar';
+  return `ebb.dev/sidecars: ${name} makes it a native sidecar`;
 }

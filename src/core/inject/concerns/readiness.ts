@@ -4,7 +4,7 @@ import type { Concern } from "./concern.ts";
 /** While ebb waits, a container that has no probe counts as ready. */
 export const readiness: Concern = ({ pod, orchestrator }, apps) => {
   if (orchestrator?.probesApps === true) return {};
-  const waiting = apps.filter(({ looks, start }) => looks && start.kind === "wrapped");
+  const waiting = apps.filter(({ looksForSidecars, start }) => looksForSidecars && start.kind === "wrapped");
   const warnings = waiting.flatMap(({ name, container }) => {
     const message = earlyTraffic(container, pod.spec.restartPolicy);
     return message === undefined ? [] : [{ container: name, field: "readinessProbe", message }];

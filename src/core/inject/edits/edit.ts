@@ -6,7 +6,7 @@ import type { Container, Mount, Pod, Volume } from "../pod.ts";
 import type { ContainerStatus, Status } from "./status.ts";
 
 /**
- * A change of a pod. It names containers, never their places. `kinds` says how each is made, and how ebb.dev/status records
+ * A change of a pod. It names containers, never their places. `ways` says how each is made, and how ebb.dev/status records
  * it; undo.ts, how it is undone.
  */
 export type Edit =
@@ -20,7 +20,7 @@ export type Edit =
       readonly image: TrackedImage | undefined;
     }
   /** Not a change, but why there is none: the container starts as before. */
-  | { readonly kind: "no-command"; readonly container: string; readonly reason: string }
+  | { readonly kind: "unwrapped"; readonly container: string; readonly reason: string }
   | { readonly kind: "variable"; readonly container: string; readonly name: string; readonly value: string }
   | { readonly kind: "mount"; readonly container: string; readonly mount: Mount }
   /** In the place of the container's preStop hook, if it has one. */
@@ -47,11 +47,11 @@ interface Recording {
   readonly status: { -readonly [K in keyof Status]: Status[K] };
   /** The pod before all edits. */
   readonly before: Pod;
-  /** Returns what is recorded of a container; that it was changed is recorded by asking. */
+  /** Returns the record of a container. The first call creates it: an edit with nothing else to record calls it, too. */
   readonly of: (container: string) => ContainerStatus;
 }
 
-/** In the order in which they are made. */
+/** In the order in which edits are made, which is the order of new fields in a container and of names in the status. */
 const ways: { readonly [K in Kind]: Way<K> } = {
   native: {
     make(pod, { moved }) {
@@ -73,7 +73,7 @@ const ways: { readonly [K in Kind]: Way<K> } = {
       Object.assign(of(container), commandStatus(words), image === undefined ? {} : { image: imageStatus(image) });
     },
   },
-  "no-command": {
+  unwrapped: {
     make() {},
     record({ of }, { container, reason }) {
       of(container).unwrapped = reason;
@@ -179,7 +179,7 @@ export function recordEdits(before: Pod, edits: readonly Edit[]): Status {
 
 /** Reports whether an edit changes a pod. */
 export function isChange({ kind }: Edit): boolean {
-  return kind !== "no-command";
+  return kind !== "unwrapped";
 }
 
 function containerIn({ spec }: Pod, name: string): Container {

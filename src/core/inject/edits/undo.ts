@@ -90,12 +90,12 @@ function isOurMount({ mountPath, readOnly }: Mount, { command, hook, unwrapped }
   return command !== undefined || hook === true || unwrapped !== undefined;
 }
 
-/** Takes ebb's hook out, or puts back the one that was there before. ebb replaces only those that sleep. */
+/** Takes ebb's hook out, or puts back the one that was there before. ebb replaces no other. */
 function restoreHook(container: Container, { preStop }: ContainerStatus): void {
   const { lifecycle } = container;
   if (lifecycle?.preStop?.exec?.command?.[0] !== EBB) return;
   const actions = Object.values(preStop ?? {}).filter((action) => action != null);
-  if (preStop !== undefined && actions.length === 1 && kindOfHook(preStop).kind === "sleep") {
+  if (preStop !== undefined && actions.length === 1 && kindOfHook(preStop).kind === "replaceable") {
     lifecycle.preStop = preStop;
     return;
   }

@@ -6,8 +6,8 @@ import type { Container } from "../pod.ts";
 
 /** What a container's own preStop hook does. */
 export type HookKind =
-  /** It only sleeps: `sleep N`, by a shell or not, or the action `sleep`. */
-  | { readonly kind: "sleep"; readonly seconds: number }
+  /** A drain may take its place: it only sleeps. `shown`: `sleep 20`, for `sleep N` by a shell or not, or the action `sleep`. */
+  | { readonly kind: "replaceable"; readonly shown: string; readonly seconds: number }
   /** It asks a sidecar to drain or to quit. */
   | { readonly kind: "asks-sidecar"; readonly path: string }
   /** ebb's own, or a known injector's. */
@@ -21,16 +21,20 @@ const KNATIVE_PATH = "/wait-for-drain";
 export function kindOfHook(hook: unknown): HookKind {
   const { exec, httpGet, sleep } = objectOf(hook);
   const { seconds } = objectOf(sleep);
-  if (typeof seconds === "number") return { kind: "sleep", seconds };
+  if (typeof seconds === "number") return asleep(seconds);
   const { path, port } = objectOf(httpGet);
   if (path === KNATIVE_PATH) return { kind: "known" };
   const words = readable(textsOf(objectOf(exec).command));
   if (isEbb(words)) return { kind: "known" };
   const slept = secondsSlept(words);
-  if (slept !== undefined) return { kind: "sleep", seconds: slept };
+  if (slept !== undefined) return asleep(slept);
   const asked =
     typeof path === "string" ? sidecarPathIn(readable([`:${port}${path}`]).join()) : asksSidecar(words.join(" "));
   return asked === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: asked };
+}
+
+function asleep(seconds: number): HookKind {
+  return { kind: "replaceable", shown: `sleep ${seconds}`, seconds };
 }
 
 /** Reports whether a hook runs ebb, or drains with it in a shell's script. */

@@ -8,17 +8,17 @@ import { ANNOTATIONS, APPS, VOLUME } from "../annotation-names.ts";
 import type { Former } from "../former.ts";
 import type { Orchestrator } from "../orchestrators/orchestrator.ts";
 import { orchestratorOf } from "../orchestrators/registry.ts";
-import { freeName, type Pod } from "../pod.ts";
+import { type Container, freeName, type Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectPolicy } from "../policy.ts";
 import type { ContainerFacts } from "./container-facts.ts";
 import { type Moves, movesOf } from "./natives.ts";
 import { architecturesOf } from "./other-system.ts";
-import { roleOf } from "./role.ts";
+import { type DecidedRole, rolesOf } from "./role.ts";
 import { type PodSidecar, sidecarsOf } from "./sidecars.ts";
 import { startOf } from "./start.ts";
 
-/** What is known of a pod before anything is decided. All concerns read it; none finds out such a thing by itself. */
+/** What is known of a pod. All concerns read it. */
 export interface PodFacts {
   /** The pod, without what an earlier ebb has put there. */
   readonly pod: Pod;
@@ -40,13 +40,13 @@ export interface PodFacts {
   /** Whether the pod is on its node's network (hostNetwork), where no port is believed. */
   readonly isOnNode: boolean;
   /** Whether containers are restarted whenever they end, as servers are: the pod's restartPolicy is Always. */
-  readonly isServer: boolean;
+  readonly restartsAlways: boolean;
   /** The pod's grace period, in seconds. */
   readonly grace: number;
   /** The names of the volumes that ebb may add. */
   readonly volumes: Readonly<Record<"ebb" | "annotations" | "apps", string>>;
   /** The images whose commands must be looked up before it is known what containers start. */
-  readonly missing: readonly ImageQuery[];
+  readonly missingImages: readonly ImageQuery[];
 }
 
 /** What the facts of a pod are taken from. */
@@ -65,25 +65,34 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   const { spec } = pod;
   const orchestrator = orchestratorOf(pod);
   const architectures = architecturesOf(pod);
-  const missing: ImageQuery[] = [];
+  const missingImages: ImageQuery[] = [];
+  const roles = rolesOf({ pod, orchestrator, requested }, isKnownSidecar);
+  const ownRoles = rolesOf({ pod, orchestrator, requested: nobody }, isKnownSidecar);
   const containers = spec.containers.map((container, at): ContainerFacts => {
-    const { name, image } = container;
-    const isKnown = isSidecar(name, image ?? undefined);
-    const role = roleOf(container, isKnown, { pod, orchestrator, requested });
-    const ownRole = roleOf(container, isKnown, { pod, orchestrator, requested: nobody });
-    const start = startOf(container, role, { orchestrator, policy, requested, former, architectures, missing });
-    return { container, name, at, isKnown, role, ownRole, start };
+    const { role, by: roleBy } = roles[at] as DecidedRole;
+    const { role: ownRole } = ownRoles[at] as DecidedRole;
+    const start = startOf(container, role, { orchestrator, policy, requested, former, architectures, missingImages });
+    return {
+      container,
+      name: container.name,
+      at,
+      isKnownSidecar: isKnownSidecar(container),
+      role,
+      roleBy,
+      ownRole,
+      start,
+    };
   });
   const moves = movesOf({ pod, orchestrator, requested, containers });
   const texts = Object.entries(pod.metadata?.annotations ?? {}).filter(([, text]) => text.length <= LONGEST_READ);
   const taken = spec.volumes ?? [];
   return {
-    ...{ pod, policy, requested, former, orchestrator, containers, moves, missing },
+    ...{ pod, policy, requested, former, orchestrator, containers, moves, missingImages },
     annotations: new Map(texts),
     sidecars: sidecarsOf(pod, moves.moved, requested.apps),
     appPorts: appPortsOf(containers, requested.sidecars),
     isOnNode: spec.hostNetwork === true,
-    isServer: (spec.restartPolicy ?? "Always") === "Always",
+    restartsAlways: (spec.restartPolicy ?? "Always") === "Always",
     grace: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE,
     volumes: {
       ebb: freeName(VOLUME, taken),
@@ -93,13 +102,17 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   };
 }
 
+function isKnownSidecar({ name, image }: Container): boolean {
+  return isSidecar(name, image ?? undefined);
+}
+
 const nobody = { apps: new Set<string>(), sidecars: new Set<string>() };
 
 /** The most ports that `app-port` gets. */
 const MAX_PORTS = 50;
 
 function appPortsOf(containers: readonly ContainerFacts[], sidecars: ReadonlySet<string>): readonly number[] {
-  const apps = containers.filter(({ name, isKnown }) => !isKnown && !sidecars.has(name));
+  const apps = containers.filter(({ name, isKnownSidecar }) => !isKnownSidecar && !sidecars.has(name));
   const ports = apps.flatMap(({ container }) => listOf(container.ports).map(objectOf));
   const numbers = ports.flatMap(({ containerPort, protocol }) =>
     Number.isInteger(containerPort) && (protocol ?? "TCP") === "TCP" ? [containerPort as number] : [],

@@ -32,7 +32,9 @@ export function movesOf({ pod, orchestrator, requested, containers }: Given): Mo
   if (firstApp < 0 || requested.native === "none") return { moved, kept };
   const byName = new Map(containers.map((one) => [one.name, one]));
   const named = [...requested.sidecars].flatMap((name) => byName.get(name) ?? []);
-  const known = containers.filter(({ role, isKnown }) => role === "sidecar" && isKnown);
+  const known = containers.filter(
+    ({ role, roleBy, isKnownSidecar }) => role === "sidecar" && (isKnownSidecar || roleBy === "helper image"),
+  );
   const injected = injectedIn(pod);
   for (const one of new Set(requested.native === "all" ? [...named, ...known] : named)) {
     const { name, container, at } = one;

@@ -14,7 +14,7 @@ export interface WordSources {
   /** Those of the nodes on which the pod may run. */
   readonly architectures: readonly Architecture[];
   /** Images of which nothing is known yet are added here. */
-  readonly missing: ImageQuery[];
+  readonly missingImages: ImageQuery[];
 }
 
 /** The command line that a container starts before its `args`, and who says it. */
@@ -34,14 +34,14 @@ export function hasNoCommand({ command }: Container): boolean {
  * Returns what a container starts. What the user says comes first, and then no registry is asked.
  */
 export function wordsOf(container: Container, rules: WordSources): Words {
-  const { policy, former, architectures, missing } = rules;
+  const { policy, former, architectures, missingImages } = rules;
   const said = hasNoCommand(container) ? entrypointOf(container, rules) : container.command;
   if (said != null) return { kind: "said", words: said };
   if (policy.setsCommand?.(container) === true) return { kind: "unknown", reason: SET_LATER };
   const { name, image } = container;
   const query = { image: image ?? "", architectures };
   const lookup = image ? policy.imageOf?.(query) : undefined;
-  if (lookup === undefined && image && policy.imageOf !== undefined) missing.push(query);
+  if (lookup === undefined && image && policy.imageOf !== undefined) missingImages.push(query);
   if (lookup?.kind === "found") return wordsOfImage(container, lookup.command);
   const reason = lookup?.reason ?? (image ? `no registry was asked for ${image}` : "it has no image");
   return formerWords(container, former?.words.get(name)) ?? { kind: "unknown", reason };

@@ -19,7 +19,12 @@ export function shownOfGoogleProxy(container: ShownContainer, { name, prefix }: 
   const quits = settingOf(container, "quitquitquit", `${prefix}QUITQUITQUIT`);
   const hasFile = settingOf(container, "config-file", `${prefix}CONFIG_FILE`) !== undefined;
   const isOff = quits === undefined ? !hasFile : /^(0|f|false)$/i.test(quits);
-  return isOff ? { ...moved, problem: `the ${name} listens for quits only with --quitquitquit` } : moved;
+  return isOff
+    ? {
+        ...moved,
+        problem: `the ${name} listens for quits only with --quitquitquit; or ebb.dev/native: "true" makes it a native sidecar`,
+      }
+    : moved;
 }
 
 /**

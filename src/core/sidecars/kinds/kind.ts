@@ -81,6 +81,8 @@ export interface Shown {
   readonly port?: number;
   /** Why it cannot be told to quit, and what to set. */
   readonly problem?: string;
+  /** Whether its variables say that it can, whatever the pod's annotations say (`quitIsOff`). */
+  readonly quitIsOn?: boolean;
 }
 
 /** What ebb knows of one sidecar, as data. Ports are on the pod's loopback. */

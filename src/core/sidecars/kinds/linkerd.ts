@@ -33,14 +33,26 @@ export const linkerd = {
   closesFirst: true,
   // linkerd2 pkg/k8s/labels.go (ProxyContainerName)
   containers: () => ({ name: /^linkerd-proxy$/ }),
-  quitIsOff: (annotations) =>
-    annotations.get("config.linkerd.io/proxy-admin-shutdown") === "disabled"
-      ? "linkerd-proxy cannot be told to quit: annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled"
-      : undefined,
+  inManifest: ({ env }) => ({ quitIsOn: env.get("LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED") === "true" }),
+  quitIsOff,
   programs: ["linkerd2-proxy", "linkerd-proxy"],
   annotationPrefixes: ["linkerd.io/", "config.linkerd.io/", "config.beta.linkerd.io/", "config.alpha.linkerd.io/"],
   reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
 } as const satisfies SidecarKind;
+
+/**
+ * Says how to have the shutdown endpoint, which is off by default, in a pod that has or wants the proxy, and does not say.
+ */
+function quitIsOff(annotations: Annotations): string | undefined {
+  const said = annotations.get("config.linkerd.io/proxy-admin-shutdown");
+  const isHere = annotations.has("linkerd.io/proxy-version") || wishes.has(annotations.get("linkerd.io/inject"));
+  if (said === "enabled" || (said !== "disabled" && !isHere)) return undefined;
+  const cause = said === "disabled" ? "" : ", unless proxy.enableShutdownEndpoint is set in Linkerd's Helm values";
+  return `linkerd-proxy cannot be told to quit${cause}: annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", which is the default since Linkerd 2.20`;
+}
+
+/** The values by which a pod asks for the proxy (linkerd2 version-2.20 pkg/k8s/labels.go, read). */
+const wishes: ReadonlySet<string | undefined> = new Set(["enabled", "ingress"]);
 
 /** Reports whether this is the proxy's own environment, with the variables that its injector sets. */
 function isShownBy(body: string): boolean {

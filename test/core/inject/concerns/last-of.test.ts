@@ -16,7 +16,7 @@ const volumesOf = (pod: Loose) => pod.spec.volumes.map(({ name }: Loose) => name
 
 describe("several apps in a pod that ends", () => {
   test.each(["Never", "OnFailure"])("restartPolicy %s: each knows of the others, itself first", (restartPolicy) => {
-    const given = { containers: three, spec: { restartPolicy } };
+    const given = { containers: three, annotations: { "ebb.dev/apps": "a,b,c" }, spec: { restartPolicy } };
     const pod = changed(given);
     expect(lastOf(pod)).toEqual(["a,b,c", "b,a,c", "c,a,b"]);
     expect(pod.spec.volumes.at(-1)).toEqual({ name: "ebb-apps", emptyDir: { sizeLimit: "1Mi" } });
@@ -168,5 +168,20 @@ describe("when the kubelet restarts a container is told to its ebb", () => {
     const pod = changed({ containers: [app(more)], spec: { restartPolicy: "OnFailure" } });
     expect(valuesOf(pod, "EBB_RESTART_POLICY")).toEqual([restartPolicy]);
     expect(valuesOf(pod, "EBB_RESTART_CODES")).toEqual([codes]);
+  });
+});
+
+describe("a pod with several apps that nobody named", () => {
+  const given = { containers: [app(), named("helper")], spec: { restartPolicy: "Never" } };
+
+  test("is said to end only with all of them, if it ends", () => {
+    const message =
+      "the pod ends only when app, helper have ended: if one of them is a sidecar, name it (ebb.dev/sidecars: helper); if not, name the apps (ebb.dev/apps: app,helper)";
+    expect(warnings(given)).toEqual([["spec.containers", message]]);
+    expect(warnings({ ...given, spec: {} })).toEqual([]);
+  });
+
+  test.each([{ "ebb.dev/apps": "app,helper" }, { "ebb.dev/sidecars": "helper" }])("%j says it", (annotations) => {
+    expect(warnings({ ...given, annotations })).toEqual([]);
   });
 });

@@ -201,7 +201,8 @@ test("it is put back to its place, and taken from there again where another came
 });
 
 test("a remark on what ebb had made native names its place in the manifest that was given", () => {
-  const given = { containers: [app(), logs], annotations: says("logs"), spec: { restartPolicy: "Never" } };
+  const unknown = { ...logs, image: "registry.example.com/logs" };
+  const given = { containers: [app(), unknown], annotations: says("logs"), spec: { restartPolicy: "Never" } };
   const pod = structuredClone(changed(given));
   delete pod.metadata.annotations["ebb.dev/sidecars"];
   const fields = injectPod(pod, policy).warnings.map(({ field }) => field);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type HookKind, kindOfHook, pathAsked } from "../../../../src/core/inject/facts/existing-hooks.ts";
 
-const sleeps = (seconds: number): HookKind => ({ kind: "sleep", seconds });
+const sleeps = (seconds: number): HookKind => ({ kind: "replaceable", shown: `sleep ${seconds}`, seconds });
 const asks = (path: string): HookKind => ({ kind: "asks-sidecar", path });
 const exec = (...command: readonly string[]) => ({ exec: { command } });
 const sh = (script: string) => exec("/bin/sh", "-c", script);

@@ -15,7 +15,7 @@ const pods: Readonly<Record<string, readonly [started: readonly string[], warnin
   "airflow-named": [["report"]],
   "airflow-operator": [["base"]],
   "airflow-worker": [["base"]],
-  "airflow-worker-git": [["base"]],
+  "airflow-worker-git": [["base"], [/"sync-dags" will outlive the app.*ebb\.dev\/sidecars: sync-dags makes it/]],
   "argo-workflows": [["wait", "main"]],
   "argo-workflows-set": [["wait", "extract", "main"]],
   buildkite: [["container-0", "agent", "checkout"]],
@@ -31,8 +31,8 @@ const pods: Readonly<Record<string, readonly [started: readonly string[], warnin
   "kuberay-worker": [["ray-worker", "log-shipper"]],
   kubevirt: [[]],
   prow: [["test", "sidecar"]],
-  "spark-driver": [["spark-kubernetes-driver"]],
-  "spark-executor": [["executor"]],
+  "spark-driver": [["spark-kubernetes-driver"], [/"log-shipper" will outlive the app/]],
+  "spark-executor": [["executor"], [/"metrics" will outlive the app/]],
   tekton: [["step-clone", "step-unnamed-1"]],
 };
 

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { injectPod } from "../../../../src/core/inject/inject-pod.ts";
+import { app, changed, type Given, policy, warnings } from "../injection.ts";
+
+const job = { restartPolicy: "Never" };
+const collector = { name: "otc-container", image: "otel/opentelemetry-collector:0.120.0" };
+const shipper = { name: "logs", image: "mirror.example.com/fluent/fluent-bit:4.0", command: ["/fluent-bit"] };
+const outlives = (name: string, remedy: string): [string, string] => [
+  "spec.containers[1]",
+  `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedy} a native sidecar, or ebb reaper ends the pod: ebb help reaper`,
+];
+
+describe.each([collector, shipper])("in a pod that ends, a container that runs beside the app: $name", (beside) => {
+  const given: Given = { containers: [app(), beside], spec: job };
+
+  test("is no app, and is said to outlive it", () => {
+    const { spec } = changed(given);
+    expect(spec.containers[1]).toEqual(beside);
+    expect(spec.containers[0].env.map(({ name }: { name: string }) => name)).not.toContain("EBB_LAST_OF");
+    expect(warnings(given)).toEqual([outlives(beside.name, 'ebb.dev/native: "true" makes it')]);
+  });
+
+  test('becomes native with ebb.dev/native: "true", and nothing is said', () => {
+    const annotations = { "ebb.dev/native": "true" };
+    const { spec } = changed({ ...given, annotations });
+    expect(spec.initContainers.at(-1)).toEqual({ ...beside, restartPolicy: "Always" });
+    expect(warnings({ ...given, annotations })).toEqual([]);
+  });
+
+  test("is an app if ebb.dev/apps names it", () => {
+    const annotations = { "ebb.dev/apps": beside.name, "ebb.dev/entrypoint.otc-container": "/otelcol" };
+    if (beside !== collector) delete (annotations as Record<string, string>)["ebb.dev/entrypoint.otc-container"];
+    expect(changed({ ...given, annotations }).spec.containers[1].command[0]).toBe("/ebb.dev/ebb");
+  });
+});
+
+test.each<[string, Given]>([
+  ["alone", { containers: [shipper], spec: job }],
+  ["beside others of them", { containers: [shipper, { ...shipper, name: "git-sync", image: "git-sync" }], spec: job }],
+  ["beside a sidecar", { containers: [shipper, { name: "istio-proxy" }], spec: job }],
+  ["in a server", { containers: [app(), shipper] }],
+  ["of another image", { containers: [app(), { ...shipper, image: "registry.example.com/my-fluent-bit" }], spec: job }],
+])("what runs beside an app is an app itself: %s", (_, given) => {
+  const { spec } = changed(given);
+  const logs = spec.containers.find(({ name }: { name: string }) => name === "logs");
+  expect(logs.command[0]).toBe("/ebb.dev/ebb");
+});
+
+test("the container that an orchestrator does not know, beside its one app, is named with its remedy", () => {
+  const labels = { kubernetes_executor: "True" };
+  const containers = [app({ name: "base" }), app({ name: "sync-dags" })];
+  const pod = { metadata: { labels, annotations: { "ebb.dev/inject": "true" } }, spec: { ...job, containers } };
+  const [first] = injectPod(pod, policy).warnings;
+  expect([first?.field ?? "", first?.message ?? ""]).toEqual(
+    outlives("sync-dags", "ebb.dev/sidecars: sync-dags makes it"),
+  );
+});

@@ -142,7 +142,7 @@ function unknownKey(key: string): string {
 }
 
 const replacedKey =
-  "no such annotation any more: ebb starts every app container, and the last one that ends quits the sidecars; name what is no app in ebb.dev/sidecars, and an app that looks like a sidecar in ebb.dev/apps";
+  "no such annotation any more: name what is no app in ebb.dev/sidecars, and an app that looks like a sidecar in ebb.dev/apps; every other container is an app";
 
 /** What is read so far. */
 type Reading = { -readonly [K in "apps" | "sidecars" | "native" | "entrypoint"]: PodAnnotations[K] } & {

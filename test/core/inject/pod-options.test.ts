@@ -109,7 +109,7 @@ test.each<[string, string]>([
   ["ebb.dev/apps.web", "no such annotation; did you mean ebb.dev/apps?"],
   [
     "ebb.dev/containers",
-    "no such annotation any more: ebb starts every app container, and the last one that ends quits the sidecars; name what is no app in ebb.dev/sidecars, and an app that looks like a sidecar in ebb.dev/apps",
+    "no such annotation any more: name what is no app in ebb.dev/sidecars, and an app that looks like a sidecar in ebb.dev/apps; every other container is an app",
   ],
   ["ebb.dev/reaper", "no such annotation"],
   ["ebb.dev/reap-exec", "no such annotation"],

@@ -74,7 +74,7 @@ test.each<[Record<string, string>, RegExp | undefined]>([
   [{ "config.linkerd.io/proxy-admin-shutdown": "disabled" }, /proxy-admin-shutdown: enabled/],
   [{ "config.linkerd.io/proxy-admin-shutdown": "enabled" }, undefined],
   [{ "linkerd.io/inject": "enabled" }, /proxy-admin-shutdown: enabled, .*proxy-enable-native-sidecar: "true"/],
-  [{ "linkerd.io/inject": "ingress" }, /unless proxy\.enableShutdownEndpoint/],
+  [{ "linkerd.io/inject": "ingress" }, /unless Linkerd's Helm values have proxy\.enableShutdownEndpoint/],
   [{ "linkerd.io/proxy-version": "edge-25.1" }, /proxy-admin-shutdown: enabled/],
   [{ "linkerd.io/inject": "disabled" }, undefined],
   [{ "linkerd.io/inject": "enabled", "config.linkerd.io/proxy-enable-native-sidecar": "true" }, undefined],

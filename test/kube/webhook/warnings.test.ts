@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { formatWarnings } from "../../../src/kube/webhook/admission-review.ts";
+import { app, type Given, podOf, policy } from "../../core/inject/injection.ts";
 
 const remark = (message: string, field = "spec") => ({ field, message });
 
@@ -24,6 +26,27 @@ test("a long one is cut, many are counted", () => {
   const many = Array.from({ length: 50 }, (_, at) => remark(`${at} `.padEnd(1000, "y")));
   expect(formatWarnings(many)).toHaveLength(16);
   expect(formatWarnings(many).at(-1)).toBe("ebb: 35 more warnings");
+});
+
+test.each<[string, Given, RegExp]>([
+  [
+    "an unknown command",
+    { containers: [{ name: "a", image: "registry.example.com/team/a:1" }, app()], spec: { restartPolicy: "Never" } },
+    /ebb\.dev\/entrypoint\.a, or command here; or ebb\.dev\/sidecars/,
+  ],
+  [
+    "Linkerd",
+    { annotations: { "linkerd.io/inject": "enabled" }, spec: { restartPolicy: "Never" } },
+    /proxy-admin-shutdown: enabled, or with .*proxy-enable-native-sidecar: "true"/,
+  ],
+  [
+    "a long sleep",
+    { containers: [app({ lifecycle: { preStop: { sleep: { seconds: 600 } } } })] },
+    /raise terminationGracePeriodSeconds, or remove this hook/,
+  ],
+])("one that is cut has said what to do: %s", (_, given, remedy) => {
+  const { warnings } = injectPod(podOf(given), policy);
+  expect(formatWarnings(warnings)).toContainEqual(expect.stringMatching(remedy));
 });
 
 test("whatever is warned of, it is within the API server's limits", () => {

@@ -96,16 +96,14 @@ function idleEntrypoints(
 export function remarkOnUnknown(app: App, { restartsAlways }: PodFacts): readonly Note[] {
   const { name, container, start, drain, neverQuits } = app;
   if (start.kind !== "unknown") return [];
-  const unseen = neverQuits ? `, so ${KEPT}` : "";
-  const left = restartsAlways ? `, and adds no drain hook either (${drain.why})` : unseen;
-  const consequence = isUntouched(app) ? left : drain.kind === "hook" ? ", and only drains it" : "";
-  const note = (message: string) => [{ container: name, field: "command", message }];
-  if (start.isKept) return note(`ebb leaves "${name}" as it is${consequence}: ${start.reason}`);
+  const onlyDrains = drain.kind === "hook" ? ", and only drains it" : "";
+  const noHook = isUntouched(app) && restartsAlways ? `; it gets no drain hook either (${drain.why})` : "";
+  const consequence = neverQuits ? `; so ${KEPT}` : noHook;
+  const note = (message: string) => [{ container: name, field: "command", message: `${message}${consequence}` }];
+  if (start.isKept) return note(`ebb leaves "${name}" as it is${onlyDrains}: ${start.reason}`);
   const what = (container.args ?? []).length > 0 ? "ENTRYPOINT" : "ENTRYPOINT and CMD";
-  const sidecar = neverQuits ? "; if it is a sidecar, name it in ebb.dev/sidecars" : "";
-  return note(
-    `ebb does not know what "${name}" starts${consequence}: ${start.reason}${sidecar}; or give its ${what}: ebb.dev/entrypoint.${name}, or command here`,
-  );
+  const places = `ebb.dev/entrypoint.${name}, or command here${neverQuits ? "; or ebb.dev/sidecars, if it is one" : ""}`;
+  return note(`ebb does not know what "${name}" starts${onlyDrains}: give its ${what} (${places}): ${start.reason}`);
 }
 
 /** What follows for a pod in which ebb does not see the end of a container. */

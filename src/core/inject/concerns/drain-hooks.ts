@@ -111,7 +111,7 @@ function messageOn(own: Hook, { drain, drainMs, command, isDrained }: Drain): st
   if (what.kind === "replaceable" && canReplace(own, drainMs))
     return `replaced "${what.shown}" by ${["ebb", ...command.slice(1)].join(" ")}`;
   if (what.kind === "replaceable")
-    return `it sleeps for ${what.seconds}s, and the pod's grace period leaves a drain ${drain}: it stays, and ${after}; raise terminationGracePeriodSeconds, or remove it, and ebb drain takes its place`;
+    return `raise terminationGracePeriodSeconds, or remove this hook, and ebb drain takes its place: it sleeps for ${what.seconds}s, the grace period leaves a drain ${drain}, and ${after}`;
   if (what.kind === "asks-sidecar")
     return `it asks a sidecar at ${what.path}: it stays, and ${after}; remove it, and ebb drain takes its place (ebb drain --quit and ebb quit end sidecars)`;
   if (what.kind === "known" || isDrained) return undefined;

@@ -1,4 +1,3 @@
-import { joinNames } from "../../base/wording.ts";
 import { options } from "../../cli/options.ts";
 import { APPS_FOLDER, OWN_FOLDER } from "../../run/peers.ts";
 import type { App } from "../apps/app.ts";
@@ -34,8 +33,7 @@ export const lastOf: Concern = (facts, apps) => {
 function severalApps({ containers, restartsAlways }: PodFacts): readonly Note[] {
   const apps = containers.filter(({ roleBy }) => roleBy === "default").map(({ name }) => name);
   if (restartsAlways || apps.length < 2) return [];
-  const all = joinNames(apps);
-  const message = `the pod ends only when ${all} have ended: if one of them is a sidecar, name it (ebb.dev/sidecars: ${apps.at(-1)}); if not, name the apps (ebb.dev/apps: ${apps.join(",")})`;
+  const message = `the pod ends only when all of its apps have ended; if one is a sidecar: ebb.dev/sidecars: ${apps.at(-1)}; if not: ebb.dev/apps: ${apps.join(",")}`;
   return [{ field: "spec.containers", message }];
 }
 

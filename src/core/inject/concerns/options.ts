@@ -42,6 +42,6 @@ function warnOfOwn({ name, container, options, given }: App): readonly Note[] {
 function warnOfNoProxy({ looksForSidecars, around, options }: App, facts: PodFacts): readonly Note[] {
   if (!looksForSidecars || !facts.isOnNode || hasOwnProxy(around, facts, options)) return [];
   const message =
-    "nothing names a proxy of this pod, and on the node's network ebb believes no port, and adds no drain hook: name the proxy with ebb.dev/sidecar, or its admin interface with ebb.dev/admin";
+    "name the pod's proxy with ebb.dev/sidecar, or its admin interface with ebb.dev/admin: nothing names one, and on the node's network ebb believes no port, and adds no drain hook";
   return [{ field: "spec.hostNetwork", message }];
 }

@@ -10,7 +10,7 @@ function remarkOnDelay({ name, delay, isGiven }: App): readonly Note[] {
   if (delay === undefined || delayOptions(delay).every(([flag]) => isGiven(flag)) || isGiven("no-wait")) return [];
   const message =
     delay.kind === "later"
-      ? `"${delay.container}" starts only when this hook has ended, so ebb starts the app without waiting for it: put "${delay.container}" before this container, or make it native`
-      : `a sidecar that is injected after this container starts only when this hook has ended, so ebb waits ${AT_MOST} at most, and then starts the app: name a native sidecar with ebb.dev/native, or say ebb.dev/sidecar: none if there is none`;
+      ? `put "${delay.container}" before this container, or make it native: it starts only when this hook has ended, so ebb starts the app without waiting for it`
+      : `name a native sidecar with ebb.dev/native, or say ebb.dev/sidecar: none if there is none: this hook holds up a sidecar that is injected after this container, so ebb waits ${AT_MOST} at most`;
   return [{ container: name, field: "lifecycle.postStart", message }];
 }

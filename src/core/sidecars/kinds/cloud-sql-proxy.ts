@@ -67,7 +67,7 @@ function inManifest(container: ShownContainer): Shown {
   const isFirst =
     container.image === "gce-proxy" || container.words.some((word) => /(^|\/)cloud_sql_proxy$/.test(word));
   const problem =
-    'version 1 of the Cloud SQL Auth Proxy cannot be told to quit: use version 2 with --quitquitquit, or ebb.dev/native: "true", or shareProcessNamespace with ebb.dev/signal-process: cloud_sql_proxy';
+    'version 1 takes no quit: use version 2 with --quitquitquit, or ebb.dev/native: "true", or shareProcessNamespace with ebb.dev/signal-process: cloud_sql_proxy';
   return isFirst ? { problem } : shownOfGoogleProxy(container, { name: "Cloud SQL Auth Proxy", prefix: "CSQL_PROXY_" });
 }
 

@@ -47,8 +47,8 @@ function quitIsOff(annotations: Annotations): string | undefined {
   const said = annotations.get("config.linkerd.io/proxy-admin-shutdown");
   const isHere = annotations.has("linkerd.io/proxy-version") || wishes.has(annotations.get("linkerd.io/inject"));
   if (said === "enabled" || (said !== "disabled" && !isHere)) return undefined;
-  const cause = said === "disabled" ? "" : ", unless proxy.enableShutdownEndpoint is set in Linkerd's Helm values";
-  return `linkerd-proxy cannot be told to quit${cause}: annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", which is the default since Linkerd 2.20`;
+  const unless = said === "disabled" ? "" : ", unless Linkerd's Helm values have proxy.enableShutdownEndpoint";
+  return `annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", the default since Linkerd 2.20: the proxy takes no shutdown${unless}`;
 }
 
 /** The values by which a pod asks for the proxy (linkerd2 version-2.20 pkg/k8s/labels.go, read). */

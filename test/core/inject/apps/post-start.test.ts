@@ -25,8 +25,8 @@ describe("beside a postStart hook, ebb", () => {
   test.each<[string, Given, object, string | undefined]>([
     ["waits for a proxy before it", { containers: [envoy, hooked] }, unheld, undefined],
     ["waits for a native one", { containers: [hooked], spec: native(envoy) }, unheld, undefined],
-    ["does not wait for one after it", { containers: [hooked, envoy] }, atOnce, '"envoy" starts only when'],
-    ["nor for a companion after it", { containers: [envoy, hooked, csql] }, atOnce, '"db" starts only when'],
+    ["does not wait for one after it", { containers: [hooked, envoy] }, atOnce, 'put "envoy" before'],
+    ["nor for a companion after it", { containers: [envoy, hooked, csql] }, atOnce, 'put "db" before'],
     [
       "waits for one before it, whatever does not have to be ready after it",
       { containers: [envoy, hooked, { name: "vault-agent" }] },

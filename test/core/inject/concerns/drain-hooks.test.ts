@@ -68,7 +68,7 @@ describe("any other hook stays:", () => {
     [
       "a sleep that the grace period does not leave",
       hooked(exec("sleep", "25")),
-      "sleeps for 25s, and the pod's grace period leaves a drain 24s: it stays, and nothing drains",
+      "sleeps for 25s, the grace period leaves a drain 24s, and nothing drains",
     ],
     [
       "one that asks a sidecar",

@@ -176,7 +176,7 @@ describe("a pod with several apps that nobody named", () => {
 
   test("is said to end only with all of them, if it ends", () => {
     const message =
-      "the pod ends only when app, helper have ended: if one of them is a sidecar, name it (ebb.dev/sidecars: helper); if not, name the apps (ebb.dev/apps: app,helper)";
+      "the pod ends only when all of its apps have ended; if one is a sidecar: ebb.dev/sidecars: helper; if not: ebb.dev/apps: app,helper";
     expect(warnings(given)).toEqual([["spec.containers", message]]);
     expect(warnings({ ...given, spec: {} })).toEqual([]);
   });

@@ -9,7 +9,10 @@ import { groupOf } from "./pod-templates.ts";
  */
 export function whyLeft(object: JsonObject): string | undefined {
   const wish = wishIn(object);
-  if (wish !== false && makesPods(object))
+  const isMaker = wish !== false && makesPods(object);
+  if (!textOf(object.kind))
+    return isMaker || wish === true ? "it has no kind, and Kubernetes refuses what has none: write it" : undefined;
+  if (isMaker)
     return "its controller composes the pods, and may refuse or drop what is added here; ebb webhook changes them at admission";
   if (wish !== true) return undefined;
   return "it asks for ebb, and has no pod template that ebb knows; if pods are made from it, ebb webhook changes them at admission";

@@ -146,7 +146,7 @@ function expectedOf(issue: z.core.$ZodIssue): string {
 }
 
 /** Shows a value in an error, shortened to 80 characters. */
-function brief(value: unknown): string {
+export function brief(value: unknown): string {
   if (value === undefined) return "nothing";
   const all = Array.isArray(value) ? `a list of ${value.length}` : typeof value === "object" ? "an object" : undefined;
   if (value === null || all === undefined) return JSON.stringify(value).slice(0, 80);

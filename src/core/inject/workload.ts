@@ -33,6 +33,14 @@ export interface LeftPlace {
   readonly reason: string;
 }
 
+/** Something else where an object of Kubernetes is expected: a text, a list. */
+export interface NoObject {
+  readonly path: Path;
+  readonly found: unknown;
+}
+
+type Place = PodPlace | LeftPlace | NoObject;
+
 /**
  * Returns the pods and pod templates of a document: of one object, or of all objects in a List or a Template. Returns an
  * empty list if there are none. Never throws.
@@ -41,9 +49,12 @@ export function podsIn(document: unknown): readonly PodPlace[] {
   return placesIn(document).filter((place) => "pod" in place);
 }
 
-/** Returns the same as `podsIn`, and between them the objects that are left as they are. Never throws. */
-export function placesIn(document: unknown): readonly (PodPlace | LeftPlace)[] {
-  return placesFrom(document, []);
+/**
+ * Returns the same as `podsIn`, and between them the objects that are left as they are, and what is no object. Never
+ * throws.
+ */
+export function placesIn(document: unknown): readonly Place[] {
+  return document === null ? [] : placesFrom(document, []);
 }
 
 /** Changes a pod as its controller makes it: with the restartPolicy that this gives it. The template keeps its own. */
@@ -69,22 +80,32 @@ export function fieldIn(path: Path, field: string): string {
   return [describePath(path), field].filter((part) => part !== "").join(".");
 }
 
-function placesFrom(value: unknown, path: Path): readonly (PodPlace | LeftPlace)[] {
-  if (!isObject(value)) return [];
-  const list = listFieldOf(value);
-  if (list !== undefined) return listOf(value[list]).flatMap((item, at) => placesFrom(item, [...path, list, at]));
-  if (textOf(value.kind) === undefined) return [];
-  const object = nameOf(value);
-  const pods = templatesIn(value).map(({ path: inner, template, restartPolicy, setsCommand }) => ({
+function placesFrom(value: unknown, path: Path, list?: JsonObject): readonly Place[] {
+  if (!isObject(value)) return [{ path, found: value }];
+  const typed = typedBy(list, value);
+  const field = listFieldOf(typed);
+  if (field !== undefined)
+    return listOf(typed[field]).flatMap((item, at) => placesFrom(item, [...path, field, at], typed));
+  const object = nameOf(typed);
+  const pods = templatesIn(typed).map(({ path: inner, restartPolicy, setsCommand }) => ({
     object,
     path: [...path, ...inner],
-    pod: template,
+    pod: objectOf(valueAt(value, inner)), // without what its list says
     restartPolicy,
     setsCommand,
     warnings: misplaced(value, { path, inner }),
   }));
-  const reason = pods.length > 0 ? undefined : whyLeft(value);
+  const reason = pods.length > 0 ? undefined : whyLeft(typed);
   return reason === undefined ? pods : [{ object, path, reason }];
+}
+
+/**
+ * Returns a list's item with the kind and apiVersion that it has in kubectl: those of a typed list (`PodList`), if it
+ * has neither itself (apimachinery 0.37.0, pkg/apis/meta/v1/unstructured/helpers.go, decodeToList).
+ */
+function typedBy(list: JsonObject | undefined, item: JsonObject): JsonObject {
+  if (list === undefined || textOf(item.kind) || textOf(item.apiVersion)) return item;
+  return { ...item, kind: textOf(list.kind)?.replace(/List$/, ""), apiVersion: list.apiVersion };
 }
 
 /** Returns the field with the objects of a List, or of a Template of OpenShift. Returns undefined for other objects. */
@@ -99,7 +120,7 @@ function nameOf({ kind, metadata }: JsonObject): string {
   const { name, generateName, namespace } = objectOf(metadata);
   const own = textOf(name) ?? (textOf(generateName) === undefined ? "(without a name)" : `${generateName}*`);
   const place = textOf(namespace);
-  return `${textOf(kind) ?? "(without a kind)"} ${place === undefined ? own : `${place}/${own}`}`;
+  return `${textOf(kind) || "(without a kind)"} ${place === undefined ? own : `${place}/${own}`}`;
 }
 
 /**

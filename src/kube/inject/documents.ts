@@ -47,11 +47,16 @@ function beginsWithMark(text: string): boolean {
 /** A line with `---` or `...`. */
 const markers = /(?<![^\n])(---(?=\s|$)|\.\.\.[ \t]*(#[^\n]*)?\r?(\n|$))/g; // regexp: it looks at one character on each side
 
-/** Finds where documents start: at a line with `---`, or after a line with `...`. */
+/**
+ * Finds where documents start: at a line with `---`, or after a line with `...`. kubectl skips the byte order mark that a
+ * file has brought along after `---`: what stands before it counts as an empty document.
+ */
 function yamlStarts(text: string): readonly number[] {
   const starts: number[] = [];
   for (const { 0: mark, index } of text.matchAll(markers)) {
     starts.push(mark.startsWith("---") ? index : index + mark.length);
+    const next = text.indexOf("\n", index) + 1;
+    if (mark.startsWith("---") && next > 0 && text[next] === "\ufeff") starts.push(next);
   }
   return starts;
 }

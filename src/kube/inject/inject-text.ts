@@ -1,8 +1,15 @@
 import { type Change, type Path, withValuesAt } from "../../core/base/json.ts";
 import { STATUS } from "../../core/inject/annotation-names.ts";
 import type { Injection } from "../../core/inject/inject-pod.ts";
-import type { Remark } from "../../core/inject/pod.ts";
-import { type ChangePod, changeAt, describeRemark, type PodPlace, placesIn } from "../../core/inject/workload.ts";
+import { brief, type Remark } from "../../core/inject/pod.ts";
+import {
+  type ChangePod,
+  changeAt,
+  describeRemark,
+  type NoObject,
+  type PodPlace,
+  placesIn,
+} from "../../core/inject/workload.ts";
 import { isEmptyDocument, linesIn, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";
@@ -78,6 +85,7 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
     warnings.push(...lines);
   };
   for (const place of placesIn(document.value)) {
+    if ("found" in place) throw notAnObject(document, place);
     const { object, path } = place;
     if ("reason" in place) {
       if (namesLeft) warn([`${at(path)}warning: ${object}: left as it is: ${place.reason}`]);
@@ -101,6 +109,15 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
   const isChanged = problems.length === 0 && changes.length > 0;
   const splices = isChanged ? editsTo(document, withValuesAt(document.value, changes)) : [];
   return { splices, remarks, warnings, problems };
+}
+
+/** Makes the error for what kubectl would refuse, too: a text, or a list of objects that is no List. */
+function notAnObject(document: YamlDocument, { path, found }: NoObject): NotYaml {
+  const node = nodeAt(document, path);
+  const hint =
+    path.length === 0 && Array.isArray(found) ? "; write --- between objects, or make them a List's items" : "";
+  const message = `expected an object with apiVersion and kind, got ${brief(found)}${hint}`;
+  return new NotYaml(node === undefined ? 0 : startOf(node), message);
 }
 
 /**
@@ -143,8 +160,12 @@ function describeSyntax({ name, line }: Start, text: string, { offset, message }
   const before = text.slice(0, offset);
   const column = offset - before.lastIndexOf("\n");
   const [around = ""] = /^[^\n]*/.exec(text.slice(before.lastIndexOf("\n") + 1)) ?? [];
-  const hint = around.includes("{{") ? "; is this a template? Render it first: helm template CHART | ebb inject" : "";
-  return `${name}:${line + linesIn(before)}:${column}: ${message}${hint}`;
+  return `${name}:${line + linesIn(before)}:${column}: ${message}${hintFor(around)}`;
+}
+
+function hintFor(line: string): string {
+  if (line.includes("{{")) return "; is this a template? Render it first: helm template CHART | ebb inject";
+  return /^\s*\/[/*]/.test(line) ? "; a comment begins with #, and JSON has none" : "";
 }
 
 /**

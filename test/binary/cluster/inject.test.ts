@@ -90,7 +90,7 @@ describe("manifests on stdin", () => {
   test.each([
     ["nothing", ""],
     ["comments alone", "# nothing\n---\n# here\n"],
-    ["no objects of Kubernetes", "- 1\n---\ntext\n---\n{a: b}\n"],
+    ["objects that are none of Kubernetes'", "resources: [a.yaml]\n---\n{a: b}\n---\nnull\n"],
     ["Windows' line breaks and a byte order mark", "\ufeffkind: ConfigMap\r\ndata: {a: on}\r\n"],
     ["a file without a last line break", "kind: ConfigMap\ndata:\n  a: |\n    x"],
     ["a key given twice, and an octal number", "kind: ConfigMap\nmode: 0644\nmode: 0755\n"],

@@ -61,6 +61,58 @@ test("all pods of a List are found, each with its place", () => {
   }
 });
 
+describe("the items of a typed list, which have neither kind nor apiVersion, as the API server lists them,", () => {
+  test.each<[string, string, object, string, string, readonly (string | number)[]]>([
+    ["v1", "PodList", pod, "", "Pod a", []],
+    ["batch/v1", "JobList", { spec: { template: pod } }, "", "Job a", ["spec", "template"]],
+    ["apps/v1", "DeploymentList", { spec: { template: pod } }, "", "Deployment a", ["spec", "template"]],
+    [
+      "jobset.x-k8s.io/v1alpha2",
+      "JobSetList",
+      { spec: { replicatedJobs: [{ template: { spec: { template: pod } } }] } },
+      "OnFailure",
+      "JobSet a",
+      ["spec", "replicatedJobs", 0, "template", "spec", "template"],
+    ],
+  ])("are of its kind and version: %s %s", (apiVersion, kind, object, restartPolicy, name, path) => {
+    const item = { metadata: { name: "a" }, ...object };
+    for (const said of [{}, { kind: "", apiVersion: null }]) {
+      const [place] = podsIn({ apiVersion, kind, items: [{ ...item, ...said }] });
+      expect(place).toMatchObject({ object: name, path: ["items", 0, ...path] });
+      expect(place?.restartPolicy ?? "").toBe(restartPolicy);
+      expect(place?.pod).toEqual(path.length > 0 ? pod : { ...item, ...said });
+    }
+  });
+
+  test.each<[string, object, object]>([
+    ["of an apiVersion alone", { kind: "PodList" }, { apiVersion: "v1" }],
+    ["of a List, which names no kind", { kind: "List" }, {}],
+  ])("are left as they are if they are %s, and have containers", (_, list, item) => {
+    expect(
+      placesIn({ apiVersion: "v1", ...list, items: [{ ...item, metadata: { name: "a" }, ...pod }] }),
+    ).toMatchObject([
+      { object: "(without a kind) a", path: ["items", 0], reason: expect.stringContaining("it has no kind") },
+    ]);
+  });
+});
+
+test("an object without a kind is left as it is, and said if it has containers or asks for ebb", () => {
+  const asking = { podAnnotations: { "ebb.dev/inject": "true" } };
+  for (const object of [pod, asking])
+    expect(placesIn(object)).toMatchObject([{ path: [], reason: expect.stringContaining("it has no kind") }]);
+  expect(placesIn({ resources: ["a.yaml"] })).toEqual([]);
+});
+
+test("what is no object is found, wherever one is expected; nothing at all is an empty document", () => {
+  for (const found of ["a text", 1, true, [], [{ kind: "Pod", ...pod }]])
+    expect(placesIn(found)).toEqual([{ path: [], found }]);
+  expect(placesIn({ kind: "List", items: [null, { kind: "PodList", items: ["x"] }] })).toEqual([
+    { path: ["items", 0], found: null },
+    { path: ["items", 1, "items", 0], found: "x" },
+  ]);
+  expect(placesIn(null)).toEqual([]);
+});
+
 test("the objects of OpenShift's Template, and of a List in it, are looked into", () => {
   const job = { kind: "Job", metadata: { name: "a" }, spec: { template: pod } };
   for (const apiVersion of ["v1", "template.openshift.io/v1"]) {

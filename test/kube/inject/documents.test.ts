@@ -11,6 +11,11 @@ describe("the documents of a text", () => {
     ["with marks of an end", "a: 1\n...\n# x\n---\nb: 2\n", ["a: 1\n...\n", "# x\n", "---\nb: 2\n"]],
     ["dashes in a text are none", "a: |\n  ---\n  x---\n----: 1\n", ["a: |\n  ---\n  x---\n----: 1\n"]],
     ["JSON, one after the other", '{"a": "}{"}\n{"b": {}} {"c": 1}', ['{"a": "}{"}\n', '{"b": {}} ', '{"c": 1}']],
+    [
+      "a byte order mark after a mark, as files bring it along",
+      "\ufeffa: 1\n--- # x\r\n\ufeffb: 2\n",
+      ["\ufeffa: 1\n", "--- # x\r\n", "\ufeffb: 2\n"],
+    ],
     ["a map of YAML in braces is one", "{a: 'x}', b: c}\n", ["{a: 'x}', b: c}\n"]],
   ])("%s", (_, text, pieces) => {
     expect(splitDocuments(text)).toEqual(pieces);

@@ -1,7 +1,7 @@
-import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar } from "yaml";
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap } from "yaml";
 import { isObject, type Path } from "../../../core/base/json.ts";
-import { NotYaml, parseNodes } from "./parse.ts";
-import { type Item, startOf } from "./places.ts";
+import { MOST_LEVELS, NotYaml, parseNodes, TOO_DEEP } from "./parse.ts";
+import { endOf, type Item, startOf } from "./places.ts";
 import { scalarValue } from "./scalars.ts";
 
 /** The text of a YAML document, its nodes, and what Kubernetes reads in them. JSON is YAML, too. */
@@ -21,27 +21,24 @@ export interface YamlDocument {
  * Parses a YAML or JSON document, and reads its values as Kubernetes does, with aliases and merges (`<<`) resolved. If a
  * key is given twice, the last one counts, as for kubectl. With `isEdited: false` it needs less memory, but the result
  * cannot be edited.
- * @throws NotYaml if Kubernetes could not read the text, or if its aliases stand for more than 400,000 nodes
- * (`MOST_ALIASED`)
+ * @throws NotYaml if Kubernetes could not read the text, if its aliases stand for more than 400,000 nodes
+ * (`MOST_ALIASED`), or if it has more than 1000 levels (`MOST_LEVELS`)
  */
 export function readDocument(text: string, { isEdited = true } = {}): YamlDocument {
   const reading: Reading = {
+    text,
     values: new Map(),
     targets: new Map(),
     anchors: new Map(),
     sizes: new Map(),
+    heights: new Map(),
+    height: 0,
     nodes: 0,
     aliased: 0,
   };
-  try {
-    const { contents: root } = parseNodes(text, isEdited);
-    const value = root === null ? null : read(reading, root);
-    return { text, root, value, values: reading.values, targets: reading.targets };
-  } catch (error) {
-    // a call for each level of nesting
-    if (error instanceof RangeError) throw new NotYaml(0, "this is nested too deeply");
-    throw error;
-  }
+  const { contents: root } = parseNodes(text, isEdited);
+  const value = root === null ? null : read(reading, root);
+  return { text, root, value, values: reading.values, targets: reading.targets };
 }
 
 /**
@@ -93,12 +90,17 @@ export function fieldsOf(pair: Item, readAs: (node: Node) => unknown): readonly 
 const MOST_ALIASED = 400_000;
 
 interface Reading {
+  readonly text: string;
   readonly values: Map<Node, unknown>;
   readonly targets: Map<Node, Node>;
   /** The node of each anchor; if several have the same one, the last so far. */
   readonly anchors: Map<string, Node>;
   /** The number of nodes in each node that was read to its end. */
   readonly sizes: Map<Node, number>;
+  /** How many levels are in each of those nodes, with what aliases stand for. */
+  readonly heights: Map<Node, number>;
+  /** The most of the nodes that were read so far at the current level. */
+  height: number;
   /** Nodes read so far, those that aliases stand for included. */
   nodes: number;
   /** Those of them that aliases stand for. */
@@ -109,16 +111,21 @@ function read(reading: Reading, node: Node): unknown {
   if (isAlias(node)) return readAlias(reading, node);
   const { anchor } = node as Scalar;
   if (anchor !== undefined) reading.anchors.set(anchor, node);
-  const before = reading.nodes;
+  const { nodes: before, height: beside } = reading;
   reading.nodes += 1;
+  reading.height = 0;
   const value = readInside(reading, node);
   reading.sizes.set(node, reading.nodes - before);
+  const height = reading.height + 1;
+  if (height > MOST_LEVELS) throw new NotYaml(startOf(node), TOO_DEEP);
+  reading.heights.set(node, height);
+  reading.height = Math.max(beside, height);
   reading.values.set(node, value);
   return value;
 }
 
 function readInside(reading: Reading, node: Node): unknown {
-  if (isMap(node)) return readMap(reading, node.items as Item[]);
+  if (isMap(node)) return readMap(reading, node as YAMLMap<Node, Node | null>);
   if (isSeq(node)) return (node.items as Node[]).map((item) => read(reading, item));
   try {
     return scalarValue(node as Scalar);
@@ -134,6 +141,7 @@ function readAlias(reading: Reading, node: Alias): unknown {
   if (size === undefined) throw new NotYaml(startOf(node), `*${node.source} stands inside &${node.source}`);
   reading.nodes += size;
   reading.aliased += size;
+  reading.height = Math.max(reading.height, reading.heights.get(target) as number);
   if (reading.aliased > MOST_ALIASED) {
     throw new NotYaml(startOf(node), `its aliases stand for more than ${MOST_ALIASED} values`);
   }
@@ -143,9 +151,19 @@ function readAlias(reading: Reading, node: Alias): unknown {
   return value;
 }
 
-function readMap(reading: Reading, pairs: readonly Item[]): unknown {
+/**
+ * Reports whether a key in braces goes on in the next line. YAML allows that, and go-yaml does not: a `//` of JSON with
+ * comments would become a part of the next key.
+ */
+function isLong(text: string, key: Node): boolean {
+  return (key as Scalar).type === "PLAIN" && text.slice(startOf(key), endOf(key)).includes("\n");
+}
+
+function readMap(reading: Reading, map: YAMLMap<Node, Node | null>): unknown {
   const fields = new Map<string, unknown>();
-  for (const pair of pairs) {
+  for (const pair of map.items as Item[]) {
+    if (map.flow === true && isLong(reading.text, pair.key))
+      throw new NotYaml(startOf(pair.key), "a key must be on one line");
     const key = read(reading, pair.key);
     if (typeof key === "object" && key !== null) throw new NotYaml(startOf(pair.key), "a key must be a text");
     if (pair.value !== null) read(reading, pair.value);

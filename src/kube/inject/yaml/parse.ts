@@ -1,4 +1,4 @@
-import { type Document, parseDocument, type YAMLParseError } from "yaml";
+import { Composer, type CST, type Document, Lexer, Parser, type YAMLError } from "yaml";
 import { isFirstOnLine } from "./places.ts";
 
 /** The error for a text that is no YAML that Kubernetes could read. `offset` says where in the text. */
@@ -11,13 +11,24 @@ export class NotYaml extends Error {
   }
 }
 
+/** The deepest that maps and lists may be nested. kubectl reads 10,000 levels, and no manifest needs a hundred. */
+export const MOST_LEVELS = 1000;
+
+export const TOO_DEEP = `maps and lists are nested too deeply: expected at most ${MOST_LEVELS} levels`;
+
+/** What Kubernetes' parsers refuse, or read wrongly: a control character, or a byte order mark that is not the first. */
+const refused = /[^\P{Cc}\t\n\r\x7f-\x9f]|(?<=[\n\ufeff])\ufeff/u;
+
 /**
  * Parses the text of one YAML document into nodes. Keys may be given twice, as for go-yaml, and so Kubernetes. `isEdited`:
  * whether nodes keep their tokens, which say where they stand in the text.
- * @throws NotYaml if there is a syntax error, or a second document
+ * @throws NotYaml if there is a syntax error, a character that no manifest may have, or a second document, or if it is
+ * nested too deeply
  */
 export function parseNodes(text: string, isEdited: boolean): Document.Parsed {
-  const document = parseDocument(text, {
+  const found = refused.exec(text);
+  if (found !== null) throw new NotYaml(found.index, whyRefused(found[0]));
+  const composer = new Composer({
     schema: "failsafe",
     uniqueKeys: false,
     strict: false,
@@ -25,13 +36,14 @@ export function parseNodes(text: string, isEdited: boolean): Document.Parsed {
     keepSourceTokens: isEdited,
     logLevel: "error",
   });
-  const [error] = document.errors;
+  const [document, other] = [...composer.compose(tokensOf(text), true, text.length)];
+  const [error] = document?.errors ?? [];
   if (error !== undefined) throw notYaml(text, error);
-  return document;
+  if (other !== undefined) throw new NotYaml(other.range[0], "another document begins here without --- before it");
+  return document as Document.Parsed;
 }
 
-function notYaml(text: string, { code, message, pos: [offset] }: YAMLParseError): NotYaml {
-  if (code === "MULTIPLE_DOCS") return new NotYaml(offset, "another document begins here without --- before it");
+function notYaml(text: string, { message, pos: [offset] }: YAMLError): NotYaml {
   const [, close] = /^(?:Flow .* end with a|Missing closing) ([\]}"'])/.exec(message) ?? [];
   if (close === undefined) return new NotYaml(offset, message);
   // quotes end before the line break
@@ -42,4 +54,20 @@ function notYaml(text: string, { code, message, pos: [offset] }: YAMLParseError)
     at,
     `a line inside ${where} is not indented more than their key or dash: indent it more, with blanks, or add the ${close} that is missing before it`,
   );
+}
+
+function* tokensOf(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > MOST_LEVELS) throw new NotYaml(parser.offset, TOO_DEEP);
+  }
+  yield* parser.end();
+}
+
+function whyRefused(character: string): string {
+  const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0");
+  if (character === "\ufeff") return `a byte order mark (U+${code}) stands here, which cannot be seen: remove it`;
+  const hint = character === "\0" ? "; if this is UTF-16, convert it to UTF-8 with iconv" : "";
+  return `the control character U+${code} stands here, which Kubernetes refuses${hint}`;
 }

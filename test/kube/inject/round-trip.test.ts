@@ -125,6 +125,18 @@ test.each([...documented, ...written])("ebb put in, put in again and taken out: 
   }
 });
 
+test.each(written)("the same with a last line that has no line break: %s", (_, text) => {
+  for (const newline of ["\n", "\r\n"]) {
+    const cut = text.trimEnd().replaceAll("\n", newline);
+    expect(
+      changed(
+        changed(cut, (pod) => injectPod(pod, policy)),
+        removeFromPod,
+      ),
+    ).toBe(cut);
+  }
+});
+
 describe("pods of images whose command only a registry knows", () => {
   const remarksOf = (one: (typeof policies)[number]) =>
     injectText("all.yaml", labelled, (pod) => injectPod(pod, one)).remarks.filter(

@@ -151,8 +151,17 @@ const table: readonly (readonly [what: string, before: string, after: unknown, t
     "lines become a word, their comment stays",
     "a: # one\n  # two\n  - b\nc: &x\n  d: 1\n",
     { a: "z", c: null },
-    "a: z # one\n  # two\nc: &x null\n",
+    "a: z # one\n  # two\nc: &x\n",
   ],
+  ["the last lines go, and what is last now has no line break either", "a: 1\r\nb:\r\n  - 2", { a: 1 }, "a: 1"],
+  [
+    "the last item goes, and another is added behind its list",
+    "a:\n  - b\n  - c",
+    { a: ["b"], d: 1 },
+    "a:\n  - b\nd: 1",
+  ],
+  ["a text at the end that needs its line break keeps it", "a: |+\n  x\n\nb: 1", { a: "x\n\n" }, "a: |+\n  x\n\n"],
+  ["lines become nothing", "a: # x\n  - 1\nb: [1]\n", { a: null, b: null }, "a: # x\nb: null\n"],
   ["all items of a list go", "a:\n  - b\nc: 1\n", { a: [], c: 1 }, "a: []\nc: 1\n"],
   ["fields and items go from braces", "{a: 1, b: [x, u, z], c: 2}\n", { b: ["u"] }, "{b: [u]}\n"],
   [
@@ -246,6 +255,7 @@ test("whatever a pod is like, and however it is written, the outcome is what inj
     const after = withValuesAt(object, [[path, JSON.parse(JSON.stringify(injection.pod))]]);
     const changed = edit(text, after);
     expect(readDocument(changed).value).toEqual(after);
+    expect(changed.endsWith("\n")).toBe(text.endsWith("\n"));
     const status = injection.pod.metadata?.annotations?.["ebb.dev/status"] ?? "";
     if (status.includes('"preStop"')) return; // a hook goes, with its own
     if (status.includes('"moved"') && /\bcontainers["']?:\s*(#.*\s*)*[[{]/.test(text)) return; // one in braces is written anew

@@ -6,7 +6,7 @@ import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
 import { movedItems } from "./moved.ts";
 import { endOf, indentationAt, isBlock, isFirstOnLine, lineEnd, startOf } from "./places.ts";
-import { applySplices, type Splice } from "./splice.ts";
+import { applySplices, inOrder, type Splice } from "./splice.ts";
 import { blockLines, inlineText, quotedLike, styleOf } from "./style.ts";
 
 /**
@@ -20,10 +20,35 @@ export function editsTo(document: YamlDocument, after: unknown): readonly Splice
   const style = { ...styleOf(document), moved: movedItems(document) };
   const edit: Edit = { document, style, splices: [], expected: new Map(), change: (...args) => change(edit, ...args) };
   edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });
-  const changed = applySplices(text, edit.splices);
-  const outcome = readDocument(changed, { isEdited: false });
-  if (!isSame(outcome.value, after)) throw new Error(`an edit went wrong:\n${changed}`);
-  return edit.splices;
+  // a block scalar that keeps its last empty lines (`|+`) needs the line break
+  for (const splices of [keepEnd(edit), edit.splices]) {
+    const outcome = readDocument(applySplices(text, splices), { isEdited: false });
+    if (isSame(outcome.value, after)) return splices;
+  }
+  throw new Error(`an edit went wrong:\n${applySplices(text, edit.splices)}`);
+}
+
+/** Returns the splices of an edit; those at the end of a text without a last line break are made such that it has none. */
+function keepEnd({ document: { text }, splices }: Edit): readonly Splice[] {
+  if (text.endsWith("\n")) return splices;
+  const kept = [...inOrder(splices)];
+  let from = text.length;
+  const last: Splice[] = [];
+  for (let splice = kept.at(-1); splice?.to === from; splice = kept.at(-1)) {
+    last.unshift(splice);
+    kept.pop();
+    from = splice.from;
+  }
+  if (last.length === 0) return splices;
+  const before = text.slice(0, from);
+  let tail = "";
+  for (const splice of last) {
+    // what is added at the end begins with the line break of the last line, which may be gone
+    const isBroken = splice.from === text.length && (tail === "" ? before : tail).endsWith("\n");
+    tail += isBroken ? splice.text.replace(/^\r?\n/, "") : splice.text;
+  }
+  if (tail === "" && from < text.length) from -= /\r?\n$/.exec(before)?.[0].length ?? 0;
+  return [...kept, { from, to: text.length, text: tail.replace(/\r?\n$/, "") }];
 }
 
 function change(edit: Edit, node: Node, after: unknown, place: Place): void {
@@ -58,7 +83,7 @@ function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, c
   if (isFlow || isInline(after)) {
     const inline = quotedLike(node, after) ?? inlineText(after, edit.style, indentationAt(text, from));
     if (!isBelow) return addSplice(edit, from, end, (isFlow || isAfterBlank(text, from) ? "" : " ") + inline);
-    addSplice(edit, colon, colon, ` ${inline}`);
+    if (after !== null) addSplice(edit, colon, colon, ` ${inline}`);
     return addSplice(edit, blankStart(text, from), end, "");
   }
   if (!isBelow && (colon === undefined || isBlock(node))) {

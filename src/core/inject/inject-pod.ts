@@ -194,7 +194,8 @@ function outcomeOf({ pod, facts, apps, edits, status, asked, onUntouched, otherW
     if (!isSame(before, pod)) return { kind: "changed", asked, pod: before, ...nothing, warnings };
     return { kind: "unchanged", asked, reason: "there is nothing to change", warnings };
   }
-  const next = withStatus(applyEdits(before, edits), { ...recordEdits(before, edits), ...optionsOf(facts.policy) });
+  const edited = applyEdits(before, edits);
+  const next = withStatus(edited, { ...recordEdits(before, edited, edits), ...optionsOf(facts.policy) });
   if (isSame(next, pod)) return { kind: "unchanged", asked, reason: "it has ebb already", warnings };
   return { kind: "changed", asked, pod: next, ...recordedIn(edits, apps, facts), warnings };
 }

@@ -129,7 +129,7 @@ test("taken out again, the pod is what it was", () => {
     const status = readStatus(after.metadata.annotations["ebb.dev/status"]) as Status;
     const removed = structuredClone(after);
     undoEdits(removed, status);
-    expect(plain(removed)).toEqual(plain(before));
+    expect(removed).toStrictEqual(before);
   });
 });
 

@@ -94,6 +94,98 @@ items:
 `,
   ],
   [
+    "lists and maps without a value, as Helm's charts leave them",
+    `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: report
+spec:
+  template:
+    metadata:
+      annotations:
+    spec:
+      restartPolicy: Never
+      initContainers:
+      volumes: # none yet
+
+      containers:
+        - name: report
+          image: registry.example.com/report
+          command: ["/report"]
+          env:
+          volumeMounts:
+        - env: # none
+          name: envoy
+          image: envoyproxy/envoy:v1.31
+`,
+  ],
+  [
+    "empty lists and maps, in brackets and braces",
+    `kind: Deployment
+metadata: { name: web }
+spec:
+  template:
+    metadata: {}
+    spec:
+      initContainers: []
+      volumes: [] # none
+      containers:
+        - name: app
+          image: registry.example.com/app
+          command: []
+          args: []
+          env: []
+          volumeMounts: []
+          lifecycle: {}
+        - { name: envoy, image: "envoyproxy/envoy:v1.31", volumeMounts: [], lifecycle: { preStop: {} } }
+`,
+  ],
+  [
+    "empty lists and maps in JSON",
+    `${JSON.stringify(
+      {
+        kind: "Pod",
+        metadata: { annotations: {} },
+        spec: {
+          initContainers: null,
+          volumes: [],
+          containers: [
+            { name: "app", command: ["/app"], env: null, volumeMounts: [], lifecycle: { preStop: null } },
+            { name: "envoy", image: "envoyproxy/envoy:v1.31", lifecycle: {}, volumeMounts: null },
+          ],
+        },
+      },
+      null,
+      2,
+    )}\n`,
+  ],
+  [
+    "an empty list beside one to which a sidecar moves",
+    `kind: Pod
+metadata:
+  annotations: { ebb.dev/inject: "true", ebb.dev/native: "true" }
+spec:
+  initContainers: []
+  volumes:
+  containers:
+    - name: app
+      command: ["/app"]
+    - {name: sql, image: cloud-sql-proxy}
+`,
+  ],
+  [
+    "a template whose metadata are without a value",
+    `kind: Job
+spec:
+  template:
+    metadata:
+    spec:
+      containers:
+        - command: ["/app"]
+          name: app
+`,
+  ],
+  [
     "sidecars that become native",
     `kind: Pod
 metadata:

@@ -1,9 +1,10 @@
+import type { JsonObject } from "../../base/json.ts";
 import { NATIVE } from "../annotation-names.ts";
 import { starterOf } from "../facts/command.ts";
 import { withNatives } from "../facts/natives.ts";
 import type { TrackedImage } from "../former.ts";
 import type { Container, Mount, Pod, Volume } from "../pod.ts";
-import type { ContainerStatus, Status } from "./status.ts";
+import { addedTo, type ContainerStatus, type Empty, type Status } from "./status.ts";
 
 /**
  * A change of a pod. It names containers, never their places. `ways` says how each is made, and how ebb.dev/status records
@@ -105,7 +106,7 @@ const ways: { readonly [K in Kind]: Way<K> } = {
     },
     record({ of, before }, { container }) {
       const former = containerIn(before, container).lifecycle?.preStop;
-      Object.assign(of(container), { hook: true }, former == null ? {} : { preStop: former });
+      Object.assign(of(container), { hook: true }, former === undefined ? {} : { preStop: former });
     },
   },
   "init-container": {
@@ -156,8 +157,8 @@ export function applyEdits(before: Pod, edits: readonly Edit[]): Pod {
   return pod;
 }
 
-/** Returns the status that records edits of a pod. */
-export function recordEdits(before: Pod, edits: readonly Edit[]): Status {
+/** Returns the status that records edits of a pod. `after`: the pod with these. */
+export function recordEdits(before: Pod, after: Pod, edits: readonly Edit[]): Status {
   const containers = new Map<string, ContainerStatus>();
   const of = (name: string): ContainerStatus => {
     const status = containers.get(name) ?? {};
@@ -166,15 +167,36 @@ export function recordEdits(before: Pod, edits: readonly Edit[]): Status {
   };
   const recording: Recording = { status: { containers: {} }, before, of };
   eachOf(edits, (way, edit) => way.record(recording, edit));
-  const recorded = before.spec.containers.flatMap(({ name }) => {
+  const recorded = before.spec.containers.flatMap((container) => {
+    const { name } = container;
     const status = containers.get(name);
-    return status === undefined ? [] : [[name, status] as const];
+    if (status === undefined) return [];
+    const edited = after.spec.containers.find((one) => one.name === name);
+    return [[name, { ...status, empty: emptyIn(container, addedTo.container, edited) }] as const];
   });
   // apps come first, then proxies, which get a hook alone
   const isApp = ([, { command, hook, unwrapped }]: (typeof recorded)[number]) =>
     command !== undefined || hook !== true || unwrapped !== undefined;
   const sorted = [...recorded.filter(isApp), ...recorded.filter((one) => !isApp(one))];
-  return { ...recording.status, containers: Object.fromEntries(sorted) };
+  const empty = {
+    ...emptyIn(before, addedTo.pod, {}),
+    ...emptyIn(before.metadata, addedTo.metadata, {}),
+    ...emptyIn(before.spec, addedTo.spec, after.spec),
+  };
+  const isNone = Object.keys(empty).length === 0;
+  return { ...recording.status, containers: Object.fromEntries(sorted), ...(isNone ? {} : { empty }) };
+}
+
+/** Returns the fields that are there with nothing in them, and that are others in `after`; undefined if there are none. */
+function emptyIn(before: object | null | undefined, names: readonly string[], after: object = {}): Empty {
+  const fields = Object.entries(before ?? {}).filter(
+    ([name, value]) => names.includes(name) && isEmpty(value) && value !== (after as JsonObject)[name],
+  );
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
 /** Reports whether an edit changes a pod. */

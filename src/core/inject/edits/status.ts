@@ -3,6 +3,18 @@ import { annotationField, STATUS } from "../annotation-names.ts";
 import { hook, type Remark } from "../pod.ts";
 import { skippedIn } from "../skipped.ts";
 
+/** The fields that ebb has added to although there was nothing in them, and their values: null, [] or {}. */
+const empty = z.optional(z.record(z.string(), z.union([z.null(), z.array(z.never()), z.strictObject({})])));
+export type Empty = z.infer<typeof empty>;
+
+/** The lists and objects that ebb adds to, by where they are. */
+export const addedTo = {
+  pod: ["metadata"],
+  metadata: ["annotations"],
+  spec: ["volumes", "initContainers"],
+  container: ["command", "env", "volumeMounts", "lifecycle"],
+} as const;
+
 /** What was changed in one container. */
 const containerStatus = z.object({
   /**
@@ -29,8 +41,9 @@ const containerStatus = z.object({
   env: z.optional(z.array(z.string())),
   /** Whether a preStop hook was added. */
   hook: z.optional(z.boolean()),
-  /** The hook that was there before, which only slept. */
-  preStop: z.optional(hook),
+  /** The hook that was there before, which only slept, or did nothing. */
+  preStop: z.optional(z.nullable(hook)),
+  empty,
 });
 
 const status = z.object({
@@ -49,6 +62,8 @@ const status = z.object({
   annotations: z.optional(z.array(z.string())),
   /** Options that came from the policy, not from the pod's annotations. */
   options: z.optional(z.record(z.string(), z.string())),
+  /** Of the pod, its metadata and its spec. */
+  empty,
 });
 
 /** What ebb.dev/status records: all that ebb has put into a pod. */
@@ -70,29 +85,12 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
 }
 
 /** Writes the text of ebb.dev/status. */
-export function formatStatus({
-  containers,
-  volumes,
-  ebb,
-  native,
-  formerNative,
-  moved,
-  annotations,
-  options,
-}: Status): string {
-  const sorted = Object.entries(containers).map(
-    ([name, { command, tool, env, hook, preStop, image, unwrapped }]) =>
-      [name, { command, tool, env, hook, preStop, image, unwrapped }] as const,
+export function formatStatus(status: Status): string {
+  const { volumes, ebb, native, formerNative, moved, annotations, options, empty } = status;
+  const containers = Object.entries(status.containers).map(
+    ([name, { command, tool, env, hook, preStop, image, unwrapped, empty }]) =>
+      [name, { command, tool, env, hook, preStop, image, unwrapped, empty }] as const,
   );
-  const all = {
-    containers: Object.fromEntries(sorted),
-    volumes,
-    ebb,
-    native,
-    formerNative,
-    moved,
-    annotations,
-    options,
-  };
-  return JSON.stringify(all);
+  const all = { volumes, ebb, native, formerNative, moved, annotations, options, empty };
+  return JSON.stringify({ containers: Object.fromEntries(containers), ...all });
 }

@@ -6,7 +6,7 @@ import { isSpare } from "../orchestrators/registry.ts";
 import { annotationFolders, installCommand, isAppsMount } from "../own-parts.ts";
 import type { Container, Mount, Pod } from "../pod.ts";
 import { podOptions, problemOf } from "../pod-annotations.ts";
-import type { ContainerStatus, Status } from "./status.ts";
+import { addedTo, type ContainerStatus, type Empty, type Status } from "./status.ts";
 
 /**
  * Takes out of a pod, in place, what ebb has put there. Anybody may have written the status, so only what looks like
@@ -30,6 +30,7 @@ export function undoEdits(pod: Pod, status: Status): Former {
       (mount) => gone.has(mount.name) && (isOurMount(mount, own) || isAppsMount(mount, container.name)),
     );
     if (own.hook === true) restoreHook(container, own);
+    putBack(container, own.empty, addedTo.container);
   }
   const installs = (pod.spec.initContainers ?? []).filter(isInstall);
   const own = { installs, volumes: (pod.spec.volumes ?? []).filter(({ name }) => gone.has(name)) };
@@ -37,6 +38,10 @@ export function undoEdits(pod: Pod, status: Status): Former {
   makeOrdinary(pod, status.moved ?? {});
   drop(pod.spec, "volumes", ({ name }) => gone.has(name));
   removeAnnotations(pod, status);
+  putBack(pod.spec, status.empty, addedTo.spec);
+  putBack(pod, status.empty, addedTo.pod);
+  if (status.empty?.annotations !== undefined) pod.metadata ??= {};
+  putBack(pod.metadata ?? {}, status.empty, addedTo.metadata);
   return { options: new Map(Object.entries(options).filter(isValid)), words: former, ...own };
 }
 
@@ -95,7 +100,8 @@ function restoreHook(container: Container, { preStop }: ContainerStatus): void {
   const { lifecycle } = container;
   if (lifecycle?.preStop?.exec?.command?.[0] !== EBB) return;
   const actions = Object.values(preStop ?? {}).filter((action) => action != null);
-  if (preStop !== undefined && actions.length === 1 && kindOfHook(preStop).kind === "replaceable") {
+  const isIdle = actions.length === 0 || (actions.length === 1 && kindOfHook(preStop).kind === "replaceable");
+  if (preStop !== undefined && isIdle) {
     lifecycle.preStop = preStop;
     return;
   }
@@ -132,6 +138,12 @@ function removeAnnotations(pod: Pod, { native, formerNative, annotations: added 
   for (const name of added) if (isSpare(name, annotations[name] ?? "")) delete annotations[name];
   if (Object.keys(annotations).length === 0) delete pod.metadata.annotations;
   if (Object.keys(pod.metadata).length === 0) delete pod.metadata;
+}
+
+/** Puts back fields that had nothing in them, and that are not there any more. */
+function putBack(object: object, empty: Empty, names: readonly string[]): void {
+  for (const [name, value] of Object.entries(empty ?? {}))
+    if (names.includes(name) && !Object.hasOwn(object, name)) Object.assign(object, { [name]: value });
 }
 
 type Item<L> = L extends readonly (infer T)[] ? T : never;

@@ -7,7 +7,6 @@ import { type App, isUntouched } from "../apps/app.ts";
 import type { Edit } from "../edits/edit.ts";
 import { innerStarterOf } from "../facts/command.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";
-import { pathAsked } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { hasNoCommand } from "../facts/words.ts";
 import type { Concern, Note } from "./concern.ts";
@@ -42,10 +41,9 @@ function editsOf({ name, start, neverQuits }: App): readonly Edit[] {
 }
 
 /** Returns a warning for a container that does only what ebb does. */
-function needless({ name, container }: ContainerFacts): readonly Note[] {
-  const path = pathAsked(container);
-  const message = `"${name}" only asks a sidecar to quit (${path}): remove it, because ebb quits the sidecar`;
-  return path === undefined ? [] : [{ container: name, field: "", message }];
+function needless({ name, pathAsked }: ContainerFacts): readonly Note[] {
+  const message = `"${name}" only asks a sidecar to quit (${pathAsked}): remove it, because ebb quits the sidecar`;
+  return pathAsked === undefined ? [] : [{ container: name, field: "", message }];
 }
 
 function remarksOnStart({ name, container, start }: ContainerFacts): readonly Note[] {

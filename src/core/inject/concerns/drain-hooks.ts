@@ -1,7 +1,7 @@
 import { formatChoice } from "../../sidecars/choice.ts";
 import { PLAIN } from "../../sidecars/port-finding.ts";
 import { kindOf } from "../../sidecars/registry.ts";
-import { shownIn } from "../../sidecars/shown.ts";
+import type { ShownSidecar } from "../../sidecars/shown.ts";
 import { type App, isUntouched } from "../apps/app.ts";
 import { fit, wholeSeconds } from "../apps/drain.ts";
 import { networkOptions } from "../apps/options.ts";
@@ -11,7 +11,7 @@ import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
-import type { Container, Hook } from "../pod.ts";
+import type { Hook } from "../pod.ts";
 import { flagsOf } from "../pod-annotations.ts";
 import type { Concern, Note, Plan } from "./concern.ts";
 import { mountEbb } from "./install.ts";
@@ -51,14 +51,15 @@ function hooksOfProxies(facts: PodFacts, apps: readonly App[]): Pick<Plan, "edit
   const others = facts.containers.filter(
     (one) => !facts.moves.moved.includes(one) && !started.some(({ name }) => name === one.name),
   );
-  for (const { name, container } of others) {
+  for (const { name, container, sidecar } of others) {
+    const isHooked = sidecar !== undefined && kindOf(sidecar.name).needsDrainHook === true;
+    if (!isHooked || mountIn(EBB_FOLDER, container) !== undefined) continue;
     const own = container.lifecycle?.preStop;
     const isLonger = msSlept(own) > longest.drainMs;
     const drainMs = isLonger ? fit(msSlept(own), facts, options) : longest.drainMs;
     const drain = isLonger ? wholeSeconds(drainMs) : longest.drain;
     const sleptMs = Math.min(Math.max(slept, msSlept(own)), drainMs);
-    const command = proxyHook(container, { drain, sleptMs }, options);
-    if (command === undefined) continue;
+    const command = proxyHook(sidecar, { drain, sleptMs }, options);
     warnings.push(...remarkOnHook(name, own, { drain, drainMs, command, isDrained: false }));
     if (canReplace(own, drainMs)) edits.push(mountEbb(name, facts), { kind: "hook", container: name, command });
   }
@@ -68,18 +69,12 @@ function hooksOfProxies(facts: PodFacts, apps: readonly App[]): Pick<Plan, "edit
 /** Flags of `ebb drain` that the hook in the proxy's container takes from the pod's options. */
 const passedOn = ["admin", "min-drain", "max-in-flight", "log-level", "log-format", "quiet"];
 
-/**
- * Returns the command of the preStop hook of an ordinary proxy, which would otherwise stop long before the app's hook
- * is over. Returns undefined if the container is no proxy that needs one, or has a mount at /ebb.dev.
- */
+/** Returns the command of the hook of an ordinary proxy, which would otherwise stop long before the app's hook is over. */
 function proxyHook(
-  container: Container,
+  sidecar: ShownSidecar,
   { drain, sleptMs }: HookTimes,
   options: ReadonlyMap<string, string>,
-): string[] | undefined {
-  const sidecar = shownIn(container);
-  if (sidecar === undefined || kindOf(sidecar.name).needsDrainHook !== true) return undefined;
-  if (mountIn(EBB_FOLDER, container) !== undefined) return undefined;
+): string[] {
   const own = sleptMs === 0 ? options : new Map(options).set("min-drain", leastOf(sleptMs, options));
   const passed = sidecar.name === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
   const flags = passed.flatMap((flag) => {

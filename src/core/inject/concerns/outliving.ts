@@ -1,9 +1,8 @@
-import { quitsThatAreOff, shownIn } from "../../sidecars/shown.ts";
+import { quitsThatAreOff } from "../../sidecars/shown.ts";
 import { NATIVE } from "../annotation-names.ts";
 import { type App, isUntouched } from "../apps/app.ts";
 import { quits } from "../apps/quits.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";
-import { pathAsked } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
@@ -39,16 +38,19 @@ function quitProblems({ sidecars, annotations }: PodFacts): readonly Note[] {
 
 /** Returns a warning for a sidecar that stays ordinary, if ebb cannot tell it to quit, and nobody else ends it. */
 function unquittable(one: ContainerFacts, { moves, requested, orchestrator, pod }: PodFacts): readonly Note[] {
-  const { name, container, role } = one;
-  const isTold = moves.moved.includes(one) || moves.kept.some((kept) => kept.name === name);
-  const endsItself = pathAsked(container) !== undefined || shownIn(container) !== undefined;
-  if (role !== "sidecar" || isTold || endsItself || orchestrator?.roleIn(container, pod) !== undefined) return [];
-  const message = `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedyFor(one, requested)}, or ebb reaper ends the pod: ebb help reaper`;
+  const { name, container, role, sidecar, pathAsked } = one;
+  const isSaid = moves.moved.includes(one) || moves.kept.some((kept) => kept.name === name);
+  const ends = pathAsked !== undefined || sidecar !== undefined || orchestrator?.roleIn(container, pod) !== undefined;
+  if (role !== "sidecar" || isSaid || ends) return [];
+  const message = `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedyFor(one, requested)}`;
   return [{ container: name, field: "", message }];
 }
 
 function remedyFor({ name, isKnownSidecar, roleBy }: ContainerFacts, { sidecars, native }: PodAnnotations): string {
-  if (sidecars.has(name) && native === "none") return 'without ebb.dev/native: "false" it becomes a native sidecar';
-  if (isKnownSidecar || roleBy === "helper image") return 'ebb.dev/native: "true" makes it a native sidecar';
+  const reaper = `, or ebb reaper ends it as ebb.dev/reap-exec.${name} says`;
+  if (sidecars.has(name) && native === "none")
+    return `without ebb.dev/native: "false" it becomes a native sidecar${reaper}`;
+  if (isKnownSidecar) return `ebb.dev/native: "true" makes it a native sidecar${reaper}`;
+  if (roleBy === "helper image") return 'ebb.dev/native: "true" makes it a native sidecar';
   return `ebb.dev/sidecars: ${name} makes it a native sidecar`;
 }

@@ -1,18 +1,30 @@
+import type { ShownSidecar } from "../../sidecars/shown.ts";
 import type { Role } from "../orchestrators/orchestrator.ts";
 import type { Container } from "../pod.ts";
-import type { DecidedRole } from "./role.ts";
 import type { Start } from "./start.ts";
 
-/** What is known of an ordinary container of a pod. */
-export interface ContainerFacts {
+/** What an ordinary container of a pod shows by itself. */
+export interface SeenContainer {
   readonly container: Container;
   readonly name: string;
   /** Its index in spec.containers. */
   readonly at: number;
   /** Whether it is, by its name or image, a sidecar that ebb knows. */
   readonly isKnownSidecar: boolean;
+  /** Which sidecar it is, and what its arguments show of it; undefined also for known ones that need no waiting. */
+  readonly sidecar: ShownSidecar | undefined;
+  /** The path at which its whole command asks a sidecar to quit. */
+  readonly pathAsked: string | undefined;
+}
+
+/** What a container is, and whether that follows from a rule, from its image, or from nothing at all. */
+export interface DecidedRole {
   readonly role: Role;
-  readonly roleBy: DecidedRole["by"];
+  readonly roleBy: "rule" | "helper image" | "default";
+}
+
+/** What is known of an ordinary container of a pod. */
+export interface ContainerFacts extends SeenContainer, DecidedRole {
   /** The role that it would have without ebb.dev/apps and ebb.dev/sidecars. */
   readonly ownRole: Role;
   /** How it starts from now on; undefined for a sidecar. */

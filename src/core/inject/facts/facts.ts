@@ -4,6 +4,7 @@ import { LONGEST_READ } from "../../base/readable.ts";
 import type { ImageQuery } from "../../image/lookup.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
 import type { Annotations } from "../../sidecars/kinds/kind.ts";
+import { shownIn } from "../../sidecars/shown.ts";
 import { ANNOTATIONS, APPS, VOLUME } from "../annotation-names.ts";
 import type { Former } from "../former.ts";
 import type { Orchestrator } from "../orchestrators/orchestrator.ts";
@@ -11,10 +12,11 @@ import { orchestratorOf } from "../orchestrators/registry.ts";
 import { type Container, freeName, type Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectPolicy } from "../policy.ts";
-import type { ContainerFacts } from "./container-facts.ts";
+import type { ContainerFacts, DecidedRole, SeenContainer } from "./container-facts.ts";
+import { pathAsked } from "./existing-hooks.ts";
 import { type Moves, movesOf } from "./natives.ts";
 import { architecturesOf } from "./other-system.ts";
-import { type DecidedRole, rolesOf } from "./role.ts";
+import { rolesOf } from "./role.ts";
 import { type PodSidecar, sidecarsOf } from "./sidecars.ts";
 import { startOf } from "./start.ts";
 
@@ -64,24 +66,15 @@ const DEFAULT_GRACE = 30;
 export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   const { spec } = pod;
   const orchestrator = orchestratorOf(pod);
-  const architectures = architecturesOf(pod);
   const missingImages: ImageQuery[] = [];
-  const roles = rolesOf({ pod, orchestrator, requested }, isKnownSidecar);
-  const ownRoles = rolesOf({ pod, orchestrator, requested: nobody }, isKnownSidecar);
-  const containers = spec.containers.map((container, at): ContainerFacts => {
-    const { role, by: roleBy } = roles[at] as DecidedRole;
-    const { role: ownRole } = ownRoles[at] as DecidedRole;
-    const start = startOf(container, role, { orchestrator, policy, requested, former, architectures, missingImages });
-    return {
-      container,
-      name: container.name,
-      at,
-      isKnownSidecar: isKnownSidecar(container),
-      role,
-      roleBy,
-      ownRole,
-      start,
-    };
+  const seen = spec.containers.map(seenOf);
+  const roles = rolesOf(seen, { pod, orchestrator, requested });
+  const ownRoles = rolesOf(seen, { pod, orchestrator, requested: nobody });
+  const rules = { orchestrator, policy, requested, former, architectures: architecturesOf(pod), missingImages };
+  const containers = seen.map((one, at): ContainerFacts => {
+    const decided = roles[at] as DecidedRole;
+    const start = startOf(one.container, decided.role, rules);
+    return { ...one, ...decided, ownRole: (ownRoles[at] as DecidedRole).role, start };
   });
   const moves = movesOf({ pod, orchestrator, requested, containers });
   const texts = Object.entries(pod.metadata?.annotations ?? {}).filter(([, text]) => text.length <= LONGEST_READ);
@@ -89,7 +82,7 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   return {
     ...{ pod, policy, requested, former, orchestrator, containers, moves, missingImages },
     annotations: new Map(texts),
-    sidecars: sidecarsOf(pod, moves.moved, requested.apps),
+    sidecars: sidecarsOf(pod, containers, moves.moved, requested.apps),
     appPorts: appPortsOf(containers, requested.sidecars),
     isOnNode: spec.hostNetwork === true,
     restartsAlways: (spec.restartPolicy ?? "Always") === "Always",
@@ -102,8 +95,10 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   };
 }
 
-function isKnownSidecar({ name, image }: Container): boolean {
-  return isSidecar(name, image ?? undefined);
+function seenOf(container: Container, at: number): SeenContainer {
+  const { name, image } = container;
+  const isKnownSidecar = isSidecar(name, image ?? undefined);
+  return { container, name, at, isKnownSidecar, sidecar: shownIn(container), pathAsked: pathAsked(container) };
 }
 
 const nobody = { apps: new Set<string>(), sidecars: new Set<string>() };

@@ -18,7 +18,7 @@ interface Given {
   readonly pod: Pod;
   readonly orchestrator: Orchestrator | undefined;
   readonly requested: PodAnnotations;
-  readonly containers: readonly Omit<ContainerFacts, "start">[];
+  readonly containers: readonly ContainerFacts[];
 }
 
 /**
@@ -40,7 +40,7 @@ export function movesOf({ pod, orchestrator, requested, containers }: Given): Mo
     const { name, container, at } = one;
     const isInjected = injected.has(name);
     const why = whyOrdinary(container, { pod, orchestrator, isInjected, isAfterApp: at > firstApp });
-    if (why === undefined) moved.push(one as ContainerFacts);
+    if (why === undefined) moved.push(one);
     else if (!isInjected || requested.sidecars.has(name)) kept.push({ name, why });
   }
   return { moved, kept };

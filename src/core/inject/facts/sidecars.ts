@@ -5,6 +5,7 @@ import { resolve } from "../../cli/values.ts";
 import { Failure } from "../../run/exit.ts";
 import { type ShownSidecar, shownIn } from "../../sidecars/shown.ts";
 import type { Container, Pod } from "../pod.ts";
+import type { SeenContainer } from "./container-facts.ts";
 
 /** A sidecar that ebb knows and that a pod's manifest shows. */
 export interface PodSidecar extends ShownSidecar {
@@ -18,20 +19,16 @@ export interface PodSidecar extends ShownSidecar {
  */
 export function sidecarsOf(
   { spec }: Pod,
-  moved: readonly { readonly container: Container }[],
+  containers: readonly SeenContainer[],
+  moved: readonly SeenContainer[],
   apps: ReadonlySet<string>,
 ): readonly PodSidecar[] {
   const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
-  const ordinary = spec.containers.map((container, at) => ({ container, at }));
-  const isOrdinary = (container: Container) =>
-    !apps.has(container.name) && !moved.some((one) => one.container === container);
+  const ordinary = containers.filter((one) => !apps.has(one.name) && !moved.includes(one));
   return [
-    ...[...natives, ...moved.map(({ container }) => container)].map((container) => ({ container, at: undefined })),
-    ...ordinary.filter(({ container }) => isOrdinary(container)),
-  ].flatMap(({ container, at }) => {
-    const shown = shownIn(container);
-    return shown === undefined ? [] : [{ ...shown, at }];
-  });
+    ...[...natives.map(shownIn), ...moved.map(({ sidecar }) => sidecar)].map((sidecar) => ({ sidecar, at: undefined })),
+    ...ordinary,
+  ].flatMap(({ sidecar, at }) => (sidecar === undefined ? [] : [{ ...sidecar, at }]));
 }
 
 /** Returns a container's variables. One whose value is elsewhere (valueFrom), or too long to be looked into, is empty. */

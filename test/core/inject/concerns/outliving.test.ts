@@ -7,17 +7,22 @@ const collector = { name: "otc-container", image: "otel/opentelemetry-collector:
 const shipper = { name: "logs", image: "mirror.example.com/fluent/fluent-bit:4.0", command: ["/fluent-bit"] };
 const outlives = (name: string, remedy: string): [string, string] => [
   "spec.containers[1]",
-  `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedy} a native sidecar, or ebb reaper ends the pod: ebb help reaper`,
+  `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedy}`,
 ];
 
-describe.each([collector, shipper])("in a pod that ends, a container that runs beside the app: $name", (beside) => {
+describe.each([
+  [collector, ", or ebb reaper ends it as ebb.dev/reap-exec.otc-container says"],
+  [shipper, ""],
+])("in a pod that ends, a container that runs beside the app: %j", (beside, reaper) => {
   const given: Given = { containers: [app(), beside], spec: job };
 
   test("is no app, and is said to outlive it", () => {
     const { spec } = changed(given);
     expect(spec.containers[1]).toEqual(beside);
     expect(spec.containers[0].env.map(({ name }: { name: string }) => name)).not.toContain("EBB_LAST_OF");
-    expect(warnings(given)).toEqual([outlives(beside.name, 'ebb.dev/native: "true" makes it')]);
+    expect(warnings(given)).toEqual([
+      outlives(beside.name, `ebb.dev/native: "true" makes it a native sidecar${reaper}`),
+    ]);
   });
 
   test('becomes native with ebb.dev/native: "true", and nothing is said', () => {
@@ -52,6 +57,6 @@ test("the container that an orchestrator does not know, beside its one app, is n
   const pod = { metadata: { labels, annotations: { "ebb.dev/inject": "true" } }, spec: { ...job, containers } };
   const [first] = injectPod(pod, policy).warnings;
   expect([first?.field ?? "", first?.message ?? ""]).toEqual(
-    outlives("sync-dags", "ebb.dev/sidecars: sync-dags makes it"),
+    outlives("sync-dags", "ebb.dev/sidecars: sync-dags makes it a native sidecar"),
   );
 });

@@ -218,11 +218,11 @@ function recordedIn(edits: readonly Edit[], apps: readonly App[], { containers }
   const changes = edits.filter(isChange);
   const started = new Set(changes.flatMap((edit) => (edit.kind === "command" ? [edit.container] : [])));
   const changed = new Set(changes.flatMap((edit) => ("container" in edit ? [edit.container] : [])));
-  const isUnknown = (name: string) => apps.some((app) => app.name === name && app.start.kind === "unknown");
+  const unknown = new Set(apps.flatMap(({ name, start }) => (start.kind === "unknown" ? [name] : [])));
   const names = containers.map(({ name }) => name);
   return {
     containers: names.filter((name) => started.has(name)),
-    drained: names.filter((name) => changed.has(name) && isUnknown(name)),
+    drained: names.filter((name) => changed.has(name) && unknown.has(name)),
     natives: edits.flatMap((edit) => (edit.kind === "native" ? edit.moved.map(({ name }) => name) : [])),
   };
 }

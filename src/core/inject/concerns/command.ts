@@ -21,7 +21,7 @@ export const command: Concern = (facts, apps) => {
     problems: unclear(started, facts),
     warnings: [
       ...idleEntrypoints(started, facts),
-      ...sidecars.filter((one) => !facts.moves.moved.includes(one)).flatMap(needless),
+      ...sidecars.filter((one) => !facts.moves.moved.has(one)).flatMap(needless),
       ...started.flatMap(remarksOnStart),
       ...apps.filter((app) => !isUntouched(app)).flatMap((app) => remarkOnUnknown(app, facts)),
       ...apps.flatMap(warnOfUncatchableSignal),

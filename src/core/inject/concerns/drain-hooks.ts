@@ -48,9 +48,8 @@ function hooksOfProxies(facts: PodFacts, apps: readonly App[]): Pick<Plan, "edit
   if (longest === undefined || longest.drainMs === 0 || !isMounted || !facts.restartsAlways) return { edits, warnings };
   const slept = Math.max(...started.map(({ drain }) => drain.sleptMs));
   const options = new Map([...networkOptions(facts), ...facts.policy.options, ...facts.requested.options]);
-  const others = facts.containers.filter(
-    (one) => !facts.moves.moved.includes(one) && !started.some(({ name }) => name === one.name),
-  );
+  const names = new Set(started.map(({ name }) => name));
+  const others = facts.containers.filter((one) => !facts.moves.moved.has(one) && !names.has(one.name));
   for (const { name, container, sidecar } of others) {
     const isHooked = sidecar !== undefined && kindOf(sidecar.name).needsDrainHook === true;
     if (!isHooked || mountIn(EBB_FOLDER, container) !== undefined) continue;

@@ -65,7 +65,7 @@ function ebbVolume(name: string, { volume, image, imagePullPolicy }: InjectPolic
 function installContainer({ pod, moves, policy, former, volumes }: PodFacts): Container {
   const own = former?.installs.find(({ volumeMounts }) => volumeMounts?.some(({ name }) => name === volumes.ebb));
   if (own !== undefined) return own;
-  const moved = moves.moved.map(({ name }) => name);
+  const moved = [...moves.moved].map(({ name }) => name);
   const spec = withNatives(pod.spec, moved);
   const resources = resourcesFor(spec);
   const { image, imagePullPolicy } = policy;

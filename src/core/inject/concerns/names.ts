@@ -47,7 +47,7 @@ function strayNames(
  * too.
  */
 function missingApps({ pod, containers, moves, requested: { apps, sidecars } }: PodFacts): readonly Note[] {
-  const ordinary = containers.filter((one) => !moves.moved.includes(one)).map(({ name }) => name);
+  const ordinary = containers.filter((one) => !moves.moved.has(one)).map(({ name }) => name);
   const names = new Set(ordinary);
   const inits = new Set([...(pod.spec.initContainers ?? []), ...moves.moved].map(({ name }) => name));
   const whatIs = (name: string) =>

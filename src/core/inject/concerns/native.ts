@@ -1,17 +1,17 @@
 import { listOf, objectOf, textOf } from "../../base/json.ts";
 import { NATIVE } from "../annotation-names.ts";
 import { isChange } from "../edits/edit.ts";
-import type { ContainerFacts } from "../facts/container-facts.ts";
+import type { SeenContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
 import type { Concern, Note } from "./concern.ts";
 
 /** Sidecars that the pod names, or that ebb knows if the pod wants that, become native. */
 export const native: Concern = ({ moves: { moved, kept }, pod }) => ({
-  edits: moved.length === 0 ? [] : [{ kind: "native", moved: moved.map(({ name, at }) => ({ name, at })) }],
+  edits: moved.size === 0 ? [] : [{ kind: "native", moved: [...moved].map(({ name, at }) => ({ name, at })) }],
   warnings: [
-    ...kept.map(({ name, why }) => ({ container: name, field: "", message: `"${name}" stays ordinary: ${why}` })),
-    ...moved.flatMap((one) => warnOfPorts(one, pod.spec.hostNetwork === true)),
+    ...[...kept].map(([name, why]) => ({ container: name, field: "", message: `"${name}" stays ordinary: ${why}` })),
+    ...[...moved].flatMap((one) => warnOfPorts(one, pod.spec.hostNetwork === true)),
   ],
 });
 
@@ -20,7 +20,7 @@ export const native: Concern = ({ moves: { moved, kept }, pod }) => ({
  * ones: EndpointSlices for names (endpointslice utils.go, findPort: from v0.33.0 on also at native ones), the scheduler for
  * the ports of a pod on its node's network (pkg/scheduler/util/utils.go: from v1.33.6 on).
  */
-function warnOfPorts({ name, container: { ports } }: ContainerFacts, isOnNode: boolean): readonly Note[] {
+function warnOfPorts({ name, container: { ports } }: SeenContainer, isOnNode: boolean): readonly Note[] {
   const names = listOf(ports).flatMap((port) => textOf(objectOf(port).name) ?? []);
   const byName = `before Kubernetes 1.33 no Service finds its port by name (${names.join(", ")}): write the number as targetPort`;
   const onNode =

@@ -44,6 +44,6 @@ function ordinarySidecars({ pod: { spec }, moves, sidecars, annotations }: PodFa
   const shown = sidecars.filter(({ at, problem }) => at !== undefined && problem === undefined);
   const ordinary = foundIn({ env: {}, annotations }, sidecarNames).filter(({ isNative }) => !isNative);
   const injected = ordinary.flatMap(({ name }) => kindOf(name).injected?.(annotations) ?? []);
-  const natives = [...(spec.initContainers ?? []), ...moves.moved].map(({ name }) => name);
-  return [...shown.map(({ container }) => container), ...injected].filter((name) => !natives.includes(name));
+  const natives = new Set([...(spec.initContainers ?? []), ...moves.moved].map(({ name }) => name));
+  return [...shown.map(({ container }) => container), ...injected].filter((name) => !natives.has(name));
 }

@@ -39,7 +39,7 @@ function quitProblems({ sidecars, annotations }: PodFacts): readonly Note[] {
 /** Returns a warning for a sidecar that stays ordinary, if ebb cannot tell it to quit, and nobody else ends it. */
 function unquittable(one: ContainerFacts, { moves, requested, orchestrator, pod }: PodFacts): readonly Note[] {
   const { name, container, role, sidecar, pathAsked } = one;
-  const isSaid = moves.moved.includes(one) || moves.kept.some((kept) => kept.name === name);
+  const isSaid = moves.moved.has(one) || moves.kept.has(name);
   const ends = pathAsked !== undefined || sidecar !== undefined || orchestrator?.roleIn(container, pod) !== undefined;
   if (role !== "sidecar" || isSaid || ends) return [];
   const message = `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedyFor(one, requested)}`;

@@ -37,17 +37,27 @@ type Of<K extends Kind> = Extract<Edit, { readonly kind: K }>;
 
 /** How a kind of edit is made, and recorded. */
 interface Way<K extends Kind> {
-  /** Changes a pod in place. What is inside its containers is shared with the pod before, so it is replaced. */
-  readonly make: (pod: Pod, edit: Of<K>) => void;
+  /** Makes the edit in place. What is inside containers is shared with the pod before, so it is replaced. */
+  readonly make: (draft: Draft, edit: Of<K>) => void;
   /** Adds what undoes the edit to the status. */
   readonly record: (recording: Recording, edit: Of<K>) => void;
 }
+
+/** A pod in the making. */
+interface Draft {
+  readonly pod: Pod;
+  /** Its ordinary containers. */
+  readonly containers: Containers;
+}
+
+/** Ordinary containers, by their names. */
+type Containers = ReadonlyMap<string, Container>;
 
 /** The status in the making. */
 interface Recording {
   readonly status: { -readonly [K in keyof Status]: Status[K] };
   /** The pod before all edits. */
-  readonly before: Pod;
+  readonly before: Draft;
   /** Returns the record of a container. The first call creates it: an edit with nothing else to record calls it, too. */
   readonly of: (container: string) => ContainerStatus;
 }
@@ -55,7 +65,7 @@ interface Recording {
 /** In the order in which edits are made, which is the order of new fields in a container and of names in the status. */
 const ways: { readonly [K in Kind]: Way<K> } = {
   native: {
-    make(pod, { moved }) {
+    make({ pod }, { moved }) {
       pod.spec = withNatives(
         pod.spec,
         moved.map(({ name }) => name),
@@ -66,11 +76,11 @@ const ways: { readonly [K in Kind]: Way<K> } = {
     },
   },
   command: {
-    make(pod, { container, command }) {
-      containerIn(pod, container).command = command;
+    make({ containers }, { container, command }) {
+      containerIn(containers, container).command = command;
     },
     record({ of, before }, { container, image }) {
-      const words = containerIn(before, container).command ?? [];
+      const words = containerIn(before.containers, container).command ?? [];
       Object.assign(of(container), commandStatus(words), image === undefined ? {} : { image: imageStatus(image) });
     },
   },
@@ -81,8 +91,8 @@ const ways: { readonly [K in Kind]: Way<K> } = {
     },
   },
   variable: {
-    make(pod, { container, name, value }) {
-      const one = containerIn(pod, container);
+    make({ containers }, { container, name, value }) {
+      const one = containerIn(containers, container);
       one.env = [...(one.env ?? []), { name, value }];
     },
     record({ of }, { container, name }) {
@@ -91,8 +101,8 @@ const ways: { readonly [K in Kind]: Way<K> } = {
     },
   },
   mount: {
-    make(pod, { container, mount }) {
-      const one = containerIn(pod, container);
+    make({ containers }, { container, mount }) {
+      const one = containerIn(containers, container);
       one.volumeMounts = [...(one.volumeMounts ?? []), mount];
     },
     record({ of }, { container }) {
@@ -100,23 +110,23 @@ const ways: { readonly [K in Kind]: Way<K> } = {
     },
   },
   hook: {
-    make(pod, { container, command }) {
-      const one = containerIn(pod, container);
+    make({ containers }, { container, command }) {
+      const one = containerIn(containers, container);
       one.lifecycle = { ...one.lifecycle, preStop: { exec: { command } } };
     },
     record({ of, before }, { container }) {
-      const former = containerIn(before, container).lifecycle?.preStop;
+      const former = containerIn(before.containers, container).lifecycle?.preStop;
       Object.assign(of(container), { hook: true }, former === undefined ? {} : { preStop: former });
     },
   },
   "init-container": {
-    make({ spec }, { added }) {
+    make({ pod: { spec } }, { added }) {
       spec.initContainers = [added, ...(spec.initContainers ?? [])];
     },
     record() {}, // it is known by its command
   },
   volume: {
-    make({ spec }, { volume }) {
+    make({ pod: { spec } }, { volume }) {
       spec.volumes = [...(spec.volumes ?? []), volume];
     },
     record({ status }, { volume, image }) {
@@ -124,18 +134,20 @@ const ways: { readonly [K in Kind]: Way<K> } = {
     },
   },
   annotation: {
-    make: annotate,
+    make({ pod }, edit) {
+      annotate(pod, edit);
+    },
     record({ status }, { name }) {
       status.annotations = [...(status.annotations ?? []), name];
     },
   },
   "native-annotation": {
-    make(pod, { value }) {
+    make({ pod }, { value }) {
       annotate(pod, { name: NATIVE, value });
     },
     record({ status, before }, { value }) {
       status.native = value;
-      const former = before.metadata?.annotations?.[NATIVE];
+      const former = before.pod.metadata?.annotations?.[NATIVE];
       if (former !== undefined) status.formerNative = former;
     },
   },
@@ -152,9 +164,9 @@ function eachOf(edits: readonly Edit[], call: <K extends Kind>(way: Way<K>, edit
 /** Returns a pod with edits; what they do not change is shared with it. */
 export function applyEdits(before: Pod, edits: readonly Edit[]): Pod {
   const containers = before.spec.containers.map((container) => ({ ...container }));
-  const pod = { ...before, spec: { ...before.spec, containers } };
-  eachOf(edits, (way, edit) => way.make(pod, edit));
-  return pod;
+  const draft = draftOf({ ...before, spec: { ...before.spec, containers } });
+  eachOf(edits, (way, edit) => way.make(draft, edit));
+  return draft.pod;
 }
 
 /** Returns the status that records edits of a pod. `after`: the pod with these. */
@@ -165,14 +177,14 @@ export function recordEdits(before: Pod, after: Pod, edits: readonly Edit[]): St
     containers.set(name, status);
     return status;
   };
-  const recording: Recording = { status: { containers: {} }, before, of };
+  const recording: Recording = { status: { containers: {} }, before: draftOf(before), of };
   eachOf(edits, (way, edit) => way.record(recording, edit));
+  const edited = draftOf(after).containers;
   const recorded = before.spec.containers.flatMap((container) => {
     const { name } = container;
     const status = containers.get(name);
     if (status === undefined) return [];
-    const edited = after.spec.containers.find((one) => one.name === name);
-    return [[name, { ...status, empty: emptyIn(container, addedTo.container, edited) }] as const];
+    return [[name, { ...status, empty: emptyIn(container, addedTo.container, edited.get(name)) }] as const];
   });
   // apps come first, then proxies, which get a hook alone
   const isApp = ([, { command, hook, unwrapped }]: (typeof recorded)[number]) =>
@@ -204,8 +216,12 @@ export function isChange({ kind }: Edit): boolean {
   return kind !== "unwrapped";
 }
 
-function containerIn({ spec }: Pod, name: string): Container {
-  const found = spec.containers.find((one) => one.name === name);
+function draftOf(pod: Pod): Draft {
+  return { pod, containers: new Map(pod.spec.containers.map((one) => [one.name, one])) };
+}
+
+function containerIn(containers: Containers, name: string): Container {
+  const found = containers.get(name);
   if (found === undefined) throw new Error(`an edit of a container that is not there: ${name}`);
   return found;
 }

@@ -32,9 +32,10 @@ export function undoEdits(pod: Pod, status: Status): Former {
     if (own.hook === true) restoreHook(container, own);
     putBack(container, own.empty, addedTo.container);
   }
-  const installs = (pod.spec.initContainers ?? []).filter(isInstall);
+  const isOurs = (one: Container) => isInstall(one) && one.volumeMounts?.some(({ name }) => gone.has(name)) === true;
+  const installs = (pod.spec.initContainers ?? []).filter(isOurs);
   const own = { installs, volumes: (pod.spec.volumes ?? []).filter(({ name }) => gone.has(name)) };
-  drop(pod.spec, "initContainers", isInstall);
+  drop(pod.spec, "initContainers", isOurs);
   makeOrdinary(pod, status.moved ?? {});
   drop(pod.spec, "volumes", ({ name }) => gone.has(name));
   removeAnnotations(pod, status);
@@ -109,7 +110,7 @@ function restoreHook(container: Container, { preStop }: ContainerStatus): void {
   if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
 }
 
-/** Reports whether an init container is the one with which ebb copies itself. */
+/** Reports whether an init container copies ebb. A pod may have one of its own. */
 function isInstall({ name, command }: Container): boolean {
   return isNumbered(name, INSTALL) && JSON.stringify(command) === JSON.stringify(installCommand);
 }

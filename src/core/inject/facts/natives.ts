@@ -3,14 +3,14 @@ import { kindOf, sidecarNames } from "../../sidecars/registry.ts";
 import type { Orchestrator } from "../orchestrators/orchestrator.ts";
 import type { Container, Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
-import type { ContainerFacts } from "./container-facts.ts";
+import type { ContainerFacts, SeenContainer } from "./container-facts.ts";
 
 /** Which containers of a pod become native sidecars. */
 export interface Moves {
   /** Those that do, in the order in which they will start. */
-  readonly moved: readonly ContainerFacts[];
-  /** Those that were wanted and stay ordinary, and why. */
-  readonly kept: readonly { readonly name: string; readonly why: string }[];
+  readonly moved: ReadonlySet<SeenContainer>;
+  /** Why others that were wanted stay ordinary, by their names. */
+  readonly kept: ReadonlyMap<string, string>;
 }
 
 /** What decides which containers become native. */
@@ -26,8 +26,8 @@ interface Given {
  * pod wants that; none if the pod has no app.
  */
 export function movesOf({ pod, orchestrator, requested, containers }: Given): Moves {
-  const moved: ContainerFacts[] = [];
-  const kept: { readonly name: string; readonly why: string }[] = [];
+  const moved = new Set<SeenContainer>();
+  const kept = new Map<string, string>();
   const firstApp = containers.findIndex(({ role }) => role !== "sidecar");
   if (firstApp < 0 || requested.native === "none") return { moved, kept };
   const byName = new Map(containers.map((one) => [one.name, one]));
@@ -40,8 +40,8 @@ export function movesOf({ pod, orchestrator, requested, containers }: Given): Mo
     const { name, container, at } = one;
     const isInjected = injected.has(name);
     const why = whyOrdinary(container, { pod, orchestrator, isInjected, isAfterApp: at > firstApp });
-    if (why === undefined) moved.push(one);
-    else if (!isInjected || requested.sidecars.has(name)) kept.push({ name, why });
+    if (why === undefined) moved.add(one);
+    else if (!isInjected || requested.sidecars.has(name)) kept.set(name, why);
   }
   return { moved, kept };
 }
@@ -81,8 +81,10 @@ function injectedIn({ metadata }: Pod): ReadonlySet<string> {
  */
 export function withNatives(spec: Pod["spec"], names: readonly string[]): Pod["spec"] {
   if (names.length === 0) return spec;
-  const natives = names.map((name) => spec.containers.find((one) => one.name === name) as Container);
-  const containers = spec.containers.filter(({ name }) => !names.includes(name));
+  const byName = new Map(spec.containers.map((one) => [one.name, one]));
+  const natives = names.map((name) => byName.get(name) as Container);
+  const gone = new Set(names);
+  const containers = spec.containers.filter(({ name }) => !gone.has(name));
   const added = natives.map((container) => ({ ...container, restartPolicy: "Always" }));
   return { ...spec, containers, initContainers: [...(spec.initContainers ?? []), ...added] };
 }

@@ -20,13 +20,16 @@ export interface PodSidecar extends ShownSidecar {
 export function sidecarsOf(
   { spec }: Pod,
   containers: readonly SeenContainer[],
-  moved: readonly SeenContainer[],
+  moved: ReadonlySet<SeenContainer>,
   apps: ReadonlySet<string>,
 ): readonly PodSidecar[] {
   const natives = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
-  const ordinary = containers.filter((one) => !apps.has(one.name) && !moved.includes(one));
+  const ordinary = containers.filter((one) => !apps.has(one.name) && !moved.has(one));
   return [
-    ...[...natives.map(shownIn), ...moved.map(({ sidecar }) => sidecar)].map((sidecar) => ({ sidecar, at: undefined })),
+    ...[...natives.map(shownIn), ...[...moved].map(({ sidecar }) => sidecar)].map((sidecar) => ({
+      sidecar,
+      at: undefined,
+    })),
     ...ordinary,
   ].flatMap(({ sidecar, at }) => (sidecar === undefined ? [] : [{ ...sidecar, at }]));
 }

@@ -18,6 +18,22 @@ const given: readonly (readonly [string, Given])[] = [
   ["a hook in the proxy, too", { containers: [app(), envoy] }],
   ["an entrypoint that was told", { containers: [{ name: "app" }], annotations: { "ebb.dev/entrypoint": "/app" } }],
   ["a Job on its node's network", { spec: { restartPolicy: "Never", hostNetwork: true } }],
+  [
+    "an init container of its own that copies ebb",
+    {
+      spec: {
+        volumes: [{ name: "tools", emptyDir: {} }],
+        initContainers: [
+          {
+            name: "ebb-install",
+            image: "r/ebb:1",
+            command: ["/ebb", "install", "/ebb.dev/ebb"],
+            volumeMounts: [{ name: "tools", mountPath: "/ebb.dev" }],
+          },
+        ],
+      },
+    },
+  ],
   ["its own volumes", { spec: { volumes: [{ name: "data", emptyDir: {} }] } }],
 ];
 

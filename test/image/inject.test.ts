@@ -81,7 +81,7 @@ describe.skipIf(lacking !== undefined)("ebb inject, of images that a registry kn
       ...[undefined, "/ebb.dev/ebb", undefined, "/ebb.dev/ebb", undefined],
     ]);
     expect(stderr).toMatch(
-      /Job report: .*command: ebb does not know what "report" starts: .*ebb\.dev\/entrypoint\.report.*404/,
+      /Job report: .*command: ebb does not know what "report" starts: .*404.*ebb\.dev\/entrypoint\.report/,
     );
     expect(stderr).toMatch(/Deployment shop: .*what "shop" starts, and only drains it: .*404/);
     expect(stderr).toMatch(

@@ -32,7 +32,7 @@ test.each<[string, Given, RegExp]>([
   [
     "an unknown command",
     { containers: [{ name: "a", image: "registry.example.com/team/a:1" }, app()], spec: { restartPolicy: "Never" } },
-    /ebb\.dev\/entrypoint\.a, or command here; or ebb\.dev\/sidecars/,
+    /ebb\.dev\/entrypoint\.a, or command here; or name it in ebb\.dev\/sidecars/,
   ],
   [
     "Linkerd",

@@ -100,8 +100,11 @@ export function remarkOnUnknown(app: App, { restartsAlways }: PodFacts): readonl
   const note = (message: string) => [{ container: name, field: "command", message: `${message}${consequence}` }];
   if (start.isKept) return note(`ebb leaves "${name}" as it is${onlyDrains}: ${start.reason}`);
   const what = (container.args ?? []).length > 0 ? "ENTRYPOINT" : "ENTRYPOINT and CMD";
-  const places = `ebb.dev/entrypoint.${name}, or command here${neverQuits ? "; or ebb.dev/sidecars, if it is one" : ""}`;
-  return note(`ebb does not know what "${name}" starts${onlyDrains}: give its ${what} (${places}): ${start.reason}`);
+  const sidecar = neverQuits ? "; or name it in ebb.dev/sidecars, if it is one" : "";
+  // the reason comes first, because it may say how to find out
+  return note(
+    `ebb does not know what "${name}" starts${onlyDrains}: ${start.reason}; or give its ${what}: ebb.dev/entrypoint.${name}, or command here${sidecar}`,
+  );
 }
 
 /** What follows for a pod in which ebb does not see the end of a container. */

@@ -138,8 +138,7 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const remarks: Remarks = { problems: [], warnings: [] };
   const requested = readPodAnnotations(annotations, remarks);
   const facts = factsOf({ pod: before, policy: withFormer(policy, former), requested, former });
-  const hasApp = facts.containers.some(({ ownRole }) => ownRole !== "sidecar");
-  if (!asked && !hasApp) return { kind: "unchanged", asked, reason: "it has only sidecars", warnings: [] };
+  if (!asked && !facts.hasOwnApp) return { kind: "unchanged", asked, reason: "it has only sidecars", warnings: [] };
   if (facts.missingImages.length > 0) return { kind: "incomplete", asked, missing: facts.missingImages, warnings: [] };
   const apps = appsOf(facts);
   const plan = planOf(facts, apps);
@@ -172,8 +171,9 @@ interface Planned {
   /** That of an earlier injection. */
   readonly status: Status | undefined;
   readonly asked: boolean;
-  /** Remarks on apps in which ebb does nothing, and all otherWarnings. */
+  /** Remarks on apps in which ebb does nothing. */
   readonly onUntouched: readonly Remark[];
+  /** All other warnings. */
   readonly otherWarnings: readonly Remark[];
 }
 

@@ -24,7 +24,7 @@ export interface App extends AppContainer {
   readonly drain: DrainPlan;
   /** Whether ebb looks for sidecars there. */
   readonly looksForSidecars: boolean;
-  /** Whether ebb's volume is mounted there. */
+  /** Whether ebb's volume is mounted there; also beside a hook of the container's own, so that this can call ebb drain. */
   readonly isMounted: boolean;
   /** Whether ebb quits no sidecar at the end of this container: it cannot see the end of another one, or of this one. */
   readonly neverQuits: boolean;
@@ -83,7 +83,7 @@ function planApp(started: AppContainer, facts: PodFacts, isBlind: boolean): App 
   return { ...started, ...plan };
 }
 
-/** Reports whether ebb adds nothing to an app: its command is not known, and it needs no drain. */
+/** Reports whether ebb adds nothing to an app: it does not start it, and adds no hook. */
 export function isUntouched({ start, isMounted }: App): boolean {
   return start.kind === "unknown" && !isMounted;
 }

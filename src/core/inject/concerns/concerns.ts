@@ -14,7 +14,7 @@ import { outliving } from "./outliving.ts";
 import { postStart } from "./post-start.ts";
 import { readiness } from "./readiness.ts";
 
-/** In the order of their edits and warnings. */
+/** In the order of their edits and warnings. nativeAnnotation is last: it asks whether anything else is changed. */
 const concerns: readonly Concern[] = [
   names,
   native,

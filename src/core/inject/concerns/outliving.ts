@@ -51,6 +51,6 @@ function remedyFor({ name, isKnownSidecar, roleBy }: ContainerFacts, { sidecars,
   if (sidecars.has(name) && native === "none")
     return `without ebb.dev/native: "false" it becomes a native sidecar${reaper}`;
   if (isKnownSidecar) return `ebb.dev/native: "true" makes it a native sidecar${reaper}`;
-  if (roleBy === "helper image") return 'ebb.dev/native: "true" makes it a native sidecar';
+  if (roleBy === "sidecar image") return 'ebb.dev/native: "true" makes it a native sidecar';
   return `ebb.dev/sidecars: ${name} makes it a native sidecar`;
 }

@@ -20,13 +20,11 @@ export interface SeenContainer {
 /** What a container is, and whether that follows from a rule, from its image, or from nothing at all. */
 export interface DecidedRole {
   readonly role: Role;
-  readonly roleBy: "rule" | "helper image" | "default";
+  readonly roleBy: "rule" | "sidecar image" | "default";
 }
 
 /** What is known of an ordinary container of a pod. */
 export interface ContainerFacts extends SeenContainer, DecidedRole {
-  /** The role that it would have without ebb.dev/apps and ebb.dev/sidecars. */
-  readonly ownRole: Role;
   /** How it starts from now on; undefined for a sidecar. */
   readonly start: Start | undefined;
 }

@@ -33,11 +33,13 @@ export interface PodFacts {
   readonly former: Former | undefined;
   readonly orchestrator: Orchestrator | undefined;
   readonly containers: readonly ContainerFacts[];
+  /** Whether one of them would be no sidecar without ebb.dev/apps and ebb.dev/sidecars. */
+  readonly hasOwnApp: boolean;
   /** Which containers become native sidecars, and why others do not. */
   readonly moves: Moves;
   /** The sidecars that ebb knows, the native ones first. */
   readonly sidecars: readonly PodSidecar[];
-  /** The TCP ports that containers declare which are no sidecars that ebb knows or the pod names. */
+  /** The TCP ports declared by containers that neither ebb nor ebb.dev/sidecars takes for sidecars. */
   readonly appPorts: readonly number[];
   /** Whether the pod is on its node's network (hostNetwork), where no port is believed. */
   readonly isOnNode: boolean;
@@ -69,18 +71,18 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   const missingImages: ImageQuery[] = [];
   const seen = spec.containers.map(seenOf);
   const roles = rolesOf(seen, { pod, orchestrator, requested });
-  const ownRoles = rolesOf(seen, { pod, orchestrator, requested: nobody });
   const rules = { orchestrator, policy, requested, former, architectures: architecturesOf(pod), missingImages };
   const containers = seen.map((one, at): ContainerFacts => {
     const decided = roles[at] as DecidedRole;
     const start = startOf(one.container, decided.role, rules);
-    return { ...one, ...decided, ownRole: (ownRoles[at] as DecidedRole).role, start };
+    return { ...one, ...decided, start };
   });
   const moves = movesOf({ pod, orchestrator, requested, containers });
   const texts = Object.entries(pod.metadata?.annotations ?? {}).filter(([, text]) => text.length <= LONGEST_READ);
   const taken = spec.volumes ?? [];
   return {
     ...{ pod, policy, requested, former, orchestrator, containers, moves, missingImages },
+    hasOwnApp: rolesOf(seen, { pod, orchestrator, requested: nobody }).some(({ role }) => role !== "sidecar"),
     annotations: new Map(texts),
     sidecars: sidecarsOf(pod, containers, moves.moved, requested.apps),
     appPorts: appPortsOf(containers, requested.sidecars),

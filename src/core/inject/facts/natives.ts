@@ -33,7 +33,7 @@ export function movesOf({ pod, orchestrator, requested, containers }: Given): Mo
   const byName = new Map(containers.map((one) => [one.name, one]));
   const named = [...requested.sidecars].flatMap((name) => byName.get(name) ?? []);
   const known = containers.filter(
-    ({ role, roleBy, isKnownSidecar }) => role === "sidecar" && (isKnownSidecar || roleBy === "helper image"),
+    ({ role, roleBy, isKnownSidecar }) => role === "sidecar" && (isKnownSidecar || roleBy === "sidecar image"),
   );
   const injected = injectedIn(pod);
   for (const one of new Set(requested.native === "all" ? [...named, ...known] : named)) {

@@ -1,8 +1,8 @@
-import { isHelperImage } from "../helper-images.ts";
 import type { Orchestrator, Role } from "../orchestrators/orchestrator.ts";
 import { roleIn } from "../orchestrators/registry.ts";
 import type { Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
+import { isSidecarImage } from "../sidecar-images.ts";
 import type { DecidedRole, SeenContainer } from "./container-facts.ts";
 
 /** What decides the roles of a pod's containers. */
@@ -13,20 +13,20 @@ export interface RoleRules {
 }
 
 /**
- * Returns what the containers of a pod are: as the pod's annotations say, else as ebb knows them by name, image or command,
- * else as the orchestrator of the pod has it. Where a pod ends, images of `helperImages` are sidecars, if another container
- * is left. All others are apps.
+ * Returns what the containers of a pod are: as the pod's annotations say, else as ebb knows them by name or image, or
+ * because their command only asks a sidecar to quit, else as the orchestrator of the pod has it. Where a pod ends, images of
+ * `sidecarImages` are sidecars, if another container is left. All others are apps.
  *
- * In a server they stay apps: a proxy such as oauth2-proxy serves requests until it has drained.
+ * In a server, containers with such images stay apps: a proxy such as oauth2-proxy serves requests until it has drained.
  */
 export function rolesOf(seen: readonly SeenContainer[], rules: RoleRules): readonly DecidedRole[] {
   const ruled = seen.map((one) => ruledRole(one, rules));
-  const mayHelp = seen.map(({ container }, at) => ruled[at] === undefined && isHelperImage(container.image ?? ""));
+  const isByImage = seen.map(({ container }, at) => ruled[at] === undefined && isSidecarImage(container.image ?? ""));
   const ends = (rules.pod.spec.restartPolicy ?? "Always") !== "Always";
-  const hasApp = ruled.some((role, at) => role !== "sidecar" && mayHelp[at] === false);
+  const hasApp = ruled.some((role, at) => role !== "sidecar" && isByImage[at] === false);
   return ruled.map((role, at) => {
     if (role !== undefined) return { role, roleBy: "rule" };
-    if (ends && hasApp && mayHelp[at] === true) return { role: "sidecar", roleBy: "helper image" };
+    if (ends && hasApp && isByImage[at] === true) return { role: "sidecar", roleBy: "sidecar image" };
     return { role: "app", roleBy: "default" };
   });
 }

@@ -5,7 +5,7 @@ import { withoutTag } from "../sidecars/containers.ts";
  * end of its path, so that a mirror of it is known, too. The folder is part of a name that could be an app's: `vector` is
  * none of them, `timberio/vector` is.
  */
-export const helperImages: Readonly<Record<string, string>> = {
+export const sidecarImages: Readonly<Record<string, string>> = {
   // log shippers
   "fluent-bit": "fluent/helm-charts 5b81bf7 charts/fluent-bit/values.yaml:10",
   "aws-for-fluent-bit": "aws/eks-charts 5239609 stable/aws-for-fluent-bit/values.yaml:6",
@@ -74,10 +74,10 @@ export const helperImages: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reports whether an image is one of `helperImages`, whatever its registry, tag and digest. `_` counts as `-`: publishers
+ * Reports whether an image is one of `sidecarImages`, whatever its registry, tag and digest. `_` counts as `-`: publishers
  * of exporters write either.
  */
-export function isHelperImage(image: string): boolean {
+export function isSidecarImage(image: string): boolean {
   const path = withoutTag(image).replaceAll("_", "-").split("/");
-  return [path.slice(-1), path.slice(-2)].some((end) => Object.hasOwn(helperImages, end.join("/")));
+  return [path.slice(-1), path.slice(-2)].some((end) => Object.hasOwn(sidecarImages, end.join("/")));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { helperImages, isHelperImage } from "../../../src/core/inject/helper-images.ts";
+import { isSidecarImage, sidecarImages } from "../../../src/core/inject/sidecar-images.ts";
 
 test.each([
   "fluent/fluent-bit:4.0",
@@ -17,7 +17,7 @@ test.each([
   "quay.io/prometheuscommunity/postgres-exporter:v0.18.1",
   "openpolicyagent/opa:latest-envoy",
 ])("%s runs beside an app", (image) => {
-  expect(isHelperImage(image)).toBe(true);
+  expect(isSidecarImage(image)).toBe(true);
 });
 
 test.each([
@@ -33,13 +33,13 @@ test.each([
   "r.example.com/invoice-exporter:1",
   "r.example.com/toString",
 ])("%s may be an app", (image) => {
-  expect(isHelperImage(image)).toBe(false);
+  expect(isSidecarImage(image)).toBe(false);
 });
 
-test.each(Object.entries(helperImages))(
+test.each(Object.entries(sidecarImages))(
   "%s has a place in a version of a source, and matches itself",
   (name, source) => {
     expect(source).toMatch(/^[\w-]+\/[\w-]+ [0-9a-f]{7,10} \S+:\d+$/);
-    expect(isHelperImage(`r.example.com/${name}:1`)).toBe(true);
+    expect(isSidecarImage(`r.example.com/${name}:1`)).toBe(true);
   },
 );

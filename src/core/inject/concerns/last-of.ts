@@ -29,11 +29,13 @@ export const lastOf: Concern = (facts, apps) => {
   };
 };
 
-/** Returns a warning for a pod that ends only with several containers, if it is by default that these are apps. */
-function severalApps({ containers, restartsAlways }: PodFacts): readonly Note[] {
-  const apps = containers.filter(({ roleBy }) => roleBy === "default").map(({ name }) => name);
-  if (restartsAlways || apps.length < 2) return [];
-  const message = `the pod ends only when all of its apps have ended; if one is a sidecar: ebb.dev/sidecars: ${apps.at(-1)}; if not: ebb.dev/apps: ${apps.join(",")}`;
+/** Returns a warning for a pod that ends only with several containers, if one of these is an app by default alone. */
+function severalApps({ containers, requested, restartsAlways }: PodFacts): readonly Note[] {
+  const isByDefault = containers.some(({ roleBy }) => roleBy === "default");
+  const apps = containers.filter((one) => one.roleBy === "default" || requested.apps.has(one.name));
+  if (restartsAlways || !isByDefault || apps.length < 2) return [];
+  const names = apps.map(({ name }) => name).join(",");
+  const message = `the pod ends only when all of its apps have ended (${names}); if one is a sidecar, name it: ebb.dev/sidecars; if not, name all: ebb.dev/apps`;
   return [{ field: "spec.containers", message }];
 }
 

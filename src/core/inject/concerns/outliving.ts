@@ -10,8 +10,14 @@ import type { Concern, Note } from "./concern.ts";
 
 /** In a pod that ends, a sidecar that cannot be told to quit outlives the app. */
 export const outliving: Concern = (facts, apps) => {
-  if (facts.restartsAlways || !apps.some((app) => !isUntouched(app) && quitsByItself(app))) return {};
-  return { warnings: [...quitProblems(facts), ...facts.containers.flatMap((one) => unquittable(one, facts))] };
+  const started = apps.filter((app) => !isUntouched(app));
+  if (facts.restartsAlways || started.length === 0) return {};
+  return {
+    warnings: [
+      ...(started.some(quitsByItself) ? quitProblems(facts) : []),
+      ...facts.containers.flatMap((one) => unquittable(one, facts)),
+    ],
+  };
 };
 
 /** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
@@ -37,20 +43,27 @@ function quitProblems({ sidecars, annotations }: PodFacts): readonly Note[] {
 }
 
 /** Returns a warning for a sidecar that stays ordinary, if ebb cannot tell it to quit, and nobody else ends it. */
-function unquittable(one: ContainerFacts, { moves, requested, orchestrator, pod }: PodFacts): readonly Note[] {
+function unquittable(one: ContainerFacts, facts: PodFacts): readonly Note[] {
+  const { moves, requested, orchestrator, pod, annotations } = facts;
   const { name, container, role, sidecar, pathAsked } = one;
   const isSaid = moves.moved.has(one) || moves.kept.has(name);
   const ends = pathAsked !== undefined || sidecar !== undefined || orchestrator?.roleIn(container, pod) !== undefined;
-  if (role !== "sidecar" || isSaid || ends) return [];
-  const message = `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedyFor(one, requested)}`;
+  const isReaped = ["exec", "quit"].some((way) => annotations.has(`ebb.dev/reap-${way}.${name}`));
+  if (role !== "sidecar" || isSaid || ends || isReaped) return [];
+  const why = moves.ordinary.get(name);
+  const remedy = why === undefined ? remedyFor(one, requested) : `it cannot become native: ${why}`;
+  const message = `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedy}`;
   return [{ container: name, field: "", message }];
 }
 
-function remedyFor({ name, isKnownSidecar, roleBy }: ContainerFacts, { sidecars, native }: PodAnnotations): string {
+function remedyFor(
+  { name, isKnownSidecar, hasSidecarImage }: ContainerFacts,
+  { sidecars, native }: PodAnnotations,
+): string {
   const reaper = `, or ebb reaper ends it as ebb.dev/reap-exec.${name} says`;
   if (sidecars.has(name) && native === "none")
     return `without ebb.dev/native: "false" it becomes a native sidecar${reaper}`;
   if (isKnownSidecar) return `ebb.dev/native: "true" makes it a native sidecar${reaper}`;
-  if (roleBy === "sidecar image") return 'ebb.dev/native: "true" makes it a native sidecar';
+  if (hasSidecarImage) return 'ebb.dev/native: "true" makes it a native sidecar';
   return `ebb.dev/sidecars: ${name} makes it a native sidecar`;
 }

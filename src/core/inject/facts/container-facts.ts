@@ -11,6 +11,8 @@ export interface SeenContainer {
   readonly at: number;
   /** Whether it is, by its name or image, a sidecar that ebb knows. */
   readonly isKnownSidecar: boolean;
+  /** Whether its image is one of `sidecarImages`. */
+  readonly hasSidecarImage: boolean;
   /** Which sidecar it is, and what its arguments show of it; undefined also for known ones that need no waiting. */
   readonly sidecar: ShownSidecar | undefined;
   /** The path at which its whole command asks a sidecar to quit. */

@@ -12,6 +12,7 @@ import { orchestratorOf } from "../orchestrators/registry.ts";
 import { type Container, freeName, type Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectPolicy } from "../policy.ts";
+import { isSidecarImage } from "../sidecar-images.ts";
 import type { ContainerFacts, DecidedRole, SeenContainer } from "./container-facts.ts";
 import { pathAsked } from "./existing-hooks.ts";
 import { type Moves, movesOf } from "./natives.ts";
@@ -100,10 +101,12 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
 function seenOf(container: Container, at: number): SeenContainer {
   const { name, image } = container;
   const isKnownSidecar = isSidecar(name, image ?? undefined);
-  return { container, name, at, isKnownSidecar, sidecar: shownIn(container), pathAsked: pathAsked(container) };
+  const hasSidecarImage = isSidecarImage(image ?? "");
+  const [sidecar, asked] = [shownIn(container), pathAsked(container)];
+  return { container, name, at, isKnownSidecar, hasSidecarImage, sidecar, pathAsked: asked };
 }
 
-const nobody = { apps: new Set<string>(), sidecars: new Set<string>() };
+const nobody = { apps: new Set<string>(), sidecars: new Set<string>(), own: new Map(), entrypoints: new Map() };
 
 /** The most ports that `app-port` gets. */
 const MAX_PORTS = 50;

@@ -11,6 +11,8 @@ export interface Moves {
   readonly moved: ReadonlySet<SeenContainer>;
   /** Why others that were wanted stay ordinary, by their names. */
   readonly kept: ReadonlyMap<string, string>;
+  /** Why sidecars cannot become native, wanted or not, by their names. */
+  readonly ordinary: ReadonlyMap<string, string>;
 }
 
 /** What decides which containers become native. */
@@ -28,22 +30,32 @@ interface Given {
 export function movesOf({ pod, orchestrator, requested, containers }: Given): Moves {
   const moved = new Set<SeenContainer>();
   const kept = new Map<string, string>();
+  const ordinary = new Map<string, string>();
   const firstApp = containers.findIndex(({ role }) => role !== "sidecar");
-  if (firstApp < 0 || requested.native === "none") return { moved, kept };
+  const injected = injectedIn(pod);
+  for (const { name, container, at, role } of containers) {
+    if (role !== "sidecar") continue;
+    const why = whyOrdinary(container, {
+      pod,
+      orchestrator,
+      isInjected: injected.has(name),
+      isAfterApp: at > firstApp,
+    });
+    if (why !== undefined) ordinary.set(name, why);
+  }
+  if (firstApp < 0 || requested.native === "none") return { moved, kept, ordinary };
   const byName = new Map(containers.map((one) => [one.name, one]));
   const named = [...requested.sidecars].flatMap((name) => byName.get(name) ?? []);
   const known = containers.filter(
-    ({ role, roleBy, isKnownSidecar }) => role === "sidecar" && (isKnownSidecar || roleBy === "sidecar image"),
+    ({ role, isKnownSidecar, hasSidecarImage }) => role === "sidecar" && (isKnownSidecar || hasSidecarImage),
   );
-  const injected = injectedIn(pod);
   for (const one of new Set(requested.native === "all" ? [...named, ...known] : named)) {
-    const { name, container, at } = one;
-    const isInjected = injected.has(name);
-    const why = whyOrdinary(container, { pod, orchestrator, isInjected, isAfterApp: at > firstApp });
+    const { name } = one;
+    const why = ordinary.get(name);
     if (why === undefined) moved.add(one);
-    else if (!isInjected || requested.sidecars.has(name)) kept.set(name, why);
+    else if (!injected.has(name) || requested.sidecars.has(name)) kept.set(name, why);
   }
-  return { moved, kept };
+  return { moved, kept, ordinary };
 }
 
 /** What a container's place in its pod is. */

@@ -2,14 +2,13 @@ import type { Orchestrator, Role } from "../orchestrators/orchestrator.ts";
 import { roleIn } from "../orchestrators/registry.ts";
 import type { Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
-import { isSidecarImage } from "../sidecar-images.ts";
 import type { DecidedRole, SeenContainer } from "./container-facts.ts";
 
 /** What decides the roles of a pod's containers. */
 export interface RoleRules {
   readonly pod: Pod;
   readonly orchestrator: Orchestrator | undefined;
-  readonly requested: Pick<PodAnnotations, "apps" | "sidecars">;
+  readonly requested: Pick<PodAnnotations, "apps" | "sidecars" | "own" | "entrypoints">;
 }
 
 /**
@@ -21,7 +20,7 @@ export interface RoleRules {
  */
 export function rolesOf(seen: readonly SeenContainer[], rules: RoleRules): readonly DecidedRole[] {
   const ruled = seen.map((one) => ruledRole(one, rules));
-  const isByImage = seen.map(({ container }, at) => ruled[at] === undefined && isSidecarImage(container.image ?? ""));
+  const isByImage = seen.map(({ hasSidecarImage }, at) => ruled[at] === undefined && hasSidecarImage);
   const ends = (rules.pod.spec.restartPolicy ?? "Always") !== "Always";
   const hasApp = ruled.some((role, at) => role !== "sidecar" && isByImage[at] === false);
   return ruled.map((role, at) => {
@@ -35,5 +34,7 @@ function ruledRole(one: SeenContainer, { pod, orchestrator, requested }: RoleRul
   if (requested.sidecars.has(one.name)) return "sidecar";
   if (requested.apps.has(one.name)) return "app";
   if (one.isKnownSidecar || one.pathAsked !== undefined) return "sidecar";
-  return roleIn(pod, one.container, orchestrator);
+  // an annotation of its own says that ebb is to start it
+  const isSaid = requested.own.has(one.name) || requested.entrypoints.has(one.name);
+  return roleIn(pod, one.container, orchestrator) ?? (isSaid ? "app" : undefined);
 }

@@ -176,8 +176,9 @@ describe("a pod with several apps that nobody named", () => {
 
   test("is said to end only with all of them, if it ends", () => {
     const message =
-      "the pod ends only when all of its apps have ended; if one is a sidecar: ebb.dev/sidecars: helper; if not: ebb.dev/apps: app,helper";
+      "the pod ends only when all of its apps have ended (app,helper); if one is a sidecar, name it: ebb.dev/sidecars; if not, name all: ebb.dev/apps";
     expect(warnings(given)).toEqual([["spec.containers", message]]);
+    expect(warnings({ ...given, annotations: { "ebb.dev/apps": "app" } })).toEqual([["spec.containers", message]]);
     expect(warnings({ ...given, spec: {} })).toEqual([]);
   });
 

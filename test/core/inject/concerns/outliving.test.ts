@@ -39,6 +39,34 @@ describe.each([
   });
 });
 
+test.each([{ "ebb.dev/sidecar": "istio" }, { "ebb.dev/quit": "none" }, { "ebb.dev/quit-on": "never" }])(
+  "what is said of other sidecars changes nothing: %j",
+  (annotations) => {
+    const message = outlives("logs", 'ebb.dev/native: "true" makes it a native sidecar');
+    expect(warnings({ containers: [app(), shipper], spec: job, annotations })).toContainEqual(message);
+  },
+);
+
+test.each(["ebb.dev/reap-exec.otc-container", "ebb.dev/reap-quit.otc-container"])(
+  "nothing is said where the pod says how the reaper ends it: %s",
+  (name) => {
+    expect(warnings({ containers: [app(), collector], spec: job, annotations: { [name]: "/quit" } })).toEqual([]);
+  },
+);
+
+test("one that cannot become native is said to, with the reason", () => {
+  const container = { ...shipper, ports: [{ containerPort: 2020, hostPort: 2020 }] };
+  const [[, message] = []] = warnings({ containers: [app(), container], spec: job });
+  expect(message).toMatch(/it cannot become native: the kubelet opens a hostPort only for an ordinary container/);
+});
+
+test.each(["ebb.dev/grace.logs", "ebb.dev/entrypoint.logs"])("an annotation of its own makes it an app: %s", (name) => {
+  const { command: _, ...unnamed } = shipper;
+  const container = name.includes("grace") ? shipper : unnamed;
+  const { spec } = changed({ containers: [app(), container], spec: job, annotations: { [name]: "3s" } });
+  expect(spec.containers[1].command[0]).toBe("/ebb.dev/ebb");
+});
+
 test.each<[string, Given]>([
   ["alone", { containers: [shipper], spec: job }],
   ["beside others of them", { containers: [shipper, { ...shipper, name: "git-sync", image: "git-sync" }], spec: job }],
@@ -59,4 +87,12 @@ test("the container that an orchestrator does not know, beside its one app, is n
   expect([first?.field ?? "", first?.message ?? ""]).toEqual(
     outlives("sync-dags", "ebb.dev/sidecars: sync-dags makes it a native sidecar"),
   );
+});
+
+test("beside an orchestrator's one app, a sidecar by its image becomes native, too", () => {
+  const labels = { kubernetes_executor: "True" };
+  const containers = [app({ name: "base" }), { name: "k", image: "kiwigrid/k8s-sidecar:1.28" }];
+  const annotations = { "ebb.dev/inject": "true", "ebb.dev/native": "true" };
+  const injection = injectPod({ metadata: { labels, annotations }, spec: { ...job, containers } }, policy);
+  expect(injection).toMatchObject({ kind: "changed", natives: ["k"], warnings: [] });
 });

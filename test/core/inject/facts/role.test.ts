@@ -198,7 +198,7 @@ describe("a container whose whole command asks a sidecar to quit", () => {
   });
 
   test("is one where ebb.dev/apps names it", () => {
-    const given = { containers: [app(), quitter], spec: job, annotations: { "ebb.dev/apps": "quitter" } };
+    const given = { containers: [app(), quitter], spec: job, annotations: { "ebb.dev/apps": "app,quitter" } };
     expect(commandsOf(changed(given))).toEqual({
       app: ["/ebb.dev/ebb", "run", "--", "/app", "serve"],
       quitter: ["/ebb.dev/ebb", "run", "--", "/bin/sh", "-c", script],

@@ -258,7 +258,7 @@ test("whatever a pod is like, and however it is written, the outcome is what inj
     expect(changed.endsWith("\n")).toBe(text.endsWith("\n"));
     const status = injection.pod.metadata?.annotations?.["ebb.dev/status"] ?? "";
     if (status.includes('"preStop"')) return; // a hook goes, with its own
-    if (status.includes('"moved"') && /\bcontainers["']?:\s*(#.*\s*)*[[{]/.test(text)) return; // one in braces is written anew
+    if (status.includes('"moved"') && /\bcontainers["']?:\s*(#.*\s*)*[[{]/.test(text)) return; // ebb rewrites a moved container in braces
     const marks = new Set(marksIn(changed));
     expect(marksIn(text).filter((mark) => !marks.has(mark))).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { ASK, annotationField, STATUS } from "./annotation-names.ts";
 import { type App, appsOf, isUntouched } from "./apps/app.ts";
 import { remarkOnUnknown } from "./concerns/command.ts";
 import { planOf } from "./concerns/concerns.ts";
-import { applyEdits, type Edit, isChange, recordEdits } from "./edits/edit.ts";
+import { applyEdits, type Edit, isChange, recordEdits, withAnnotation } from "./edits/edit.ts";
 import { removeEbb } from "./edits/remove.ts";
 import { formatStatus, readStatus, type Status } from "./edits/status.ts";
 import { undoEdits } from "./edits/undo.ts";
@@ -195,17 +195,10 @@ function outcomeOf({ pod, facts, apps, edits, status, asked, onUntouched, otherW
     return { kind: "unchanged", asked, reason: "there is nothing to change", warnings };
   }
   const edited = applyEdits(before, edits);
-  const next = withStatus(edited, { ...recordEdits(before, edited, edits), ...optionsOf(facts.policy) });
+  const recorded = { ...recordEdits(before, edited, edits), ...optionsOf(facts.policy) };
+  const next = withAnnotation(edited, STATUS, formatStatus(recorded));
   if (isSame(next, pod)) return { kind: "unchanged", asked, reason: "it has ebb already", warnings };
   return { kind: "changed", asked, pod: next, ...recordedIn(edits, apps, facts), warnings };
-}
-
-function withStatus(pod: Pod, status: Status): Pod {
-  const { metadata } = pod;
-  return {
-    ...pod,
-    metadata: { ...metadata, annotations: { ...metadata?.annotations, [STATUS]: formatStatus(status) } },
-  };
 }
 
 function optionsOf({ options }: InjectPolicy): Pick<Status, "options"> {

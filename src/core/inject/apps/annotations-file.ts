@@ -1,5 +1,6 @@
 import type { PodFacts } from "../facts/facts.ts";
 import { isIn, pathOf } from "../facts/mounts.ts";
+import { hasVariable } from "../facts/sidecars.ts";
 import { ANNOTATIONS_FOLDER, annotationFolders } from "../own-parts.ts";
 import type { Container, Mount, Volume } from "../pod.ts";
 import { variableOf } from "../pod-annotations.ts";
@@ -54,10 +55,6 @@ export function annotationsFileFor(
   options: ReadonlyMap<string, string>,
   { pod, volumes }: PodFacts,
 ): AnnotationsFile | undefined {
-  const isSaid = options.has("pod-annotations") || has(container, variableOf("pod-annotations"));
+  const isSaid = options.has("pod-annotations") || hasVariable(container, variableOf("pod-annotations"));
   return isSaid ? undefined : findAnnotationsFile(container, pod.spec.volumes ?? [], volumes.annotations);
-}
-
-function has({ env }: Container, name: string): boolean {
-  return (env ?? []).some((one) => one.name === name);
 }

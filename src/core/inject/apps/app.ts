@@ -2,7 +2,7 @@ import { detect } from "../../sidecars/detect.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mayEnd } from "../facts/restart.ts";
-import { variablesIn } from "../facts/sidecars.ts";
+import { hasVariable, variablesIn } from "../facts/sidecars.ts";
 import { variablesOf } from "../pod-annotations.ts";
 import { type AnnotationsFile, annotationsFileFor } from "./annotations-file.ts";
 import { type DrainPlan, planDrain } from "./drain.ts";
@@ -62,7 +62,7 @@ function planApp(started: AppContainer, facts: PodFacts, isBlind: boolean): App 
   const options = new Map([...delayOptions(delay), ...known]);
   const drain = planDrain(started, around, options, facts);
   const isGiven = (flag: string) =>
-    given.all.has(flag) || variablesOf(flag).some((name) => (container.env ?? []).some((one) => one.name === name));
+    given.all.has(flag) || variablesOf(flag).some((name) => hasVariable(container, name));
   const looksForSidecars = options.get("sidecar") !== "none";
   const isMounted = start.kind === "wrapped" || (start.kind === "unknown" && drain.kind !== "none");
   const annotationsFile = looksForSidecars ? annotationsFileFor(container, options, facts) : undefined;

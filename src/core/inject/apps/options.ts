@@ -4,7 +4,7 @@ import type { PodFacts } from "../facts/facts.ts";
 import { restartOptions } from "../facts/restart.ts";
 import type { Container } from "../pod.ts";
 
-/** The options of a container that somebody says, by flag. */
+/** Options of a container from its pod's annotations and from the policy, by flag. */
 export interface Given {
   /** Those of the pod's annotations. */
   readonly annotated: ReadonlyMap<string, string>;

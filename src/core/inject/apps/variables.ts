@@ -1,5 +1,6 @@
 import { hookOptionNames, pickOptions } from "../../cli/options.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
+import { hasVariable } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 import type { AnnotationsFile } from "./annotations-file.ts";
 import type { DrainPlan } from "./drain.ts";
@@ -32,9 +33,8 @@ export function addedVariables(
   { container, start }: AppContainer,
   { options, given, drain, annotationsFile }: Decided,
 ): readonly Variable[] {
-  const own = new Set((container.env ?? []).map(({ name }) => name));
-  const isSet = (flag: string) =>
-    given.annotated.has(flag) ? own.has(variableOf(flag)) : variablesOf(flag).some((name) => own.has(name));
+  const has = (name: string) => hasVariable(container, name);
+  const isSet = (flag: string) => (given.annotated.has(flag) ? has(variableOf(flag)) : variablesOf(flag).some(has));
   const isRead = (flag: string) => start.kind !== "unknown" || hookFlags.has(flag);
   const isTold = (flag: string) => isRead(flag) && !(flag === "drain" && drain.kind === "hook") && !isSet(flag);
   const added = [...options].filter(([flag]) => isTold(flag));

@@ -5,6 +5,7 @@ import { mayQuit } from "../apps/quits.ts";
 import type { Edit } from "../edits/edit.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
+import { hasVariable } from "../facts/sidecars.ts";
 import { appsMounts } from "../own-parts.ts";
 import type { Volume } from "../pod.ts";
 import type { Concern, Note } from "./concern.ts";
@@ -31,8 +32,8 @@ export const lastOf: Concern = (facts, apps) => {
 
 /** Returns a warning for a pod that ends only with several containers, if one of these is an app by default alone. */
 function severalApps({ containers, requested, restartsAlways }: PodFacts): readonly Note[] {
-  const isByDefault = containers.some(({ roleBy }) => roleBy === "default");
-  const apps = containers.filter((one) => one.roleBy === "default" || requested.apps.has(one.name));
+  const isByDefault = containers.some(({ isDefault }) => isDefault);
+  const apps = containers.filter((one) => one.isDefault || requested.apps.has(one.name));
   if (restartsAlways || !isByDefault || apps.length < 2) return [];
   const names = apps.map(({ name }) => name).join(",");
   const message = `the pod ends only when all of its apps have ended (${names}); if one is a sidecar, name it: ebb.dev/sidecars; if not, name all: ebb.dev/apps`;
@@ -41,7 +42,7 @@ function severalApps({ containers, requested, restartsAlways }: PodFacts): reado
 
 function join({ name, container }: App, names: readonly string[], volume: string): readonly Edit[] {
   const value = [name, ...names.filter((other) => other !== name)].join(",");
-  const isSet = (container.env ?? []).some((one) => one.name === VARIABLE);
+  const isSet = hasVariable(container, VARIABLE);
   const mounts = appsMounts(volume, name).map((mount) => ({ kind: "mount", container: name, mount }) as const);
   return [...(isSet ? [] : [{ kind: "variable", container: name, name: VARIABLE, value } as const]), ...mounts];
 }

@@ -7,11 +7,11 @@ import { readNativeValue } from "../facts/native-value.ts";
 import type { Concern, Note } from "./concern.ts";
 
 /** Sidecars that the pod names, or that ebb knows if the pod wants that, become native. */
-export const native: Concern = ({ moves: { moved, kept }, pod }) => ({
+export const native: Concern = ({ moves: { moved, kept }, isOnNode }) => ({
   edits: moved.size === 0 ? [] : [{ kind: "native", moved: [...moved].map(({ name, at }) => ({ name, at })) }],
   warnings: [
     ...[...kept].map(([name, why]) => ({ container: name, field: "", message: `"${name}" stays ordinary: ${why}` })),
-    ...[...moved].flatMap((one) => warnOfPorts(one, pod.spec.hostNetwork === true)),
+    ...[...moved].flatMap((one) => warnOfPorts(one, isOnNode)),
   ],
 });
 

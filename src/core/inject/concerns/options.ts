@@ -3,6 +3,7 @@ import { type App, isUntouched } from "../apps/app.ts";
 import { hasOwnProxy } from "../apps/sidecar-options.ts";
 import type { Edit } from "../edits/edit.ts";
 import type { PodFacts } from "../facts/facts.ts";
+import { hasVariable } from "../facts/sidecars.ts";
 import { variableOf } from "../pod-annotations.ts";
 import type { Concern, Note } from "./concern.ts";
 import { volumeEdit } from "./install.ts";
@@ -30,8 +31,8 @@ function editsOf({ name: container, variables, annotationsFile }: App): readonly
 
 /** Returns a warning for each annotation over which the container's own variable wins. */
 function warnOfOwn({ name, container, options, given }: App): readonly Note[] {
-  const own = new Set((container.env ?? []).map((one) => one.name));
-  const flags = [...options.keys()].filter((flag) => given.annotated.has(flag) && own.has(variableOf(flag)));
+  const isOwn = (flag: string) => given.annotated.has(flag) && hasVariable(container, variableOf(flag));
+  const flags = [...options.keys()].filter(isOwn);
   return flags.map((flag) => {
     const message = `it sets ${variableOf(flag)} itself, which wins over the annotation ebb.dev/${flag}`;
     return { container: name, field: "env", message };

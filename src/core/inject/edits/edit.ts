@@ -134,8 +134,8 @@ const ways: { readonly [K in Kind]: Way<K> } = {
     },
   },
   annotation: {
-    make({ pod }, edit) {
-      annotate(pod, edit);
+    make({ pod }, { name, value }) {
+      pod.metadata = annotated(pod, name, value);
     },
     record({ status }, { name }) {
       status.annotations = [...(status.annotations ?? []), name];
@@ -143,7 +143,7 @@ const ways: { readonly [K in Kind]: Way<K> } = {
   },
   "native-annotation": {
     make({ pod }, { value }) {
-      annotate(pod, { name: NATIVE, value });
+      pod.metadata = annotated(pod, NATIVE, value);
     },
     record({ status, before }, { value }) {
       status.native = value;
@@ -155,7 +155,7 @@ const ways: { readonly [K in Kind]: Way<K> } = {
 
 const kinds = Object.keys(ways) as Kind[];
 
-/** Calls a function for each edit, kind after kind, so that fields stand in the same order whoever planned them. */
+/** Calls a function for each edit, sorted by kind: the order of concerns does not change the order of fields. */
 function eachOf(edits: readonly Edit[], call: <K extends Kind>(way: Way<K>, edit: Of<K>) => void): void {
   for (const kind of kinds)
     for (const edit of edits) if (edit.kind === kind) call(ways[kind] as Way<Kind>, edit as Of<Kind>);
@@ -226,8 +226,13 @@ function containerIn(containers: Containers, name: string): Container {
   return found;
 }
 
-function annotate(pod: Pod, { name, value }: { readonly name: string; readonly value: string }): void {
-  pod.metadata = { ...pod.metadata, annotations: { ...pod.metadata?.annotations, [name]: value } };
+/** Returns a pod with an annotation. */
+export function withAnnotation(pod: Pod, name: string, value: string): Pod {
+  return { ...pod, metadata: annotated(pod, name, value) };
+}
+
+function annotated({ metadata }: Pod, name: string, value: string): Pod["metadata"] {
+  return { ...metadata, annotations: { ...metadata?.annotations, [name]: value } };
 }
 
 function commandStatus(before: readonly string[]): Pick<ContainerStatus, "command" | "tool"> {

@@ -19,10 +19,10 @@ export interface SeenContainer {
   readonly pathAsked: string | undefined;
 }
 
-/** What a container is, and whether that follows from a rule, from its image, or from nothing at all. */
+/** What a container is, and whether it is so only because nothing tells otherwise. */
 export interface DecidedRole {
   readonly role: Role;
-  readonly roleBy: "rule" | "sidecar image" | "default";
+  readonly isDefault: boolean;
 }
 
 /** What is known of an ordinary container of a pod. */

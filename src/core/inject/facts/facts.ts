@@ -17,6 +17,7 @@ import type { ContainerFacts, DecidedRole, SeenContainer } from "./container-fac
 import { pathAsked } from "./existing-hooks.ts";
 import { type Moves, movesOf } from "./natives.ts";
 import { architecturesOf } from "./other-system.ts";
+import { restartsAlways } from "./restart.ts";
 import { rolesOf } from "./role.ts";
 import { type PodSidecar, sidecarsOf } from "./sidecars.ts";
 import { startOf } from "./start.ts";
@@ -88,7 +89,7 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
     sidecars: sidecarsOf(pod, containers, moves.moved, requested.apps),
     appPorts: appPortsOf(containers, requested.sidecars),
     isOnNode: spec.hostNetwork === true,
-    restartsAlways: (spec.restartPolicy ?? "Always") === "Always",
+    restartsAlways: restartsAlways(pod),
     grace: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE,
     volumes: {
       ebb: freeName(VOLUME, taken),

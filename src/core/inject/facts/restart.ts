@@ -34,6 +34,11 @@ function codesOf(rules: readonly ReturnType<typeof objectOf>[]): string | undefi
   return left.length === 0 ? undefined : `!${left.join(",")}`;
 }
 
+/** Reports whether a pod's containers are restarted whenever they end, as servers are: its restartPolicy is Always. */
+export function restartsAlways({ spec }: Pod): boolean {
+  return (spec.restartPolicy ?? "Always") === "Always";
+}
+
 /** Reports whether a container ends for good, at some end at least: the kubelet does not always restart it. */
 export function mayEnd({ restartPolicy }: Container, { spec }: Pod): boolean {
   return (restartPolicy ?? spec.restartPolicy ?? "Always") !== "Always";

@@ -3,6 +3,7 @@ import { roleIn } from "../orchestrators/registry.ts";
 import type { Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { DecidedRole, SeenContainer } from "./container-facts.ts";
+import { restartsAlways } from "./restart.ts";
 
 /** What decides the roles of a pod's containers. */
 export interface RoleRules {
@@ -21,12 +22,11 @@ export interface RoleRules {
 export function rolesOf(seen: readonly SeenContainer[], rules: RoleRules): readonly DecidedRole[] {
   const ruled = seen.map((one) => ruledRole(one, rules));
   const isByImage = seen.map(({ hasSidecarImage }, at) => ruled[at] === undefined && hasSidecarImage);
-  const ends = (rules.pod.spec.restartPolicy ?? "Always") !== "Always";
   const hasApp = ruled.some((role, at) => role !== "sidecar" && isByImage[at] === false);
   return ruled.map((role, at) => {
-    if (role !== undefined) return { role, roleBy: "rule" };
-    if (ends && hasApp && isByImage[at] === true) return { role: "sidecar", roleBy: "sidecar image" };
-    return { role: "app", roleBy: "default" };
+    if (role !== undefined) return { role, isDefault: false };
+    const isSidecar = !restartsAlways(rules.pod) && hasApp && isByImage[at] === true;
+    return isSidecar ? { role: "sidecar", isDefault: false } : { role: "app", isDefault: true };
   });
 }
 

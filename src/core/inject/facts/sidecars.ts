@@ -34,6 +34,11 @@ export function sidecarsOf(
   ].flatMap(({ sidecar, at }) => (sidecar === undefined ? [] : [{ ...sidecar, at }]));
 }
 
+/** Reports whether the manifest sets a container's variable, whatever its value. */
+export function hasVariable({ env }: Pick<Container, "env">, name: string): boolean {
+  return (env ?? []).some((one) => one.name === name);
+}
+
 /** Returns a container's variables. One whose value is elsewhere (valueFrom), or too long to be looked into, is empty. */
 export function variablesIn({ env }: Pick<Container, "env">): Readonly<Record<string, string>> {
   const textOf = (value: string | null | undefined) => (value == null || value.length > LONGEST_READ ? "" : value);

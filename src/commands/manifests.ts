@@ -1,51 +1,60 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { type Call, readOperandCall } from "../core/cli/call.ts";
-import { policyOf } from "../core/cli/cluster/injection-policy.ts";
-import {
-  ofLookUpsAlone,
-  ofOwnCa,
-  ofReaperAlone,
-  ofWebhookAlone,
-  installationOptions as options,
-  passedOn,
-  toReaper,
-} from "../core/cli/cluster/installation-options.ts";
+import { isDnsLabel } from "../core/base/dns-name.ts";
+import { type Call, readFlagCall, readOperandCall } from "../core/cli/call.ts";
+import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
+import { expectImage, policyOf } from "../core/cli/cluster/injection-policy.ts";
+import { reaperOptions } from "../core/cli/cluster/reaper-options.ts";
+import { webhookOptions } from "../core/cli/cluster/webhook-options.ts";
+import { changed, type Options, optional } from "../core/cli/option.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { nearest } from "../core/cli/suggestion.ts";
+import { syntax } from "../core/cli/syntax.ts";
+import { usableMethods } from "../core/reap/policy.ts";
 import { allOf, EXIT, Failure } from "../core/run/exit.ts";
-import type { Component, Installation } from "../kube/manifests/installation.ts";
+import type { Component } from "../kube/manifests/manifests.ts";
 import { writeContent } from "../system/output/content.ts";
 import { writeError } from "../system/output/output.ts";
 
 const components: readonly Component[] = ["webhook", "reaper"];
 
+// no variables: the same call always prints the same
+const options = {
+  image: changed(injectionOptions.image, {
+    group: "installation",
+    help: "the image of ebb's own pods, which also goes into the pods that get ebb; it has ebb as /ebb",
+    variables: [],
+  }),
+  namespace: optional({
+    flag: "namespace",
+    group: "installation",
+    value: "NAME",
+    initially: "ebb-webhook and ebb-reaper, which are created",
+    syntax: syntax((name) => (isDnsLabel(name) ? name : undefined), "a namespace's name"),
+    secret: false,
+    isFlagOnly: true,
+    help: "-n: install into this existing namespace; removing ebb does not delete it",
+  }),
+};
+
 /** `ebb manifests` prints, as YAML, the objects that install ebb in a cluster. */
 export const command: Command = {
-  summary: "print what installs the webhook or the reaper, as YAML",
-  usage: "manifests [flags] [webhook] [reaper]",
+  summary: "print what installs the webhook and the reaper, as YAML",
+  usage: "manifests [webhook|reaper] --image IMAGE [-n NAMESPACE] [-- FLAG...]",
   about:
-    "Prints the YAML that installs the webhook or the reaper: namespace, account and permissions, Deployment or CronJob, Service, registration. It asks no cluster, and the same call prints the same text: keep it in a repository. kubectl delete with that text removes the component, and nothing of the other one. A namespace given by --namespace stays. Options of injection go to the webhook, options of reaping to the reaper.",
+    "Prints the YAML that installs webhook and reaper, or the one that is named. Flags of the program may follow after --, for one of them. What needs other objects or rights is a value of the Helm chart. It asks no cluster, and the same call prints the same text: keep it in a repository.",
   page: "webhook",
   examples: [
     {
-      call: "ebb manifests --image registry.example.com/ebb:0.1.0",
+      call: "ebb manifests webhook --image registry.example.com/ebb:0.1.0",
       why: "To install, pipe it into kubectl apply --server-side -f -; to remove, into kubectl delete --ignore-not-found -f -.",
     },
     {
-      call: "ebb manifests --image registry.example.com/ebb:0.1.0 --namespace-selector mesh=on --set drain=40s",
-      why: "Only for pods of namespaces with the label mesh=on; 40 s to drain, unless a pod says otherwise.",
+      call: "ebb manifests webhook --image registry.example.com/ebb:0.1.0 -- --set drain=40s --registries docker.io",
+      why: "40 s to drain, unless a pod says otherwise; pods without a command are started by ebb, too.",
     },
     {
-      call: "ebb manifests --image registry.example.com/ebb:0.1.0 --cert-manager --failure-policy Fail webhook",
-      why: "Certificates by cert-manager. No pod that opted in starts without ebb.",
-    },
-    {
-      call: "ebb manifests --image registry.example.com/ebb:0.1.0 --registries docker.io,registry.example.com --pull-secrets",
-      why: "Pods without a command are started by ebb, too: these registries are asked what the images start.",
-    },
-    {
-      call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 --reap-namespace shop,bank --methods port-forward",
-      why: "A reaper for two namespaces, with rights only there, and none to exec or to change a pod.",
+      call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 -n mesh -- --all-jobs",
+      why: "A reaper in the namespace mesh, for the pods of all Jobs.",
     },
   ],
   exits: [["0", "the manifests were printed"], badCall],
@@ -57,15 +66,21 @@ export const command: Command = {
 
 async function main({ args }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args: expandShortFlags(args, kubectlShort), env: {} });
-  const asked = [...call.operands, ...call.command].map(componentNamed);
-  // the reaper has more rights than the webhook, so it is printed only if it was asked for
-  const chosen = asked.length === 0 ? (["webhook"] as const) : components.filter((name) => asked.includes(name));
-  expectOwnFlags(call, chosen);
-  const installation = await installationOf(call);
-  const strange = otherRelease(installation);
+  const { values, operands, command: flags } = call;
+  const named = operands.map(componentNamed);
+  const chosen = components.filter((name) => named.length === 0 || named.includes(name));
+  const image = expectImage(values.image);
+  if (flags.length > 0 && chosen.length > 1)
+    throw new Failure(EXIT.usage, "manifests: flags after -- are for one component: name webhook or reaper");
+  const readsPullSecrets = flags.length > 0 && chosen.some((name) => checkFlags(name, image, flags));
+  const { version } = await import("../../package.json");
+  const strange = otherRelease(image, version);
   if (strange !== undefined) writeError(`ebb: ${strange}\n`);
-  const { printManifests } = await import("../kube/manifests/manifests.ts");
-  await writeContent(printManifests(installation, chosen, args));
+  const { manifestOf } = await import("../kube/manifests/manifests.ts");
+  const title = `# Printed by ebb ${version}: ${["ebb", "manifests", ...args].map(quoted).join(" ")}`;
+  const filling = { image, namespace: values.namespace, args: flags, readsPullSecrets };
+  const texts = chosen.map((name) => manifestOf(name, filling));
+  await writeContent([`${title.replaceAll("\n", "\n# ")}\n#\n`, ...texts].join(""));
   return EXIT.ok;
 }
 
@@ -77,64 +92,74 @@ function componentNamed(name: string): Component {
   throw new Failure(EXIT.usage, `manifests: expected ${components.join(", ")} or nothing, got "${name}"${hint}`);
 }
 
-const alone: Readonly<Record<Component, Partial<typeof options>>> = { webhook: ofWebhookAlone, reaper: ofReaperAlone };
+/**
+ * What of a program is no flag here, because it needs other objects or rights than the file has: for each option the
+ * value of the chart that gives both.
+ */
+const inChart: Readonly<Record<Component, Readonly<Record<string, string>>>> = {
+  webhook: {
+    all: "webhook.all",
+    certDir: "webhook.certManager",
+    registryConfig: "webhook.registrySecret",
+    registryCa: "webhook.registryCaConfigMap",
+    service: "fullnameOverride",
+    secret: "fullnameOverride",
+    webhookConfig: "fullnameOverride",
+  },
+  reaper: {
+    namespace: "reaper.reapNamespace",
+    methods: "reaper.methods",
+    dryRun: "reaper.dryRun",
+    once: "reaper.schedule",
+  },
+};
 
-/** Checks that each flag is for a component that is printed. @throws Failure(64) if a flag would change nothing */
-function expectOwnFlags(call: Call<typeof options>, chosen: readonly Component[]): void {
-  const idle = components.filter((name) => !chosen.includes(name));
-  const problems = idle.flatMap((name) =>
-    given(alone[name], call).map((flag) => `${flag} is for the ${name}: add the word ${name}, or leave it out`),
-  );
-  const { schedule } = call.values;
-  if (chosen.includes("webhook") && !asksRegistries(call)) {
-    const needless = given(ofLookUpsAlone, call).map(
-      (flag) => `${flag}: no registry is asked; name some by --registries`,
-    );
-    problems.push(...needless);
+/** What must fit to other fields of the pod: volumes, ports, the grace period. No value of the chart changes it, either. */
+const inFile: readonly string[] = ["clientCa", "listen", "healthListen", "minDrain", "drain", "kubeconfig", "context"];
+
+/**
+ * Checks the flags of a program as the program does. Returns whether it may read the Secrets that pods name.
+ * @throws Failure(64) for those that it would not take, or that need more than an argument
+ */
+function checkFlags(component: Component, image: string, flags: readonly string[]): boolean {
+  const given = { args: [`--image=${image}`, ...flags], env: {} };
+  const { usage } = command;
+  if (component === "webhook") {
+    const call = readFlagCall(webhookOptions, given, usage);
+    policyOf(call.values);
+    expectArgumentsAlone(component, image, call);
+    return call.values.pullSecrets;
   }
-  if (schedule !== undefined && chosen.length === 1) {
-    const { replicas, podMonitor } = options;
-    for (const flag of given({ replicas, podMonitor }, call).map((word) => word.replace(/=.*/, ""))) {
-      problems.push(`${flag}: with --schedule there are none; leave one of them out`);
-    }
-  }
+  const args = expandShortFlags(given.args, kubectlShort);
+  const call = readFlagCall(reaperOptions, { ...given, args }, usage);
+  usableMethods(call.values, call.origins.methods !== "default");
+  expectArgumentsAlone(component, image, call);
+  return false;
+}
+
+type ProgramCall = Pick<Call<typeof webhookOptions> | Call<typeof reaperOptions>, "values" | "origins">;
+
+function expectArgumentsAlone(component: Component, image: string, { values, origins }: ProgramCall): void {
+  const all: Options = component === "webhook" ? webhookOptions : reaperOptions;
+  const problems = Object.entries(all).flatMap(([key, { flag }]): readonly string[] => {
+    if ((origins as Readonly<Record<string, string>>)[key] === "default") return [];
+    const value = inChart[component][key];
+    if (value !== undefined) return [`--${flag}: needs other objects or rights: set ${value} in the Helm chart`];
+    if (inFile.includes(key)) return [`--${flag}: needs other fields in the Deployment: edit what is printed`];
+    if (component === "webhook" && key === "namespace") return [`--${flag}: give it before --`];
+    return key === "image" && values.image !== image ? [`--${flag}: give it before --`] : [];
+  });
   if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
 }
 
-function asksRegistries({ values: { registries, registryMirror } }: Call<typeof options>): boolean {
-  return registries.length > 0 || registryMirror.length > 0; // a mirror is allowed by its name
-}
-
 /** Returns a warning if the image's tag is another version than this ebb, whose flags and permissions may differ. */
-function otherRelease({ image, version }: Installation): string | undefined {
+function otherRelease(image: string, version: string): string | undefined {
   const [, tag] = /:v?(\d+\.\d+\.\d+)$/.exec(image) ?? [];
   if (tag === undefined || tag === version) return undefined;
   return `manifests: warning: the image is ${tag}, and this is ebb ${version}: print the manifests with ebb ${tag}`;
 }
 
-/** Collects what is to be installed. @throws Failure(64) for options with which the webhook would not start */
-async function installationOf(call: Call<typeof options>): Promise<Installation> {
-  const { image } = policyOf(call.values);
-  const { version } = await import("../../package.json");
-  const flags = { passedOn: given(passedOn, call), ofOwnCa: given(ofOwnCa, call), toReaper: given(toReaper, call) };
-  const { reapNamespace, ...values } = call.values;
-  const asks = asksRegistries(call);
-  return {
-    ...values,
-    image,
-    version,
-    ...flags,
-    asksRegistries: asks,
-    reapNamespaces: [...new Set(reapNamespace.flat())],
-  };
-}
-
-/** Lists those of the flags that were given, as words of a command line. */
-function given(flags: Partial<typeof options>, { values, texts, origins }: Call<typeof options>): readonly string[] {
-  return Object.entries(flags).flatMap(([key, { flag, value }]) => {
-    const name = key as keyof typeof options;
-    if (origins[name] === "default") return [];
-    if (value === undefined) return values[name] === true ? [`--${flag}`] : [];
-    return texts[name].map((text) => `--${flag}=${text}`);
-  });
+/** Quotes a word for a shell, if it needs that. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,73 +1,36 @@
-import { Document, isMap, isScalar, visit, type YAMLSeq } from "yaml";
-import { type Component, type Installation, type Manifest, metadataOf } from "./installation.ts";
-import { reaperManifests } from "./reaper.ts";
-import { webhookManifests } from "./webhook.ts";
+import { stringify } from "yaml";
+import pullSecrets from "./pull-secrets.yaml" with { type: "text" };
+import reaper from "./reaper.yaml" with { type: "text" };
+import webhook from "./webhook.yaml" with { type: "text" };
 
-const components: Readonly<Record<Component, (installation: Installation) => readonly Manifest[]>> = {
-  webhook: webhookManifests,
-  reaper: reaperManifests,
-};
+/** What can be installed. Each is a file that a person can read: webhook.yaml, reaper.yaml. */
+export type Component = "webhook" | "reaper";
 
-/**
- * Formats the manifests of these components as a YAML stream, in the order to apply them. `call`: the arguments of `ebb
- * manifests`, for the comment at the top.
- */
-export function printManifests(
-  installation: Installation,
-  names: readonly Component[],
-  call: readonly string[],
-): string {
-  const title = `ebb ${installation.version}, made by: ${["ebb", "manifests", ...call].map(quoted).join(" ")}`;
-  const all = names.flatMap((name) => [...ownNamespace(installation, name), ...components[name](installation)]);
-  return `${comment(title)}${all.map(print).join("")}`;
+const files: Readonly<Record<Component, string>> = { webhook, reaper };
+
+/** What is filled into a file. */
+export interface Filling {
+  readonly image: string;
+  /** A namespace that exists already, and stays; undefined for one of the component's own, which goes with it. */
+  readonly namespace: string | undefined;
+  /** More arguments of the program. */
+  readonly args: readonly string[];
+  /** Whether the program may read the Secrets that pods name to pull their images. */
+  readonly readsPullSecrets: boolean;
 }
 
-/**
- * Returns a Namespace for this component alone, unless the installation names one: `kubectl delete` removes the
- * Namespace with all that is in it.
- */
-function ownNamespace(installation: Installation, component: Component): readonly Manifest[] {
-  if (installation.namespace !== undefined) return [];
-  const { name, labels } = metadataOf(installation, component);
-  const restricted = {
-    "pod-security.kubernetes.io/enforce": "restricted",
-    "pod-security.kubernetes.io/warn": "restricted",
-  };
-  return [
-    { object: { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: { ...labels, ...restricted } } } },
-  ];
+/** Returns the YAML that installs a component, in the order to apply it. */
+export function manifestOf(component: Component, { image, namespace, args, readsPullSecrets }: Filling): string {
+  const documents = `${files[component]}${readsPullSecrets ? pullSecrets : ""}`.split(/^---\n/m);
+  const wanted = namespace === undefined ? documents : documents.filter((text) => !/^kind: Namespace$/m.test(text));
+  const filled: Readonly<Record<string, string>> = { IMAGE: image, NAMESPACE: scalar(namespace ?? `ebb-${component}`) };
+  return wanted.join("---\n").replaceAll(/^( *- )--image=IMAGE$|IMAGE|NAMESPACE/gm, (found, dash?: string) => {
+    if (dash === undefined) return filled[found] as string;
+    return [`--image=${image}`, ...args.map(scalar)].map((arg) => `${dash}${arg}`).join("\n");
+  });
 }
 
-/** Quotes a word for a shell, if it needs that. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-/** Formats one document in YAML 1.1, as Kubernetes reads it: there `on` and `1:30` need quotes to be strings. */
-function print({ object, about, notes = {} }: Manifest): string {
-  const document = new Document(object, { version: "1.1", aliasDuplicateObjects: false });
-  for (const [path, text] of Object.entries(notes)) note(document, path.split("."), text);
-  visit(document, { Seq: (_, list) => writeInLine(list) });
-  return `---\n${about === undefined ? "" : comment(about)}${document.toString({ lineWidth: 0, flowCollectionPadding: false })}`;
-}
-
-/** Sets a short list to be written on one line: `verbs: [get, list]`. */
-function writeInLine(list: YAMLSeq): void {
-  list.flow = list.items.every(isScalar) && list.items.join(", ").length < 60;
-}
-
-function comment(text: string): string {
-  return `${text.replaceAll(/^/gm, "# ")}\n`;
-}
-
-/**
- * Adds a comment before a field.
- * @throws Error if the object has no such field
- */
-function note(document: Document, path: readonly string[], text: string): void {
-  const parent = document.getIn(path.slice(0, -1), true);
-  const isNamed = (key: unknown) => isScalar(key) && key.value === path.at(-1);
-  const key = isMap(parent) ? parent.items.find((pair) => isNamed(pair.key))?.key : undefined;
-  if (!isScalar(key)) throw new Error(`no field ${path.join(".")}`);
-  key.commentBefore = ` ${text}`;
+/** Quotes a text if YAML 1.1, as Kubernetes reads it, would take it for anything else: `on`, `1:30`, `a: b`. */
+function scalar(text: string): string {
+  return stringify(text, { version: "1.1", lineWidth: 0, blockQuote: false }).trimEnd();
 }

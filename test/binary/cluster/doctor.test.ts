@@ -108,13 +108,16 @@ test("an installation that does not start is named with the kubelet's reason, an
   });
 });
 
-/** Serves what `ebb manifests` prints, as if it were installed and ready; its CronJobs as `cronJob` has them. */
-async function install(cluster: Cluster, words: readonly string[], cronJob: object = {}): Promise<void> {
-  const { stdout } = await ebb(["manifests", ...words, "--image", policy.image]);
-  const objects = (Bun.YAML.parse(stdout) as Json[]).filter((each) => each !== null);
+/** Serves what `ebb manifests` prints, with a change of it, as if it were installed and ready. */
+async function install(
+  cluster: Cluster,
+  component: "webhook" | "reaper",
+  change: (object: Json) => Json | undefined,
+): Promise<void> {
+  const { stdout } = await ebb(["manifests", component, "--image", policy.image]);
+  const objects = (Bun.YAML.parse(stdout) as Json[]).flatMap((each) => (each === null ? [] : (change(each) ?? each)));
   const ofKind = (kind: string) => objects.filter((each) => `/${each.kind.toLowerCase()}s` === kind);
   for (const each of ofKind("/deployments")) each.status = { readyReplicas: each.spec.replicas };
-  for (const each of ofKind("/cronjobs")) Object.assign(each.spec, cronJob);
   for (const each of ofKind("/mutatingwebhookconfigurations")) {
     for (const { clientConfig } of each.webhooks) clientConfig.caBundle = "eA==";
   }
@@ -124,6 +127,39 @@ async function install(cluster: Cluster, words: readonly string[], cronJob: obje
     if (one !== undefined) return Response.json(ofKind(one)[0]);
     const items = many === undefined || many === "/namespaces" ? [] : ofKind(many);
     return items.length > 0 ? Response.json({ metadata: {}, items }) : answer?.(request, url);
+  };
+}
+
+/** The webhook as the chart installs it with `webhook.all`. */
+function withAll({ kind, spec, webhooks }: Json): undefined {
+  if (kind === "Deployment") spec.template.spec.containers[0].args.push("--all");
+  if (kind !== "MutatingWebhookConfiguration") return;
+  const [, ofNamespaces] = webhooks.splice(0, 2);
+  ofNamespaces.namespaceSelector.matchExpressions[1] = { key: "ebb.dev/inject", operator: "NotIn", values: ["false"] };
+  webhooks.push(ofNamespaces);
+}
+
+/** The webhook as the chart installs it with these `selector` and `webhook.namespaceSelector`. */
+function withSelectors(values: readonly string[], team: string) {
+  return ({ webhooks = [] }: Json): undefined => {
+    for (const webhook of webhooks) {
+      webhook.objectSelector = { matchExpressions: [{ key: "app", operator: "In", values }] };
+      webhook.namespaceSelector.matchExpressions.push({ key: "team", operator: "In", values: [team] });
+    }
+  };
+}
+
+/** The reaper as the chart installs it with `reaper.schedule`. */
+function asCronJob(suspend: boolean) {
+  return ({ kind, metadata, spec }: Json): Json | undefined => {
+    if (kind !== "Deployment") return undefined;
+    const jobTemplate = { spec: { template: spec.template } };
+    return {
+      apiVersion: "batch/v1",
+      kind: "CronJob",
+      metadata,
+      spec: { schedule: "*/5 * * * *", suspend, jobTemplate },
+    };
   };
 }
 
@@ -141,7 +177,7 @@ function populate(cluster: Cluster, namespace: string, labels: object, ...names:
 test("pods that the registration's selectors leave out are no findings, unless they ask by annotation", async () => {
   const outside = 'it asks for ebb (its annotation ebb.dev/inject: "true") and has none: no selector of the webhook';
   await using all = startWhole();
-  await install(all, ["webhook", "--all"]);
+  await install(all, "webhook", withAll);
   populate(all, "kube-system", {}, "coredns", "asks");
   populate(all, "ebb-webhook", {}, "other");
   populate(all, "shop", {}, "web");
@@ -152,7 +188,7 @@ test("pods that the registration's selectors leave out are no findings, unless t
   ]);
 
   await using some = startWhole();
-  await install(some, ["webhook", "--selector", "app in (web,asks)", "--namespace-selector", "team=a"]);
+  await install(some, "webhook", withSelectors(["web", "asks"], "a"));
   populate(some, "shop", { team: "a", "ebb.dev/inject": "true" }, "web", "other");
   populate(some, "bank", { team: "b" }, "web", "asks");
   populate(some, "mail", { team: "a" }, "web", "asks");
@@ -166,7 +202,7 @@ test("pods that the registration's selectors leave out are no findings, unless t
 
 test("a namespace whose label asks, and that no namespaceSelector covers, is named", async () => {
   await using cluster = startWhole();
-  await install(cluster, ["webhook", "--selector", "app=web", "--namespace-selector", "team=a"]);
+  await install(cluster, "webhook", withSelectors(["web"], "a"));
   populate(cluster, "bank", { team: "b", "ebb.dev/inject": "true" }, "web");
   populate(cluster, "shop", { team: "a", "ebb.dev/inject": "true" }, "other");
   expect((await findings(cluster)).lines).toEqual([
@@ -178,9 +214,8 @@ test("a namespace whose label asks, and that no namespaceSelector covers, is nam
 });
 
 test("a reaper that is a CronJob is known, and named if it is suspended", async () => {
-  const reaper = ["reaper", "--schedule", "*/5 * * * *"];
   await using cluster = startWhole();
-  await install(cluster, reaper);
+  await install(cluster, "reaper", asCronJob(false));
   populate(cluster, "shop", { "ebb.dev/reap": "true" });
   const [flag = "", path = ""] = cluster.flags;
   const told = async () => (await ebb(["doctor", flag, path])).stdout.trimEnd().split("\n");
@@ -190,7 +225,7 @@ test("a reaper that is a CronJob is known, and named if it is suspended", async 
   ];
   expect(await told()).toEqual([...installed, "0 pods, 0 with ebb: 0 findings"]);
 
-  await install(cluster, reaper, { suspend: true });
+  await install(cluster, "reaper", asCronJob(true));
   const resume = `kubectl -n ebb-reaper patch cronjob/ebb-reaper -p '{"spec":{"suspend":false}}'`;
   expect(await told()).toEqual([
     ...installed,

@@ -1,223 +1,283 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import { readOperandCall } from "../../../src/core/cli/call.ts";
+import { readFlagCall } from "../../../src/core/cli/call.ts";
+import { reaperOptions } from "../../../src/core/cli/cluster/reaper-options.ts";
 import { webhookOptions } from "../../../src/core/cli/cluster/webhook-options.ts";
 import { ebb } from "../../harness.ts";
-import {
-  type Any,
-  containerOf,
-  find,
-  first,
-  hookOf,
-  image,
-  objects,
-  objectsOf,
-  podOf,
-  printed,
-} from "./printed-manifests.ts";
+import { type Any, containerOf, find, image, objects, objectsOf, podOf, printed } from "./printed-manifests.ts";
 
-const withOwnCa = ["Secret", "Lease", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
-
-const running = ["Service", "PodDisruptionBudget", "Deployment"];
+const rights = ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];
+const kindsOf = {
+  webhook: [
+    ...["MutatingWebhookConfiguration", "Namespace", "ServiceAccount", ...rights, "Secret"],
+    ...["Service", "PodDisruptionBudget", "Deployment"],
+  ],
+  reaper: ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Deployment"],
+};
 
 describe("ebb manifests prints", () => {
-  test.each<[string, string[], string[]]>([
-    ["what a webhook with a CA of its own needs", [], ["Namespace", ...first, ...withOwnCa, ...running]],
-    ["the same where the webhook is named", ["webhook"], ["Namespace", ...first, ...withOwnCa, ...running]],
-    [
-      "no rights with cert-manager, but certificates",
-      ["--cert-manager"],
-      ["Namespace", ...first, "Issuer", "Certificate", "Issuer", "Certificate", ...running],
-    ],
-    [
-      "no Namespace where one is named, which exists and stays",
-      ["--namespace", "mesh"],
-      [...first, ...withOwnCa, ...running],
-    ],
-    [
-      "the right to read Secrets where that is asked for",
-      ["--registries", "quay.io", "--pull-secrets", "--cert-manager"],
-      [
-        "Namespace",
-        ...first,
-        ...["Issuer", "Certificate", "Issuer", "Certificate"],
-        ...["ClusterRole", "ClusterRoleBinding"],
-        ...running,
-      ],
-    ],
-    [
-      "a NetworkPolicy where that is asked for",
-      ["--network-policy"],
-      ["Namespace", ...first, ...withOwnCa, "NetworkPolicy", ...running],
-    ],
-    [
-      "a PodMonitor where that is asked for",
-      ["--pod-monitor"],
-      ["Namespace", ...first, ...withOwnCa, ...running, "PodMonitor"],
-    ],
-  ])("%s, the registration before what it needs, so that kubectl delete takes it first", async (_, flags, kinds) => {
-    expect((await objects(...flags)).map(({ kind }) => kind)).toEqual(kinds);
+  test("the webhook, its registration first, so that kubectl delete removes that first", async () => {
+    expect((await objects("webhook")).map(({ kind }) => kind)).toEqual(kindsOf.webhook);
   });
 
-  test("a few words in a line, more of them below one another", async () => {
-    const text = await printed();
-    expect(text).toContain("\n    verbs: [get, list, watch, update]\n");
-    expect(text).toContain(
-      "\n          args:\n            - --namespace=ebb-webhook\n            - --service=ebb-webhook\n",
+  test("the reaper", async () => {
+    expect((await objects("reaper")).map(({ kind }) => kind)).toEqual(kindsOf.reaper);
+  });
+
+  test.each([[[]], [["reaper", "webhook"]]])("both, which share no object, for the words %j", async (words) => {
+    const both = await objects(...words);
+    expect(both).toEqual([...(await objects("webhook")), ...(await objects("reaper"))]);
+    const names = both.map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  // `on` is true in YAML 1.1
+  test.each(["mesh", "on"])("no Namespace if one is named, which exists and stays: %s", async (namespace) => {
+    const all = await objects("--namespace", namespace);
+    expect(all).toEqual(await objects("-n", namespace));
+    expect(all.map(({ kind }) => kind)).toEqual(
+      [...kindsOf.webhook, ...kindsOf.reaper].filter((kind) => kind !== "Namespace"),
     );
+    const named = all.filter(({ metadata }) => metadata.namespace !== undefined);
+    expect(named).toHaveLength(9);
+    for (const { metadata } of named) expect(metadata.namespace).toBe(namespace);
+    expect(JSON.stringify(all)).not.toMatch(/"ebb-webhook"[^}]*"namespace":"ebb|NAMESPACE|IMAGE/);
+  });
+
+  test("the image for its own pods, and for the pods that get ebb", async () => {
+    for (const component of ["webhook", "reaper"]) {
+      const container = containerOf(await objects(component));
+      expect(container.image).toBe(image);
+      expect(container.args).toContain(`--image=${image}`);
+    }
   });
 
   test("the same each time, whatever the environment", async () => {
-    const env = { EBB_IMAGE: "other", EBB_ALL: "true", EBB_SET: "drain=1s", EBB_NAMESPACE: "other", EBB_NAME: "other" };
+    const env = { EBB_IMAGE: "other", EBB_ALL: "true", EBB_SET: "drain=1s", EBB_NAMESPACE: "other" };
     const { stdout } = await ebb(["manifests", "--image", image], { env });
     expect(stdout).toBe(await printed());
   });
 
-  test("the call that made it, at its top, as a shell takes it", async () => {
-    const entrypoint = `app=["/it's",\n"b"]`;
-    const text = await printed("--entrypoint", entrypoint);
-    const [call] = text.split("\n---\n");
-    expect(call).toBe(`# ebb 0.1.0, made by: ebb manifests --image ${image} --entrypoint 'app=["/it'\\''s",\n# "b"]'`);
-    expect(containerOf(objectsOf(text)).args).toContain(`--entrypoint=${entrypoint}`);
+  test("flags of the program as its arguments, and at the top the call as a shell takes it", async () => {
+    const flags = [
+      "--entrypoint",
+      `app=["/it's",\n"b"]`,
+      "--set",
+      "drain=40s",
+      "--log-level=debug",
+      "--volume",
+      "image",
+    ];
+    const text = await printed("webhook", "--", ...flags);
+    expect(containerOf(objectsOf(text)).args.slice(-8)).toEqual([`--image=${image}`, ...flags]);
+    const [call] = text.split("\n#\n");
+    expect(call).toBe(
+      `# Printed by ebb 0.1.0: ebb manifests --image ${image} webhook -- --entrypoint 'app=["/it'\\''s",\n# "b"]' --set drain=40s --log-level=debug --volume image`,
+    );
+  });
+
+  test("the right to read Secrets for --pull-secrets alone, and says which", async () => {
+    const without = await objects("webhook", "--", "--registries", "docker.io");
+    const text = await printed("webhook", "--", "--registries", "docker.io", "--pull-secrets");
+    const [role, binding] = objectsOf(text).slice(without.length);
+    expect(role.rules).toEqual([{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }]);
+    expect(binding.roleRef.name).toBe(role.metadata.name);
+    expect(text).toContain("# For --pull-secrets: the webhook may also read every Secret of the cluster");
+  });
+
+  test("a warning if the image is another release", async () => {
+    const { code, stderr } = await ebb(["manifests", "--image", "registry.example.com/ebb:0.2.0"]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        "ebb: manifests: warning: the image is 0.2.0, and this is ebb 0.1.0: print the manifests with ebb 0.2.0\n",
+    });
   });
 });
 
-const calls: readonly string[][] = [
-  [],
-  ["--cert-manager", "--network-policy"],
-  ["--registries", "quay.io", "--pull-secrets", "--registry-secret", "a", "--registry-ca-configmap", "b"],
-  ["--name", "second", "--namespace", "mesh", "--network-policy"],
-  ["--name", `a${"b".repeat(39)}`, "--namespace", "c".repeat(63), "--cert-manager"],
-  ["--all", "--replicas", "1", "--volume", "image", "--set", "drain=40s", "--entrypoint", 'app=["/a b"]'],
-  ["--selector", "a in (b,c)", "--namespace-selector", "yes=on", "--failure-policy", "Fail", "--pod-monitor"],
-];
+describe("ebb manifests refuses", () => {
+  const chart = (value: string) => `needs other objects or rights: set ${value} in the Helm chart`;
+  const edit = "needs other fields in the Deployment: edit what is printed";
+  test.each<[string[], string]>([
+    [[], "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0"],
+    [
+      ["--image", "r/ebb:1:0.1.0"],
+      '--image: expected an image such as registry.example.com/ebb:0.1.0, got "r/ebb:1:0.1.0"',
+    ],
+    [["--image", "a", "webhok"], 'expected webhook, reaper or nothing, got "webhok"; did you mean webhook?'],
+    [["--image", "a", "-n", "a.b"], '--namespace: expected a namespace\'s name, got "a.b"'],
+    [["--image", "a", "--", "--set", "drain=4s"], "flags after -- are for one component: name webhook or reaper"],
+    [["--image", "a", "webhook", "--set", "drain=4s"], "unknown flag --set"],
+    // as the programs do
+    [
+      ["--image", "a", "webhook", "--", "--set", "drian=4s"],
+      "--set drian: ebb run has no such option; did you mean drain",
+    ],
+    [["--image", "a", "webhook", "--", "--registries", "all"], "--registries: expected none, or registries such as"],
+    [["--image", "a", "reaper", "--", "--after", "x"], "--after: expected a duration"],
+    [["--image", "a", "reaper", "--", "--set", "drain=4s"], "unknown flag --set"],
+    [["--image", "a", "reaper", "--", "x"], "x: unexpected argument"],
+    // what needs more than an argument
+    [["--image", "a", "webhook", "--", "--all"], `--all: ${chart("webhook.all")}`],
+    [["--image", "a", "webhook", "--", "--cert-dir=/a"], `--cert-dir: ${chart("webhook.certManager")}`],
+    [
+      ["--image", "a", "webhook", "--", "--registry-config=/a"],
+      `--registry-config: ${chart("webhook.registrySecret")}`,
+    ],
+    [["--image", "a", "webhook", "--", "--registry-ca=/a"], `--registry-ca: ${chart("webhook.registryCaConfigMap")}`],
+    [["--image", "a", "webhook", "--", "--service=a"], `--service: ${chart("fullnameOverride")}`],
+    [["--image", "a", "webhook", "--", "--secret=a"], `--secret: ${chart("fullnameOverride")}`],
+    [["--image", "a", "webhook", "--", "--webhook-config=a"], `--webhook-config: ${chart("fullnameOverride")}`],
+    [["--image", "a", "webhook", "--", "--client-ca=/a"], `--client-ca: ${edit}`],
+    [["--image", "a", "webhook", "--", "--listen=:1"], `--listen: ${edit}`],
+    [["--image", "a", "webhook", "--", "--drain=60s"], `--drain: ${edit}`],
+    [["--image", "a", "webhook", "--", "--namespace=b"], "--namespace: give it before --"],
+    [["--image", "a", "webhook", "--", "--image=b"], "--image: give it before --"],
+    [["--image", "a", "reaper", "--", "-n", "shop"], `--namespace: ${chart("reaper.reapNamespace")}`],
+    [["--image", "a", "reaper", "--", "--methods=exec"], `--methods: ${chart("reaper.methods")}`],
+    [["--image", "a", "reaper", "--", "--dry-run"], `--dry-run: ${chart("reaper.dryRun")}`],
+    [["--image", "a", "reaper", "--", "--once"], `--once: ${chart("reaper.schedule")}`],
+    [["--image", "a", "reaper", "--", "--kubeconfig=/a"], `--kubeconfig: ${edit}`],
+  ])("%j", async (words, message) => {
+    const { code, stdout, stderr } = await ebb(["manifests", ...words]);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: "" });
+    expect(stderr).toContain(message);
+  });
 
-describe.each(calls.map((call) => [call.join(" "), call] as const))("in what `ebb manifests %s` prints", (_, call) => {
-  const made = objects(...call);
+  test("all that is wrong at once", async () => {
+    const { stderr } = await ebb([
+      "manifests",
+      "reaper",
+      "--image",
+      "a",
+      "--",
+      "--once",
+      "--methods=exec",
+      "--image=b",
+    ]);
+    expect(stderr.match(/^ebb: --(once|methods|image): /gm)).toHaveLength(3);
+  });
+});
 
-  test("each object has a name of its own, labels, and the namespace that there is", async () => {
-    const all = await made;
-    const names = all.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-    expect(new Set(names).size).toBe(names.length);
-    const namespace = find(all, "Deployment").metadata.namespace;
-    const inCluster = all.filter(({ metadata }) => metadata.namespace === undefined).map(({ kind }) => kind);
-    expect(inCluster.every((kind) => /^(Namespace|Cluster|Mutating)/.test(kind))).toBe(true);
-    for (const { kind, metadata } of all) {
-      expect([namespace, undefined]).toContain(metadata.namespace);
-      expect(metadata.name.length).toBeLessThanOrEqual(63);
-      expect(metadata.labels["app.kubernetes.io/name"]).toBe("ebb");
-      if (kind === "Namespace") expect(metadata.name).toBe(namespace);
+const options = { webhook: webhookOptions, reaper: reaperOptions };
+
+describe.each(["webhook", "reaper"] as const)("in the file of the %s", (component) => {
+  const made = objects(component);
+
+  test("each object has the labels by which ebb doctor finds it, and a namespace if it needs one", async () => {
+    for (const { kind, metadata } of await made) {
+      expect(metadata.labels).toMatchObject({
+        "app.kubernetes.io/name": "ebb",
+        "app.kubernetes.io/component": component,
+      });
+      expect(metadata.namespace === undefined).toBe(/^(Namespace|Cluster|Mutating)/.test(kind));
+      expect([undefined, `ebb-${component}`]).toContain(metadata.namespace);
     }
   });
 
-  test("every selector selects the pods, and no version is in it", async () => {
+  test("every selector selects the pods", async () => {
     const all = await made;
     const { template, selector } = find(all, "Deployment").spec;
-    const { labels } = template.metadata;
+    const others = all.filter(({ kind }) => ["Service", "PodDisruptionBudget"].includes(kind));
     const selectors = [
-      selector.matchLabels,
-      find(all, "Service").spec.selector,
-      find(all, "PodDisruptionBudget").spec.selector.matchLabels,
-      ...template.spec.topologySpreadConstraints.map((spread: Any) => spread.labelSelector.matchLabels),
-      ...all.filter(({ kind }) => kind === "NetworkPolicy").map(({ spec }) => spec.podSelector.matchLabels),
-      ...all.filter(({ kind }) => kind === "PodMonitor").map(({ spec }) => spec.selector.matchLabels),
+      ...others.map(({ spec }) => spec.selector.matchLabels ?? spec.selector),
+      ...(template.spec.topologySpreadConstraints ?? []).map((spread: Any) => spread.labelSelector.matchLabels),
     ];
-    for (const each of selectors) {
-      expect(each).toEqual(selector.matchLabels);
-      expect(labels).toMatchObject(each);
-    }
-    expect(Object.keys(selector.matchLabels).sort()).toEqual(
-      ["component", "instance", "name"].map((label) => `app.kubernetes.io/${label}`),
-    );
+    expect(selectors).toHaveLength(component === "webhook" ? 4 : 0);
+    for (const each of selectors) expect(each).toEqual(selector.matchLabels);
+    expect(template.metadata.labels).toEqual(selector.matchLabels);
   });
 
-  test("every port is one of the container", async () => {
-    const all = await made;
-    const { ports, readinessProbe, livenessProbe } = containerOf(all);
-    const names = ports.map(({ name }: Any) => name);
-    const [service] = find(all, "Service").spec.ports;
-    const policies = all.filter(({ kind }) => kind === "NetworkPolicy");
-    const used = [
-      service.targetPort,
-      readinessProbe.httpGet.port,
-      livenessProbe.httpGet.port,
-      ...policies.flatMap(({ spec }) => spec.ingress[0].ports.map(({ port }: Any) => port)),
-      ...all.filter(({ kind }) => kind === "PodMonitor").map(({ spec }) => spec.podMetricsEndpoints[0].port),
-    ];
-    expect(names).toEqual(expect.arrayContaining(used));
-    for (const { spec } of policies) expect(spec.ingress[0].ports).toHaveLength(ports.length);
-    const asked = hookOf(all).clientConfig.service;
-    const { name, namespace } = find(all, "Service").metadata;
-    expect(asked).toEqual({ name, namespace, path: "/mutate", port: service.port });
-  });
-
-  test("the webhook takes its flags, listens where it is asked, and has the time to leave", async () => {
+  test("the program takes its arguments, answers where it is asked, and has the time to leave", async () => {
     const all = await made;
     const { args, ports, readinessProbe, livenessProbe } = containerOf(all);
-    const { values } = readOperandCall(webhookOptions, { args, env: {} });
-    const { name } = find(all, "MutatingWebhookConfiguration").metadata;
-    expect(values).toMatchObject({ image, ...(values.certDir === undefined ? { webhookConfig: name } : {}) });
-    const portNamed = (wanted: string) => ports.find(({ name: each }: Any) => each === wanted).containerPort;
-    expect(portNamed(find(all, "Service").spec.ports[0].targetPort)).toBe(values.listen.port);
+    const { values } = readFlagCall(options[component], { args, env: {} }, "");
+    const portNamed = (wanted: string) => ports.find(({ name }: Any) => name === wanted).containerPort;
     for (const { httpGet } of [readinessProbe, livenessProbe]) {
       expect(portNamed(httpGet.port)).toBe(values.healthListen.port);
     }
-    expect(podOf(all).terminationGracePeriodSeconds * 1000).toBeGreaterThan(values.drain + 5000);
+    if (!("listen" in values)) return;
+    const service = find(all, "Service");
+    const registration = find(all, "MutatingWebhookConfiguration");
+    expect(portNamed(service.spec.ports[0].targetPort)).toBe(values.listen.port);
+    for (const { clientConfig } of registration.webhooks) {
+      const { name, namespace } = service.metadata;
+      expect(clientConfig.service).toMatchObject({ name, namespace, port: service.spec.ports[0].port });
+    }
+    expect(values).toMatchObject({
+      webhookConfig: registration.metadata.name,
+      service: service.metadata.name,
+      secret: find(all, "Secret").metadata.name,
+    });
+    expect(podOf(all).terminationGracePeriodSeconds * 1000).toBeGreaterThan(values.drain + values.minDrain);
   });
 
-  test("the rights are those of the pods' account, for what the flags name", async () => {
+  test("the rights are those of the pods' account", async () => {
     const all = await made;
     const { name, namespace } = find(all, "ServiceAccount").metadata;
-    const { serviceAccountName, automountServiceAccountToken } = podOf(all);
-    expect(serviceAccountName).toBe(name);
-    const bindings = all.filter(({ kind }) => kind.endsWith("Binding"));
-    expect(automountServiceAccountToken).toBe(bindings.length > 0);
-    for (const { kind, roleRef, subjects } of bindings) {
+    expect(podOf(all)).toMatchObject({ serviceAccountName: name, automountServiceAccountToken: true });
+    for (const { kind, roleRef, subjects } of all.filter((object) => object.kind.endsWith("Binding"))) {
       expect(subjects).toEqual([{ kind: "ServiceAccount", name, namespace }]);
       expect(roleRef.kind).toBe(kind.replace("Binding", ""));
-      expect(
-        all.filter((object) => object.kind === roleRef.kind && object.metadata.name === roleRef.name),
-      ).toHaveLength(1);
+      expect(find(all, roleRef.kind).metadata.name).toBe(roleRef.name);
     }
-    const rules = all.filter(({ kind }) => kind.endsWith("Role")).flatMap((role) => role.rules);
-    const named = rules.flatMap(({ resourceNames = [] }) => resourceNames);
-    expect(named.every((each) => containerOf(all).args.some((arg: string) => arg.endsWith(`=${each}`)))).toBe(true);
-    const ofPullSecrets = call.includes("--pull-secrets") ? ["get"] : [];
-    const unnamed = rules.filter(({ resourceNames }) => resourceNames === undefined);
-    expect(unnamed.flatMap(({ verbs }) => verbs)).toEqual(ofPullSecrets);
-    expect(JSON.stringify(rules)).not.toContain("*");
-  });
-
-  test("the certificate is that of the Service, in the Secret that the webhook reads", async () => {
-    const all = await made;
-    const { name, namespace } = find(all, "Service").metadata;
-    const { args, volumeMounts = [] } = containerOf(all);
-    const certificate = all.find(({ kind, spec }) => kind === "Certificate" && spec.isCA !== true);
-    const { annotations } = find(all, "MutatingWebhookConfiguration").metadata;
-    if (certificate === undefined) {
-      expect(args).toEqual(expect.arrayContaining([`--namespace=${namespace}`, `--service=${name}`]));
-      expect(annotations).toBeUndefined();
-      expect(podOf(all).volumes?.map(({ name: each }: Any) => each)).not.toEqual(["certificates"]);
-      return;
-    }
-    const [volume] = podOf(all).volumes;
-    expect(certificate.spec.dnsNames).toContain(`${name}.${namespace}.svc`);
-    expect(volume.secret.secretName).toBe(certificate.spec.secretName);
-    expect(certificate.spec.secretName).toBe(`${name}-tls`); // -certificates would be in the way of a CA of its own
-    expect(volumeMounts).toEqual([{ name: volume.name, mountPath: "/certificates", readOnly: true }]);
-    expect(args).toContain("--cert-dir=/certificates");
-    expect(annotations).toEqual({ "cert-manager.io/inject-ca-from": `${namespace}/${certificate.metadata.name}` });
-    const ca = all.find(({ kind, spec }) => kind === "Certificate" && spec.isCA);
-    const issuer = all.find(
-      ({ kind, metadata }) => kind === "Issuer" && metadata.name === certificate.spec.issuerRef.name,
-    );
-    expect(issuer.spec.ca.secretName).toBe(ca.spec.secretName);
-    expect(ca.spec.commonName.length).toBeLessThanOrEqual(64);
-    expect(ca.spec.secretName).not.toBe(certificate.spec.secretName);
   });
 
   test("no text is something else for a reader of YAML 1.2", async () => {
-    const text = await printed(...call);
-    expect(parseAllDocuments(text, { version: "1.2" }).map((document) => document.toJS())).toEqual(await made);
+    const text = await printed(component, "-n", "on");
+    const read = parseAllDocuments(text, { version: "1.2" }).map((document) => document.toJS());
+    expect(read.filter((each) => each !== null)).toEqual(objectsOf(text));
   });
+});
+
+test("the webhook may use its own Secret and its own registration, and nothing else", async () => {
+  const all = await objects("webhook");
+  const { args } = containerOf(all);
+  const rules = all.filter(({ kind }) => kind.endsWith("Role")).flatMap((role) => role.rules);
+  expect(rules.map(({ resources }) => resources)).toEqual([["secrets"], ["mutatingwebhookconfigurations"]]);
+  for (const { resourceNames } of rules) {
+    expect(resourceNames).toHaveLength(1);
+    expect(args.some((arg: string) => arg.endsWith(`=${resourceNames[0]}`))).toBe(true);
+  }
+});
+
+describe("the registration", () => {
+  const cases = [
+    undefined,
+    {},
+    { "ebb.dev/inject": "true" },
+    { "ebb.dev/inject": "false" },
+    { "ebb.dev/inject": "yes" },
+    { "ebb.dev/inject": "false", "ebb.dev/status": "{}" },
+  ];
+  test.each([
+    ["pods that opted in", 0, [false, false, true, false, true, true]],
+    ["in labelled namespaces, pods that did not opt out", 1, [true, true, true, false, true, true]],
+  ])("is about %s", async (_, at, expected) => {
+    const { webhooks } = find(await objects("webhook"), "MutatingWebhookConfiguration");
+    const [{ expression }] = webhooks[at].matchConditions;
+    expect(cases.map((annotations) => evaluate(expression, annotations))).toEqual(expected);
+  });
+
+  test("has two webhooks that differ in what they ask about, and where", async () => {
+    const { webhooks } = find(await objects("webhook"), "MutatingWebhookConfiguration");
+    const labels = webhooks.map(({ namespaceSelector }: Any) => namespaceSelector.matchExpressions[1]);
+    expect(labels).toEqual([
+      { key: "ebb.dev/inject", operator: "NotIn", values: ["true", "false"] },
+      { key: "ebb.dev/inject", operator: "In", values: ["true"] },
+    ]);
+    expect(webhooks.map(({ clientConfig }: Any) => Object.keys(clientConfig))).toEqual([["service"], ["service"]]);
+    expect(webhooks.map(({ clientConfig }: Any) => clientConfig.service.path)).toEqual([
+      "/mutate",
+      "/mutate/namespace",
+    ]);
+    const common = ({ name: _, clientConfig: __, matchConditions: ___, namespaceSelector: ____, ...rest }: Any) => rest;
+    expect(common(webhooks[0])).toEqual(common(webhooks[1]));
+  });
+
+  /** These expressions of CEL are JavaScript, too, but for has(), which asks whether a field is there. */
+  function evaluate(expression: string, annotations: unknown): boolean {
+    const source = expression.replaceAll(/has\(([\w.]+)\)/g, "($1 !== undefined)");
+    return new Function("object", `return ${source}`)({ metadata: { annotations } });
+  }
 });

@@ -8,23 +8,24 @@ export type Any = any;
 export const image = "registry.example.com/ebb:0.1.0";
 
 /** Returns what `ebb manifests` prints. Fails if it fails, or writes to stderr. */
-export async function printed(...flags: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await ebb(["manifests", "--image", image, ...flags]);
+export async function printed(...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await ebb(["manifests", "--image", image, ...words]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 }
 
 /** Parses the documents of a manifest as YAML 1.1, as Kubernetes does. Fails on errors and warnings. */
 export function objectsOf(yaml: string): Any[] {
-  return parseAllDocuments(yaml, { version: "1.1" }).map((document) => {
+  const documents = parseAllDocuments(yaml, { version: "1.1" }).map((document) => {
     expect([...document.errors, ...document.warnings]).toEqual([]);
     return document.toJS();
   });
+  return documents.filter((each) => each !== null); // the comment at the top
 }
 
 /** Returns the objects that `ebb manifests` prints. */
-export async function objects(...flags: readonly string[]): Promise<Any[]> {
-  return objectsOf(await printed(...flags));
+export async function objects(...words: readonly string[]): Promise<Any[]> {
+  return objectsOf(await printed(...words));
 }
 
 /** Returns the only object of a kind. Fails if there is not exactly one. */
@@ -39,8 +40,3 @@ export const podOf = (all: readonly Any[]) => find(all, "Deployment").spec.templ
 
 /** Returns the first container of the only Deployment. */
 export const containerOf = (all: readonly Any[]) => podOf(all).containers[0];
-
-/** Returns the first webhook of the only MutatingWebhookConfiguration. */
-export const hookOf = (all: readonly Any[]) => find(all, "MutatingWebhookConfiguration").webhooks[0];
-
-export const first = ["MutatingWebhookConfiguration", "ServiceAccount"];

@@ -5,6 +5,14 @@ import type { Values } from "../option.ts";
 import { nearest } from "../suggestion.ts";
 import type { injectionOptions } from "./injection-options.ts";
 
+const MISSING = "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";
+
+/** @throws Failure(64) if there is no image */
+export function expectImage(image: string | undefined): string {
+  if (image === undefined) throw new Failure(EXIT.usage, MISSING);
+  return image;
+}
+
 /**
  * Returns the policy for injection that the options ask for.
  * @throws Failure(64) if there is no image, or if `ebb run` would not take an option of --set
@@ -13,8 +21,7 @@ export function policyOf(values: Values<typeof injectionOptions>): InjectPolicy 
   const { image, imagePullPolicy, all, volume, set, entrypoint } = values;
   const options = new Map(set);
   const problems = settingProblems(options);
-  const missing = "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";
-  if (image === undefined) throw new Failure(EXIT.usage, allOf([missing, ...problems]));
+  if (image === undefined) throw new Failure(EXIT.usage, allOf([MISSING, ...problems]));
   if (problems.length > 0) throw new Failure(EXIT.usage, allOf(problems));
   return { image, imagePullPolicy, all, volume, options, entrypoints: new Map(entrypoint) };
 }

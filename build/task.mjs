@@ -140,9 +140,10 @@ const tasks = {
   chart: {
     setup: [],
     native: true,
-    run: [["bun", "build/chart/write.ts"]],
+    run: [["bun", "build/release/chart.ts"]],
     help: `npm run chart -- [--repository NAME] [--out FOLDER]
-  writes the Helm chart and bases for Kustomize, from what ebb manifests prints: chart/, kustomize/ and an archive of each in dist/
+  packs the Helm chart of build/chart, and bases for Kustomize of what ebb manifests prints: chart/, kustomize/ and an
+  archive of each in dist/
   --repository NAME  the image that they have as default, without its tag`,
   },
   fuzz: {

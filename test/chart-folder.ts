@@ -1,13 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { chartFiles } from "../build/chart/chart.ts";
+import { cpSync } from "node:fs";
+import { join, resolve } from "node:path";
 
-/** Writes the chart into a folder, and returns its path. */
+/** Copies the chart into a folder, and returns its path there. */
 export function chartFolder(folder: string): string {
   const path = join(folder, "ebb");
-  for (const [file, text] of chartFiles("")) {
-    mkdirSync(dirname(join(path, file)), { recursive: true });
-    writeFileSync(join(path, file), text);
-  }
+  cpSync(resolve(import.meta.dirname, "../build/chart"), path, { recursive: true });
   return path;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { code, table } from "../markdown.ts";
 
-/** A rule of build/monitoring/alerts.yaml. */
+/** A rule of build/chart/alerts.yaml. */
 export interface AlertRule {
   readonly alert: string;
   readonly expr: string;
@@ -21,8 +21,8 @@ interface Panel {
   readonly [field: string]: unknown;
 }
 
-/** The path of the alerts. */
-export const alertsPath = join(import.meta.dirname, "alerts.yaml");
+/** The path of the alerts, which the chart installs, too. */
+export const alertsPath = join(import.meta.dirname, "../chart/alerts.yaml");
 
 const { groups } = Bun.YAML.parse(readFileSync(alertsPath, "utf8")) as RuleFile;
 

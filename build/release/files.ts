@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json";
+import { alertsPath } from "../monitoring/monitoring.ts";
 import { run } from "../run.ts";
 import { writeSums } from "../setup/sums.mjs";
 
@@ -48,7 +49,7 @@ export function completeRelease(folder: string, executable: string): void {
   for (const component of ["webhook", "reaper"])
     print(`ebb-${component}.yaml`, "manifests", component, "--image", `${image}@${digest}`);
   print("LICENSES.txt", "--licenses");
-  copyFileSync(join(monitoring, "alerts.yaml"), join(folder, files.alerts));
+  copyFileSync(alertsPath, join(folder, files.alerts));
   copyFileSync(join(monitoring, "dashboard.json"), join(folder, files.dashboard));
   writeFileSync(join(folder, "CHANGES.md"), changesOf(readFileSync(changelog, "utf8")));
   writeSums(folder);

@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024;
 
-/** What decides how much memory the webhook needs. The chart computes with the same numbers. */
+/** What decides how much memory the webhook needs. */
 export const memory = {
   /**
    * How many of the biggest requests fit into memory while they arrive. Only one of those that have arrived is handled

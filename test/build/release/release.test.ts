@@ -31,7 +31,7 @@ test("this tree has one version", () => {
   expect(otherVersions(project, [`v${version}`, "latest"])).toEqual([]);
 });
 
-const places = ["package-lock.json", "Dockerfile.distroless", "src/CHANGELOG.md"];
+const places = ["package-lock.json", "Dockerfile.distroless", "build/chart/Chart.yaml", "src/CHANGELOG.md"];
 
 test.each(places)("another version in %s is found", (file) => {
   using place = temporaryFolder();

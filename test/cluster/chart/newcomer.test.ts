@@ -39,7 +39,12 @@ test("from nothing to a namespace whose Jobs end, by ebb in the pod or by the re
   await shop.apply([configMap, deploymentOf("web", beside("/child", "record"))]);
   await using shell = await startShell(shop.name);
   await symlink(compiledProgram("helm").path, join(shell.folder, "helm"));
-  await runTool(process.execPath, resolve(import.meta.dirname, "../../../build/chart/write.ts"), "--out", shell.folder);
+  await runTool(
+    process.execPath,
+    resolve(import.meta.dirname, "../../../build/release/chart.ts"),
+    "--out",
+    shell.folder,
+  );
   const run = (line: string, own: Readonly<Record<string, string>> = {}) =>
     shell.run(`export HOME="$PWD"\n${fill(line, own)}`);
 

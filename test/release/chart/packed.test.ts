@@ -11,7 +11,7 @@ import { compiledProgram } from "../../sidecars/compile.ts";
 const project = resolve(import.meta.dirname, "../../..");
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
-await runTool(process.execPath, join(project, "build/chart/write.ts"), "--out", folder.path);
+await runTool(process.execPath, join(project, "build/release/chart.ts"), "--out", folder.path);
 await runTool("tar", "-xzf", join(folder.path, `ebb-${version}-kustomize.tgz`), "-C", folder.path);
 const bases = join(folder.path, "ebb");
 

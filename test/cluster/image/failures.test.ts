@@ -64,9 +64,9 @@ describe.skipIf(obstacle !== undefined)("a pod of a registry that", () => {
     }
     await registries.get("is down")?.[Symbol.asyncDispose]();
     const ca = configMapOf("registry-ca", { "ca.crt": authority.cert });
-    const hosts = [...[...registries.values()].map(({ host }) => host), airGapped].join();
-    const flags = ["--registries", hosts, "--registry-ca-configmap", "registry-ca", "--replicas", "1"];
-    installed = await startInstallationWith([ca], ...flags);
+    const hosts = [...[...registries.values()].map(({ host }) => host), airGapped];
+    const webhook = { registries: hosts, registryCaConfigMap: "registry-ca" };
+    installed = await startInstallationWith([ca], { replicas: 1, webhook });
     here = await installed.namespace({ "ebb.dev/inject": "true" });
   }, 600_000);
 

@@ -32,7 +32,9 @@ describe.skipIf(obstacle !== undefined)("in a namespace with the label, with --r
       "linux/amd64": 'ENTRYPOINT ["/child", "exit"]\nCMD ["1"]',
       "linux/arm64": 'ENTRYPOINT ["/child"]\nCMD ["exit", "0"]',
     });
-    installed = await startInstallationWith([registry.authority], ...registry.flags, "--pull-secrets");
+    installed = await startInstallationWith([registry.authority], {
+      webhook: { ...registry.webhook, pullSecrets: true },
+    });
     here = await installed.namespace({ "ebb.dev/inject": "true" });
     await here.apply([pullSecretOf("team-registry", registry.host)]);
     await here.apply(await manifestHere());

@@ -27,9 +27,9 @@ export interface ClusterRegistry extends AsyncDisposable {
   build(name: string, dockerfile: string, folder?: string): Promise<void>;
   /** Asks `ebb image` for the digest of an image. */
   digestOf(name: string): Promise<string>;
-  /** Returns the ConfigMap with its CA, and the flags of `ebb manifests` for a webhook that may ask it. */
+  /** Returns the ConfigMap with its CA, and the chart's values for a webhook that may ask it. */
   readonly authority: KubeObject;
-  readonly flags: readonly string[];
+  readonly webhook: { readonly registries: readonly string[]; readonly registryCaConfigMap: string };
 }
 
 /** Starts a registry with tokens and a CA of its own, which the node knows. */
@@ -56,7 +56,7 @@ export async function startClusterRegistry(): Promise<ClusterRegistry> {
       return JSON.parse(stdout).digest;
     },
     authority: configMapOf("registry-ca", { "ca.crt": readFileSync(ca, "utf8") }),
-    flags: ["--registries", host, "--registry-ca-configmap", "registry-ca"],
+    webhook: { registries: [host], registryCaConfigMap: "registry-ca" },
     async [Symbol.asyncDispose]() {
       rmSync(known, { recursive: true });
       context[Symbol.dispose]();

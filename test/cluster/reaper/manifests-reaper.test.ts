@@ -3,32 +3,32 @@ import { request } from "../api.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, jobOf, type KubeObject, statusOf } from "../objects.ts";
-import { type Installation, reapedBy, reaperInstallation } from "../webhook/installation.ts";
+import { type Installation, idle, reapedBy, reaperInstallation, type Values } from "../webhook/installation.ts";
 import { installed, withEbb } from "../webhook/installed.ts";
 
-// What `ebb manifests reaper` prints, in each of its variants: what it may do, and that it does what it is for.
+// What the chart prints of the reaper, in each of its variants: what it may do, and that it does what it is for.
 
 const restricted = { "pod-security.kubernetes.io/enforce": "restricted" };
 
 /** "WORK" is the namespace with the stuck Job. */
-const watching: readonly [string, readonly string[], RegExp][] = [
-  ["in the whole cluster, by exec", ["--all-jobs"], /by exec in envoy: \/shared\/ebb \.\.\./],
+const watching: readonly [string, object, RegExp][] = [
+  ["in the whole cluster, by exec", { allJobs: true }, /by exec in envoy: \/shared\/ebb \.\.\./],
   [
     "in one namespace, without exec",
-    ["--reap-namespace=WORK", "--methods=port-forward"],
+    { reapNamespace: ["WORK"], methods: ["port-forward"] },
     /by POST \S+ through a port-forward/,
   ],
   [
     "in two namespaces, its own is one of them, by ephemeral containers alone",
-    ["--reap-namespace=WORK,OWN", "--methods=ephemeral"],
+    { reapNamespace: ["WORK", "OWN"], methods: ["ephemeral"] },
     /by ephemeral container: ebb quit /,
   ],
 ];
 
 describe("a reaper that was installed", () => {
-  test.concurrent.each(watching)("%s: ends the sidecar of a stuck Job", async (_, flags, told) => {
+  test.concurrent.each(watching)("%s: ends the sidecar of a stuck Job", async (_, values, told) => {
     await using work = await namespace();
-    await using reaper = await install(work, "--after=1s", ...flags);
+    await using reaper = await install(work, { after: "1s", ...values });
     const { here, name } = reaper;
     await here.until("all replicas are ready", async () => {
       const { status } = await here.object<Status<{ readyReplicas?: number }>>(`deployment/${name}`);
@@ -44,7 +44,7 @@ describe("a reaper that was installed", () => {
   test.concurrent("as a CronJob, it does once, and says so in a table", async () => {
     await using work = await namespace();
     // its next turn is far: the test gives it one
-    await using reaper = await install(work, "--schedule=0 0 1 1 *", "--reap-namespace=WORK", "--after=1s");
+    await using reaper = await install(work, { schedule: "0 0 1 1 *", reapNamespace: ["WORK"], after: "1s" });
     const { here, name } = reaper;
     const pod = await stuckJob(work, reaper);
     await here.kubectl("create", "job", "now", `--from=cronjob/${name}`);
@@ -55,9 +55,9 @@ describe("a reaper that was installed", () => {
     expect(table).toMatch(new RegExp(`${work.name} +${pod} +.*ended`));
   });
 
-  test.concurrent("with --dry-run, it says what it would do, and does not", async () => {
+  test.concurrent("with dryRun, it says what it would do, and does not", async () => {
     await using work = await namespace();
-    await using reaper = await install(work, "--dry-run", "--replicas=1", "--after=1s");
+    await using reaper = await install(work, { dryRun: true, after: "1s" }, { replicas: 1 });
     const { here } = reaper;
     const pod = await stuckJob(work, reaper);
     await here.until("it says so", async () => {
@@ -79,26 +79,25 @@ const all = [seen, ...exec, ...portForward, ...ephemeral, events];
 const everywhere = ["list,watch namespaces"];
 const ownLabel = ["get namespaces/ITSELF"];
 const lease = ["get,update leases.coordination.k8s.io/NAME"];
-const inWork = "--reap-namespace=WORK";
+const inWork = { reapNamespace: ["WORK"] };
 
 describe("the reaper's account may do what it needs, and nothing else:", () => {
-  test.concurrent.each<[string[], own: string[], work: string[], elsewhere: string[]]>([
-    [[], [...all, ...everywhere, ...lease], [...all, ...everywhere], [...all, ...everywhere]],
+  test.concurrent.each<[object, own: string[], work: string[], elsewhere: string[]]>([
+    [{}, [...all, ...everywhere, ...lease], [...all, ...everywhere], [...all, ...everywhere]],
     [
-      ["--methods=port-forward,ephemeral"],
+      { methods: ["port-forward", "ephemeral"] },
       [seen, ...portForward, ...ephemeral, events, ...everywhere, ...lease],
       [seen, ...portForward, ...ephemeral, events, ...everywhere],
       [seen, ...portForward, ...ephemeral, events, ...everywhere],
     ],
-    [[inWork], lease, [...all, ...ownLabel], []],
-    [[inWork, "--methods=exec"], lease, [seen, ...exec, events, ...ownLabel], []],
-    [[inWork, "--schedule=@hourly"], [], [...all, ...ownLabel], []],
-    [[inWork, "--dry-run"], [], [seen, ...ownLabel], []],
-    [["--dry-run"], [seen, ...everywhere], [seen, ...everywhere], [seen, ...everywhere]],
-  ])("%j", async (flags, own, work, elsewhere) => {
+    [inWork, lease, [...all, ...ownLabel], []],
+    [{ ...inWork, methods: ["exec"] }, lease, [seen, ...exec, events, ...ownLabel], []],
+    [{ ...inWork, schedule: "@hourly" }, [], [...all, ...ownLabel], []],
+    [{ ...inWork, dryRun: true }, [], [seen, ...ownLabel], []],
+    [{ dryRun: true }, [seen, ...everywhere], [seen, ...everywhere], [seen, ...everywhere]],
+  ])("%j", async (values, own, work, elsewhere) => {
     await using other = await namespace();
-    // its pods do not start
-    await using reaper = await install(other, "--image=localhost/none:1", ...flags);
+    await using reaper = await install(other, values, idle);
     const may = async (where: string) => (await rightsIn(where, reaper)).sort();
     expect({
       own: await may(reaper.here.name),
@@ -150,11 +149,12 @@ async function rightsIn(where: string, { here, name }: Installation): Promise<st
 
 type Status<T> = KubeObject & { readonly status: T };
 
-/** Applied, and not complained about, where all is restricted. OWN and WORK in flags are namespaces. */
-async function install(work: Namespace, ...flags: readonly string[]): Promise<Installation> {
-  const reaper = await reaperInstallation((own) =>
-    flags.map((flag) => flag.replace("WORK", work.name).replace("OWN", own)),
-  );
+/** Applied, and not complained about, where all is restricted. OWN and WORK in values are namespaces. */
+async function install(work: Namespace, values: object, more: Values = {}): Promise<Installation> {
+  const reaper = await reaperInstallation((own) => {
+    const filled = JSON.stringify(values).replace("WORK", work.name).replace("OWN", own);
+    return { ...more, reaper: JSON.parse(filled) };
+  });
   const { code, stderr } = await reaper.kubectl("apply", "--server-side");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const { metadata } = await reaper.here.object(`namespace/${reaper.here.name}`);

@@ -11,13 +11,11 @@ interface Role extends KubeObject {
   readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
 }
 
-async function install(work: Namespace, ...flags: readonly string[]): Promise<Installation> {
-  const reaper = await reaperInstallation(() => [
-    "--replicas=1",
-    "--after=1s",
-    `--reap-namespace=${work.name}`,
-    ...flags,
-  ]);
+async function install(work: Namespace, more: object = {}): Promise<Installation> {
+  const reaper = await reaperInstallation(() => ({
+    replicas: 1,
+    reaper: { after: "1s", reapNamespace: [work.name], ...more },
+  }));
   await restore(reaper);
   return reaper;
 }
@@ -75,12 +73,12 @@ test("each right that is missing at the start is named; nothing needs to be star
 
 test("a right that goes while it runs is named by the 403, and the reaper is not ready until it is back", async () => {
   await using work = await namespace();
-  await using reaper = await install(work, "--resync=5s");
+  await using reaper = await install(work);
   await reaper.here.until("it is ready", () => isReady(reaper));
   const role = await work.object<Role>(`role/${reaper.name}`);
   const lease = await reaper.here.object<Role>(`role/${reaper.name}-lease`);
   const all = [...verbsOf(work, role), ...verbsOf(reaper.here, lease)];
-  const used = ["list pods", "watch pods", "get namespaces", "update leases"]; // also while no pod is stuck
+  const used = ["get namespaces", "update leases"]; // every few seconds, also while no pod is stuck
   for (const { where, of, verb, right } of all.filter((each) => used.includes(each.right))) {
     await takeAway(where, of, verb);
     await reaper.here.until(`${right} is named alone`, () => isNamedAlone(reaper, right));
@@ -107,7 +105,7 @@ function verbsOf(where: Namespace, of: Role) {
 
 test("without the right to a port-forward nobody blames the sidecar; once it is there, the pod ends", async () => {
   await using work = await namespace();
-  await using reaper = await install(work, "--methods=port-forward");
+  await using reaper = await install(work, { methods: ["port-forward"] });
   const role = await work.object<Role>(`role/${reaper.name}`);
   const at = role.rules.findIndex(({ resources }) => resources.includes("pods/portforward"));
   await takeAway(work, role, [at, "create"]);

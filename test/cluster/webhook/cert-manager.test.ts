@@ -14,9 +14,9 @@ interface Secret extends KubeObject {
   readonly data: Readonly<Record<string, string>>;
 }
 
-test("with --cert-manager the webhook serves cert-manager's certificate, without a token or a right", async () => {
+test("with certManager the webhook serves cert-manager's certificate, without a token or a right", async () => {
   using certManager = await startCertManager();
-  await using installed = await startInstallation("--cert-manager", "--replicas", "1").catch((error) => {
+  await using installed = await startInstallation({ replicas: 1, webhook: { certManager: true } }).catch((error) => {
     throw new Error(`${error}\n${certManager.log()}`);
   });
   const { here, name } = installed;

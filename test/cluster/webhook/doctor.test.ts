@@ -5,7 +5,7 @@ import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { kubectl, tryKubectl } from "../kubectl.ts";
 import { podOf } from "../objects.ts";
-import { inject, installation, startInstallation } from "./installation.ts";
+import { idle, inject, installation, startInstallation } from "./installation.ts";
 
 // `ebb doctor` at a terminal, from a webhook that works to one that somebody removed by halves.
 
@@ -30,7 +30,7 @@ async function makePod(here: Namespace, name: string): Promise<void> {
 test("what asked for ebb and has none, or another one, and a leftover registration, are found and named", async () => {
   await using bare = await namespace({ "ebb.dev/inject": "yes" });
   await makePod(bare, "before");
-  await using installed = await startInstallation("--replicas", "1");
+  await using installed = await startInstallation({ replicas: 1 });
   await using here = await installed.namespace();
   const only = ["--namespace", here.name];
   await makePod(here, "fine");
@@ -82,7 +82,7 @@ test("what asked for ebb and has none, or another one, and a leftover registrati
 }, 300_000);
 
 test("an installation that does not start is named with the reason of the API server, then of the kubelet", async () => {
-  await using installed = await installation("--replicas", "1", "--image", "localhost/none:1");
+  await using installed = await installation(idle);
   const { here, name } = installed;
   const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "none" }, spec: { hard: { pods: "0" } } };
   await here.apply([quota]);

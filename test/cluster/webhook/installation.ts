@@ -1,47 +1,67 @@
-import { ebb } from "../../harness.ts";
+import { parseAllDocuments } from "yaml";
+import { chartFolder } from "../../chart-folder.ts";
+import { temporaryFolder } from "../../harness.ts";
 import { request } from "../api.ts";
+import { imageValues } from "../chart/release.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
+import { render } from "../inject/helm.ts";
 import { type Output, tryKubectl } from "../kubectl.ts";
 import { type KubeObject, type Pod, podOf } from "../objects.ts";
 
-/** Manifests that `ebb manifests` has printed, for a namespace and under a name of their own; `await using` it. */
+/** What the chart prints for values, for a namespace and under a name of their own; `await using` it. */
 export interface Installation extends AsyncDisposable {
   /** The namespace for the installation. */
   readonly here: Namespace;
   /** The name of its objects: `NAME-webhook`. */
   readonly name: string;
-  /** What was printed. */
-  readonly yaml: string;
-  /** Runs `kubectl WORDS... -f -` with what was printed. */
+  readonly objects: readonly KubeObject[];
+  /** Runs `kubectl WORDS... -f -` with these objects. */
   kubectl(...words: readonly string[]): Promise<Output>;
   /** Creates a namespace for whose pods, and no others, the API server asks this webhook. */
   namespace(labels?: Readonly<Record<string, string>>): Promise<Namespace>;
 }
 
+/** Values of the chart. */
+export interface Values {
+  readonly replicas?: number;
+  readonly webhook?: object;
+  readonly reaper?: object;
+  readonly [name: string]: unknown;
+}
+
+/** Values with whose image no pod starts. */
+export const idle: Values = { replicas: 1, image: { repository: "localhost/none", tag: "1" } };
+
 const LABEL = "ebb.dev/test";
 
-/** Prints the manifests of a webhook, and installs nothing yet. What is installed later is deleted with the result. */
-export async function installation(...flags: readonly string[]): Promise<Installation> {
-  return await named("", ...flags);
-}
-
 /**
- * Prints the manifests of a webhook whose names begin with a prefix: the API server asks in the order of registrations'
- * names.
+ * Prints a webhook, and installs nothing yet. What is installed later is deleted with the result. `args`: arguments for
+ * which there is no value.
  */
-async function named(prefix: string, ...flags: readonly string[]): Promise<Installation> {
-  return await printed("webhook", (own) => ["--namespace-selector", `${LABEL}=${own}`, ...flags], prefix);
+export async function installation(values: Values = {}, ...args: readonly string[]): Promise<Installation> {
+  return await printed("webhook", webhookFor(values), { args });
 }
 
-/** Prints the manifests of a reaper, which looks after pods with the labels `reapedBy(installation)` only. */
-export async function reaperInstallation(flagsOf: (own: string) => readonly string[]): Promise<Installation> {
-  return await printed("reaper", (name) => [
-    "--selector",
-    `${LABEL}=${name}`,
-    "--allow-reap-exec",
-    ...flagsOf(name),
-    "reaper",
-  ]);
+/** Returns values of a webhook that is asked about the pods of `Installation.namespace` alone. */
+function webhookFor({ webhook, ...values }: Values) {
+  return (own: string): Values => {
+    const only = { key: LABEL, operator: "In", values: [own] };
+    return { ...values, webhook: { namespaceSelector: [only], ...webhook } };
+  };
+}
+
+/** Prints a reaper, which looks after pods with the labels `reapedBy(installation)` only. */
+export async function reaperInstallation(valuesOf: (own: string) => Values): Promise<Installation> {
+  return await printed("reaper", (own) => {
+    const { reaper, ...values } = valuesOf(own);
+    const selector = [{ key: LABEL, operator: "In", values: [own] }];
+    return {
+      ...values,
+      selector,
+      webhook: { enabled: false },
+      reaper: { enabled: true, allowReapExec: true, ...reaper },
+    };
+  });
 }
 
 /** Returns the labels of the pods that this reaper looks after. */
@@ -49,21 +69,37 @@ export function reapedBy({ here }: Installation): Readonly<Record<string, string
   return { [LABEL]: here.name };
 }
 
+interface Printing {
+  readonly prefix?: string;
+  readonly args?: readonly string[];
+}
+
 async function printed(
-  component: string,
-  flagsOf: (own: string) => readonly string[],
-  prefix = "",
+  component: "webhook" | "reaper",
+  valuesOf: (own: string) => Values,
+  { prefix = "", args = [] }: Printing = {},
 ): Promise<Installation> {
   const here = await namespace({ "pod-security.kubernetes.io/enforce": "restricted" });
   const name = `${prefix}${here.name}`;
-  const own = ["--namespace", here.name, "--name", name, "--image", images.ebb];
-  const { code, stdout: yaml, stderr } = await ebb(["manifests", ...own, ...flagsOf(here.name)]);
-  if (code !== 0) throw new Error(`ebb manifests: exit code ${code}\n${stderr}`);
-  const ask = (...words: readonly string[]) => tryKubectl([...words, "-f", "-"], { stdin: yaml });
+  using folder = temporaryFolder();
+  const yaml = await render({
+    release: here.name,
+    path: chartFolder(folder.path),
+    namespace: here.name,
+    values: { image: imageValues(images.ebb), fullnameOverride: name, ...valuesOf(here.name) },
+  });
+  const documents = parseAllDocuments(yaml).map((document) => document.toJSON() as KubeObject | null);
+  const objects = documents.filter(
+    (one) => one !== null && !JSON.stringify(one).includes("helm.sh/hook"),
+  ) as KubeObject[];
+  const deployment = objects.find(({ kind }) => kind === "Deployment") as Deployment | undefined;
+  deployment?.spec.template.spec.containers[0]?.args?.push(...args);
+  const stdin = objects.map((one) => JSON.stringify(one)).join("\n---\n");
+  const ask = (...words: readonly string[]) => tryKubectl([...words, "-f", "-"], { stdin });
   return {
     here,
     name: `${name}-${component}`,
-    yaml,
+    objects,
     kubectl: ask,
     namespace: (labels = {}) => namespace({ ...labels, [LABEL]: here.name }),
     async [Symbol.asyncDispose]() {
@@ -73,24 +109,24 @@ async function printed(
   };
 }
 
-/** Prints the manifests of a webhook and installs them. Resolves once it changes pods. */
-export async function startInstallation(...flags: readonly string[]): Promise<Installation> {
-  return await install(await installation(...flags));
+/** Prints a webhook and installs it. Resolves once it changes pods. */
+export async function startInstallation(values: Values = {}): Promise<Installation> {
+  return await install(await installation(values));
 }
 
 /** Does the same, after it has created these objects in the webhook's namespace, which its pods want. */
-export async function startInstallationWith(
-  objects: readonly KubeObject[],
-  ...flags: readonly string[]
-): Promise<Installation> {
-  const installed = await installation(...flags);
+export async function startInstallationWith(objects: readonly KubeObject[], values: Values): Promise<Installation> {
+  const installed = await installation(values);
   await installed.here.apply(objects);
   return await install(installed);
 }
 
-/** Installs a webhook of one replica, whose registration's name begins with a prefix. Resolves once it changes pods. */
+/**
+ * Installs a webhook of one replica, whose registration's name begins with a prefix: the API server asks in the order of
+ * registrations' names. Resolves once it changes pods.
+ */
 export async function startNamedInstallation(prefix: string): Promise<Installation> {
-  return await install(await named(prefix, "--replicas", "1"));
+  return await install(await printed("webhook", webhookFor({ replicas: 1 }), { prefix }));
 }
 
 async function install(installed: Installation): Promise<Installation> {
@@ -108,7 +144,10 @@ async function install(installed: Installation): Promise<Installation> {
 }
 
 interface Deployment extends KubeObject {
-  readonly spec: { readonly replicas: number };
+  readonly spec: {
+    readonly replicas: number;
+    readonly template: { readonly spec: { readonly containers: readonly { readonly args?: string[] }[] } };
+  };
   readonly status: { readonly readyReplicas?: number };
 }
 

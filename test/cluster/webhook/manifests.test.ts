@@ -2,18 +2,18 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { kubectl, tryKubectl } from "../kubectl.ts";
 import { deploymentOf, type KubeObject } from "../objects.ts";
-import { type Installation, installation } from "./installation.ts";
+import { type Installation, idle, installation } from "./installation.ts";
 
-// What the API server says of what `ebb manifests` prints. Its pods do not start: nothing is changed but by kubectl.
-const idle = ["--replicas", "1", "--image", "localhost/none:1"];
+// What the API server says of what the chart prints: by default, that is what `ebb manifests` prints. The pods do not start:
+// nothing is changed but by kubectl.
 
 describe("kubectl", () => {
   test.concurrent.each([
     ["apply --server-side", / serverside-applied$/, / serverside-applied$/],
     // of a PodDisruptionBudget's selector kubectl always writes a patch, which changes nothing
     ["apply", / (created|configured)$/, / unchanged$|^poddisruptionbudget\S+ configured$/],
-  ])("%s takes what ebb manifests prints, twice, and changes nothing the second time", async (words, first, second) => {
-    await using installed = await installation(...idle, "--network-policy");
+  ])("%s takes what is printed, twice, and changes nothing the second time", async (words, first, second) => {
+    await using installed = await installation({ ...idle, networkPolicy: true });
     const changed = async () => {
       const { code, stdout, stderr } = await installed.kubectl(...words.split(" "));
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -26,24 +26,20 @@ describe("kubectl", () => {
   });
 
   test.concurrent("apply --dry-run=server has nothing to object to", async () => {
-    await using installed = await installation(
-      "--replicas",
-      "1",
-      "--network-policy",
-      "--all",
-      "--failure-policy",
-      "Fail",
-      ...["--registries", "quay.io", "--pull-secrets", "--registry-secret", "a", "--registry-ca-configmap", "b"],
-    );
+    const registries = { registries: ["quay.io"], pullSecrets: true, registrySecret: "a", registryCaConfigMap: "b" };
+    await using installed = await installation({
+      networkPolicy: true,
+      webhook: { all: true, failurePolicy: "Fail", ...registries },
+    });
     const { code, stdout, stderr } = await installed.kubectl("apply", "--server-side", "--dry-run=server");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout.trimEnd().split("\n")).toHaveLength(installed.yaml.split("\n---\n").length - 1);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(installed.objects.length);
   });
 
   test.concurrent.each(["apply", "apply --server-side"])(
     "%s leaves caBundle, Secret and Lease to the webhook",
     async (words) => {
-      await using installed = await installation(...idle);
+      await using installed = await installation(idle);
       const { here } = installed;
       const name = `${installed.name}-certificates`;
       await here.kubectl("create", "secret", "tls", name, `--cert=${certificate}`, `--key=${certificate}`); // as cert-manager
@@ -67,7 +63,7 @@ describe("kubectl", () => {
 });
 
 test.concurrent("Pod Security: the webhook's pods are let in where all is restricted, others are not", async () => {
-  await using installed = await installation(...idle);
+  await using installed = await installation(idle);
   const { here, name } = installed;
   expect((await installed.kubectl("apply", "--server-side")).stderr).toBe("");
   await here.until("a pod is let in", async () => (await here.pods("app.kubernetes.io/component=webhook")).length > 0);
@@ -82,7 +78,7 @@ describe("the webhook's account", () => {
   const elsewhere = "default";
 
   test.concurrent("may do what it needs, and nothing else", async () => {
-    await using installed = await installation(...idle);
+    await using installed = await installation(idle);
     await installed.kubectl("apply", "--server-side");
     const secret = `secrets/${installed.name}-certificates`;
     const lease = `leases.coordination.k8s.io/${installed.name}`;
@@ -121,7 +117,7 @@ describe("the webhook's account", () => {
   });
 
   test.concurrent("may do nothing at all with cert-manager", async () => {
-    await using installed = await installation(...idle, "--cert-manager");
+    await using installed = await installation({ ...idle, webhook: { certManager: true } });
     // a cluster without cert-manager refuses Issuers and Certificates, and takes the others
     await installed.kubectl("apply", "--server-side");
     expect(await installed.here.object(`serviceaccount/${installed.name}`)).toMatchObject({ kind: "ServiceAccount" });
@@ -129,8 +125,11 @@ describe("the webhook's account", () => {
     for (const [verb, what] of asked) expect(await may(installed, verb, what, own)).toBe(false);
   });
 
-  test.concurrent("may with --pull-secrets get Secrets whose names it knows, and do nothing else with them", async () => {
-    await using installed = await installation(...idle, "--cert-manager", "--registries", "quay.io", "--pull-secrets");
+  test.concurrent("may with pullSecrets get Secrets whose names it knows, and do nothing else with them", async () => {
+    await using installed = await installation({
+      ...idle,
+      webhook: { certManager: true, registries: ["quay.io"], pullSecrets: true },
+    });
     await installed.kubectl("apply", "--server-side");
     const expected: [verb: string, what: string, may: boolean][] = [
       ["get", "secrets/team-registry", true],

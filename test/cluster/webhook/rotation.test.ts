@@ -9,13 +9,14 @@ import { installation } from "./installation.ts";
 // An installed webhook whose certificates live for seconds, asked all the time, with failurePolicy Fail: a certificate that the
 // API server does not trust would refuse a pod.
 
-const LIVES = ["--certificate-validity", "20s", "--ca-validity", "60s"];
+const LIVES = ["--certificate-validity=20s", "--ca-validity=60s"];
 const containers = [{ name: "app", image: "localhost/app:test", command: ["/app"] }];
 
 test("each new certificate and CA is taken without a pod refused; also when a leader goes, and the Secret is deleted and installed again", async () => {
   await using target = await namespace();
-  const selector = `kubernetes.io/metadata.name=${target.name}`;
-  await using installed = await installation("--failure-policy", "Fail", "--namespace-selector", selector, ...LIVES);
+  const namespaceSelector = [{ key: "kubernetes.io/metadata.name", operator: "In", values: [target.name] }];
+  const webhook = { failurePolicy: "Fail", namespaceSelector };
+  await using installed = await installation({ webhook }, ...LIVES);
   const { here } = installed;
   const { code, stderr } = await installed.kubectl("apply");
   expect({ code, stderr }).toMatchObject({ code: 0 });

@@ -4,7 +4,7 @@ import { kubectl } from "../kubectl.ts";
 import type { KubeObject } from "../objects.ts";
 import { createdDuring, createPod, inject, startInstallation } from "./installation.ts";
 
-// While pods are created all the time, something happens to the webhook that `ebb manifests` has installed.
+// While pods are created all the time, something happens to the webhook that the chart has installed.
 
 const component = "app.kubernetes.io/component=webhook";
 
@@ -95,7 +95,7 @@ describe("where no replica is left", () => {
       { status: 500, message: expect.stringContaining('failed calling webhook "inject.ebb.dev"') },
     ],
   ] as const)("%s", async (_, policy, expected) => {
-    await using installed = await startInstallation("--failure-policy", policy, "--replicas", "1");
+    await using installed = await startInstallation({ replicas: 1, webhook: { failurePolicy: policy } });
     const { here, name } = installed;
     await using there = await installed.namespace();
     await here.kubectl("scale", `deployment/${name}`, "--replicas=0");
@@ -108,7 +108,7 @@ describe("where no replica is left", () => {
 });
 
 test.concurrent("applied again it goes on to work, and deleted it is gone", async () => {
-  await using installed = await startInstallation("--replicas", "1");
+  await using installed = await startInstallation({ replicas: 1 });
   await using there = await installed.namespace();
   const { here, name } = installed;
   const bundle = await bundleOf(name);

@@ -26,8 +26,8 @@ async function counted(): Promise<number> {
 test.each([
   ["Ignore", 201],
   ["Fail", 500],
-])("the API server counts a pod for which no replica answers, with --failure-policy %s", async (policy, status) => {
-  await using installed = await startInstallation("--replicas", "1", "--failure-policy", policy);
+])("the API server counts a pod for which no replica answers, with failurePolicy %s", async (policy, status) => {
+  await using installed = await startInstallation({ replicas: 1, webhook: { failurePolicy: policy } });
   const asked = await installed.namespace();
   const before = await counted();
   expect((await createPod(asked, inject)).status).toBe(201);

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Command } from "../src/command.ts";
 import { commands } from "../src/commands.ts";
 import { defaultOf, flagOf } from "../src/core/cli/help.ts";
+import type { Options } from "../src/core/cli/option.ts";
 import { options } from "../src/core/cli/options.ts";
 import { exitMeanings } from "../src/core/run/exit.ts";
 import { type Fact, readFacts } from "../src/core/sidecars/kinds/fact.ts";
@@ -34,7 +36,9 @@ const metrics = { webhook: await webhookMetrics(), reaper: await reaperMetrics()
 /** The pages and their tables, made from declarations. Each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "README.md": { commands: commandTable, exits: exitTable },
-  "src/manual/options.md": { options: optionList },
+  "src/manual/options.md": { options: () => optionList(options) },
+  "src/manual/webhook.md": { "rare options": () => rareList("webhook") },
+  "src/manual/reaper.md": { "rare options": () => rareList("reaper") },
   "src/manual/exit-codes.md": { exits: exitTable },
   "src/manual/init.md": { inits: initTable },
   "src/manual/metrics.md": {
@@ -66,7 +70,13 @@ function commandTable(): string {
   return table(["command", "what it does"], rows);
 }
 
-function optionList(): string {
+/** Lists what the command's help only names. */
+function rareList(name: "webhook" | "reaper"): string {
+  const all = Object.entries((commands[name] as Command).options);
+  return optionList(Object.fromEntries(all.filter(([, { isRare }]) => isRare)));
+}
+
+function optionList(options: Options): string {
   return list(
     Object.values(options).map((option) => {
       const initial = defaultOf(option);

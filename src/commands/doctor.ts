@@ -1,6 +1,7 @@
 import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
+import { withScope } from "../core/cli/cluster/kubectl-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { createLog } from "../system/output/log.ts";
 
@@ -10,7 +11,7 @@ export const command: Command = {
   usage: "doctor [flags]",
   examples: [
     { call: "ebb doctor", why: "The whole cluster." },
-    { call: "ebb doctor --namespace shop --json", why: "The pods of one namespace, for a script." },
+    { call: "ebb doctor -n shop -o json", why: "The pods of one namespace, for a script." },
   ],
   exits: [
     ["0", "nothing was found"],
@@ -27,5 +28,5 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const log = createLog(call.values, { env });
   const { examineCluster } = await import("../kube/doctor/doctor.ts");
-  return await examineCluster(call.values, { env, log, signals });
+  return await examineCluster(withScope(call.values), { env, log, signals });
 }

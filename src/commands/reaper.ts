@@ -1,5 +1,6 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
+import { withScope } from "../core/cli/cluster/kubectl-options.ts";
 import { reaperOptions as options } from "../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { usableMethods } from "../core/reap/policy.ts";
@@ -39,5 +40,5 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const methods = usableMethods(call.values, call.origins.methods !== "default");
   const log = createLog(call.values, { env });
   const reaper = await import("../kube/reaper/reaper.ts");
-  return await reaper.main(call.values, { methods, env, log, signals });
+  return await reaper.main(withScope(call.values), { methods, env, log, signals });
 }

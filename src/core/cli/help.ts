@@ -64,6 +64,7 @@ export function describeCommand(command: Described, width: number, program = "eb
     wrap(about, width, ""),
     `examples:\n${examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
     ...groupNames.map((group) => describeGroup(group, options, width)),
+    nameRare(options, `${program} help ${page}`, width),
     columns("exit codes", exits, width),
     (seeAlso.length === 0 ? "" : wrap(`see also: ${seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "")) +
       wrap(`more: ${program} help ${page}`, width, ""),
@@ -116,9 +117,15 @@ const groupTitles: Readonly<Record<OptionGroup, string>> = {
 const groupNames = Object.keys(groupTitles) as readonly OptionGroup[];
 
 function describeGroup(group: OptionGroup, options: Options, width: number): string {
-  const members = Object.values(options).filter((option) => option.group === group);
+  const members = Object.values(options).filter((option) => option.group === group && !option.isRare);
   if (members.length === 0) return "";
   return `${groupTitles[group]}:\n${members.map((option) => describeOption(option, width)).join("")}`;
+}
+
+/** Names the options that few set, in one paragraph; "" if there are none. `page`: the call that prints what they do. */
+function nameRare(options: Options, page: string, width: number): string {
+  const rare = Object.values(options).filter(({ isRare }) => isRare);
+  return rare.length === 0 ? "" : `rarely set, see ${page}:\n${wrap(rare.map(flagOf).join(", "), width, "  ")}`;
 }
 
 function describeOption(option: Option<unknown>, width: number): string {

@@ -44,6 +44,8 @@ export interface Option<T> {
   readonly secret: boolean | undefined;
   /** Whether a pod sets it by the annotation `ebb.dev/FLAG`, and `--set FLAG=VALUE` for all pods. */
   readonly isAnnotation: boolean;
+  /** Whether so few set it that help only names it; the command's page has the rest. */
+  readonly isRare: boolean;
   /** Redacts one of its values, good or bad, so that errors, `ebb config` and a process's command line may show it. */
   readonly shown: (text: string) => string;
 }
@@ -72,6 +74,7 @@ interface Declaration<V> {
   readonly secret?: boolean;
   /** Whether it is an option of `ebb run`, which a pod sets by the annotation `ebb.dev/FLAG`. */
   readonly isAnnotation?: true;
+  readonly isRare?: true;
 }
 
 /** An empty list, shared to save memory and time at each start. */
@@ -98,9 +101,9 @@ export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
 /** Returns a copy of an option with some of its fields changed. */
 export function changed<T>(option: Option<T>, changes: Partial<Option<T>>): Option<T> {
   const { flag, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
-  const { secret, shown, isAnnotation } = option;
+  const { secret, shown, isAnnotation, isRare } = option;
   const named = { flag, group, value, repeatable, variables, also, initial, initially, help };
-  return { ...named, syntax, secret, shown, isAnnotation, ...changes };
+  return { ...named, syntax, secret, shown, isAnnotation, isRare, ...changes };
 }
 
 /** Fields that few starts need are getters, because each start creates all options. */
@@ -135,6 +138,10 @@ class Declared<T> implements Option<T> {
 
   get isAnnotation(): boolean {
     return this.declaration.isAnnotation === true;
+  }
+
+  get isRare(): boolean {
+    return this.declaration.isRare === true;
   }
 
   get shown(): (text: string) => string {

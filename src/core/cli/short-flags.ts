@@ -1,5 +1,5 @@
 /** kubectl's short flags that the commands for a cluster have, too. */
-export const kubectlShort = { n: "namespace" };
+export const kubectlShort = { n: "namespace", A: "all-namespaces", l: "selector", o: "output" };
 
 /**
  * Returns the arguments with `-f FILE`, `-fFILE` and `-f=FILE` replaced by the long flag, up to `--`. `names` maps

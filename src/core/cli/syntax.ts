@@ -50,7 +50,7 @@ export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[num
     words,
     parse: (text) => (words.includes(text) ? text : undefined),
     get expected() {
-      return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+      return [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" or ");
     },
   };
 }

@@ -27,7 +27,7 @@ export function requestOf(pod: JsonObject, namespace: JsonObject | undefined, se
 
 /** Why a pod or a namespace that asks gets no ebb, and what to do. */
 export const OUTSIDE =
-  "no selector of the webhook covers it (--selector, --namespace-selector; never kube-system or the webhook's own namespace): change that, or the labels";
+  "no selector of the webhook covers it (objectSelector, namespaceSelector; never kube-system or the webhook's own namespace): change that, or the labels";
 
 /** Reports whether a webhook is asked about pods of a namespace with these labels; it is if they are not known. */
 export function coversNamespace({ namespaceSelector }: Selection, labels: JsonObject | undefined): boolean {

@@ -3,7 +3,7 @@ import { reaperOptions } from "../../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags } from "../../core/cli/short-flags.ts";
 import { nearest } from "../../core/cli/suggestion.ts";
 import { completionOf } from "../../core/kubectl/completion.ts";
-import { clusterOptionsOf, pluginShort, podNameIn, podOptions, translate } from "../../core/kubectl/options.ts";
+import { clusterOptionsOf, pluginShort, podNameIn, podOptions } from "../../core/kubectl/options.ts";
 import { doctorHelp, listCommands, type PluginHelp, podCommands, reapHelp } from "../../core/kubectl/pod-commands.ts";
 import { usableMethods } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
@@ -94,13 +94,14 @@ function optionsOfReap(all: PluginCommand["options"]): PluginCommand["options"] 
   return options;
 }
 
-async function scopedArgs({ options }: PluginCommand, { args, env }: PluginCall): Promise<readonly string[]> {
-  const call = translate(expandShortFlags(args, pluginShort));
-  if (call.namespace !== "current") return call.args;
-  const { kubeconfig, context } = reaperOptions;
-  const { values } = readOperandCall({ ...options, kubeconfig, context }, { args: call.args, env });
-  const { namespace } = await openSession({ ...values, namespace: undefined }, quietly(env));
-  return ["--namespace", namespace, ...call.args];
+async function scopedArgs({ options }: PluginCommand, call: PluginCall): Promise<readonly string[]> {
+  const args = expandShortFlags(call.args, pluginShort);
+  const { namespace: where, allNamespaces, kubeconfig, context } = reaperOptions;
+  const all = { ...options, namespace: where, allNamespaces, kubeconfig, context };
+  const { values, origins } = readOperandCall(all, { args, env: call.env });
+  if (values.allNamespaces || origins.namespace === "--namespace") return args;
+  const { namespace } = await openSession({ ...values, namespace: undefined }, quietly(call.env));
+  return ["--namespace", namespace, ...args];
 }
 
 const commandsOfPods: Readonly<Record<keyof typeof podOptions, PluginCommand>> = {

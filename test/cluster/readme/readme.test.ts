@@ -42,7 +42,7 @@ const here = {
   jobLog: blockWith("ebb: found sidecars="),
   deployment: blockWith("kind: Deployment"),
   inject: blockWith("ebb inject --all"),
-  webhook: blockWith("ebb manifests --image"),
+  webhook: blockWith("ebb manifests webhook --image"),
   cronJob: blockWith("kind: CronJob"),
   reaper: blockWith("ebb reaper --once"),
 };

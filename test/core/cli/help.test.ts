@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { manualPages } from "../../../build/pages.ts";
+import type { Command } from "../../../src/command.ts";
 import { commands } from "../../../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../../../src/core/cli/call.ts";
 import { defaultOf, describeCommand, flagOf, listCommands, wrap } from "../../../src/core/cli/help.ts";
+import type { Option } from "../../../src/core/cli/option.ts";
 import { options, pickOptions } from "../../../src/core/cli/options.ts";
+import { expandShortFlags, kubectlShort } from "../../../src/core/cli/short-flags.ts";
 import { withPage } from "../../../src/help.ts";
 
 const pages = manualPages();
@@ -90,6 +93,16 @@ test.each([
   expect(wrap(text, width, indent)).toBe(lines);
 });
 
+test("the help of options that few set names them, and the page that has the rest", () => {
+  const { options: all } = commands.reaper as Command;
+  const { qps, after } = all as Record<"qps" | "after", Option<unknown>>;
+  const command = { ...(commands.reaper as Command), about: "", page: "reaper", options: { qps, after } };
+  const help = describeCommand(command, 80);
+  expect(help).toContain("rarely set, see ebb help reaper:\n  --qps N\n");
+  expect(help).not.toContain(qps.help);
+  expect(help).toContain(after.help.slice(0, 20));
+});
+
 describe.each(Object.entries(commands))("the help of ebb %s", (name, command) => {
   test("says what it does in lines that fit 80 columns, has examples, and names a page", () => {
     const described = withPage(name, command, pages);
@@ -101,7 +114,8 @@ describe.each(Object.entries(commands))("the help of ebb %s", (name, command) =>
   });
 
   test.each(command.examples)("has an example that ebb takes: $call", ({ call }) => {
-    const [ebb, called, ...args] = wordsOf(call);
+    const [ebb, called, ...words] = wordsOf(call);
+    const args = expandShortFlags(words, kubectlShort);
     expect([ebb, called]).toEqual(["ebb", name]);
     const read = name === "run" ? readCommandCall : readOperandCall;
     expect(() => read(command.options, { args, env: {} })).not.toThrow();

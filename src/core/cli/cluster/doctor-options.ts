@@ -1,5 +1,6 @@
 import { changed, type Values } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
+import { scopeOptions } from "./kubectl-options.ts";
 import { reaperOptions } from "./reaper-options.ts";
 
 const { namespace, kubeconfig, context } = reaperOptions;
@@ -9,6 +10,7 @@ export const doctorOptions = {
   namespace: changed(namespace, { group: "cluster", help: "-n: only these namespaces" }),
   kubeconfig,
   context,
+  ...scopeOptions,
   json: changed(options.json, { help: "print JSON" }),
   ...pickOptions(...logOptionNames),
 };

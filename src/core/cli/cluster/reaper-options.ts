@@ -5,6 +5,7 @@ import { changed, list, option, optional, type Values } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
 import { boolean, duration, positive, syntax, wholeNumber } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
+import { scopeOptions } from "./kubectl-options.ts";
 import { labelSelector } from "./label-selector.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
@@ -86,6 +87,7 @@ const reaping = {
 };
 
 const cluster = {
+  ...scopeOptions,
   kubeconfig: changed(webhookOptions.kubeconfig, { group: "cluster" }),
   context: changed(webhookOptions.context, { group: "cluster" }),
   concurrency: option({
@@ -105,6 +107,7 @@ const cluster = {
     initial: 20,
     initially: "20",
     syntax: count,
+    isRare: true,
     help: "requests to the API server per second, on average",
   }),
   burst: option({

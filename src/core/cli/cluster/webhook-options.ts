@@ -42,6 +42,7 @@ const serving = {
     value: "FILE",
     syntax: anyText,
     secret: false,
+    isRare: true,
     help: "serve only clients with a certificate of this CA (PEM); the API server then needs an AdmissionConfiguration",
   }),
   requestTimeout: option({
@@ -109,6 +110,7 @@ const certificates = {
     initial: 30 * DAY_MS,
     initially: "30d",
     syntax: positive,
+    isRare: true,
     help: "how long a certificate is valid; ebb renews it after two thirds of that",
   }),
   caValidity: option({
@@ -118,6 +120,7 @@ const certificates = {
     initial: 365 * DAY_MS,
     initially: "365d",
     syntax: positive,
+    isRare: true,
     help: "how long the CA is valid; while it is renewed, the old one is trusted too",
   }),
   namespace: optional({
@@ -174,7 +177,16 @@ export const webhookOptions = {
 };
 
 function nameOption(flag: string, initial: string, help: string) {
-  return option({ flag, group: "certificates", value: "NAME", initial, syntax: name, secret: false, help });
+  return option({
+    flag,
+    group: "certificates",
+    value: "NAME",
+    initial,
+    syntax: name,
+    secret: false,
+    isRare: true,
+    help,
+  });
 }
 
 function parseListenAddress(given: string): ListenAddress | undefined {

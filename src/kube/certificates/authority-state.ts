@@ -2,7 +2,7 @@ import { ownAuthorities, trusts, type WebhookConfiguration } from "./ca-bundle.t
 import { type Authority, decodeSecret, type HeldCertificates, readHeld, readSecret, type Secret } from "./held.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 
-/** What the leading replica knows. A field is undefined until it is known. */
+/** What a replica knows. A field is undefined until it is known. */
 export interface AuthorityState {
   /** When this state began, in milliseconds since the epoch, as are the other times. */
   readonly sinceMs: number;
@@ -14,9 +14,9 @@ export interface AuthorityState {
   last?: HeldCertificates;
   /** The newest CA, and since when the webhook configuration trusts it. */
   trusted?: { readonly id: string; readonly sinceMs: number } | undefined;
-  /** When the Secret was last written. */
+  /** When this replica last wrote the Secret. */
   renewedMs?: number;
-  /** When the webhook configuration was last written. */
+  /** When it last wrote the webhook configuration. */
   spreadMs?: number;
   /** Whether the log has said that cert-manager manages the caBundle. */
   isWarned?: boolean;

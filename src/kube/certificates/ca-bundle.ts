@@ -1,4 +1,4 @@
-import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { KubeObject } from "../api/client.ts";
 import { type Authority, isEbbAuthority, readAuthorities } from "./held.ts";
 
 // The caBundle of the webhook configuration, with which the API server verifies the webhook's certificate.
@@ -60,22 +60,19 @@ function trusted({ clientConfig }: Webhook): readonly Authority[] {
 }
 
 /**
- * Sets the caBundle of each webhook that calls `place` or any URL, and has another one. Resolves with the new
- * configuration; with undefined if nothing had to change. Rejects with ApiError, a Conflict if somebody else wrote to
- * `configuration` since it was read.
+ * Returns the JSON Patch that sets the caBundle of each webhook that calls `place` or any URL, and has another one; empty
+ * if nothing has to change. It fails with a Conflict if somebody else wrote to `configuration` since it was read.
  */
-export async function writeBundle(
-  api: ApiClient,
+export function bundlePatch(
   configuration: WebhookConfiguration,
-  { place, authorities, signal }: { place: Service; authorities: readonly Authority[]; signal: AbortSignal },
-): Promise<WebhookConfiguration | undefined> {
-  const bundle = Buffer.from(authorities.map(({ cert }) => cert).join("")).toString("base64");
-  const others = ownWebhooks(configuration, place).filter(({ clientConfig }) => clientConfig.caBundle !== bundle);
-  if (others.length === 0) return undefined;
-  const { name, resourceVersion } = configuration.metadata;
-  const operations = [
-    { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion }, // a Conflict, if it is another
-    ...others.map(({ index }) => ({ op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value: bundle })),
-  ];
-  return await api.patch<WebhookConfiguration>(`${CONFIGURATIONS}/${name}`, operations, { signal, retries: 0 });
+  place: Service,
+  authorities: readonly Authority[],
+): readonly object[] {
+  const value = Buffer.from(authorities.map(({ cert }) => cert).join("")).toString("base64");
+  const changes = ownWebhooks(configuration, place)
+    .filter(({ clientConfig }) => clientConfig.caBundle !== value)
+    .map(({ index }) => ({ op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value }));
+  if (changes.length === 0) return [];
+  const { resourceVersion } = configuration.metadata;
+  return [{ op: "replace", path: "/metadata/resourceVersion", value: resourceVersion }, ...changes];
 }

@@ -1,45 +1,40 @@
 import { MiB, readFileWithin } from "../../system/input.ts";
-import { createQueue } from "../../system/queue.ts";
+import { createQueue, type Queue } from "../../system/queue.ts";
 import type { Context } from "../api/context.ts";
-import { followObject } from "../controller/follow.ts";
-import { lead } from "../controller/lease.ts";
 import { pause } from "../controller/pause.ts";
 import { keepCertificates } from "./authority.ts";
 import { expiryOf, readSecret, type Secret, type ServingCertificate } from "./held.ts";
-import { type OwnCertificates, secretsPath } from "./own-certificates.ts";
+import type { OwnCertificates } from "./own-certificates.ts";
 
 /** The source of the webhook's certificates: PEM files, or ebb's own CA, which it keeps in a Secret. */
 export type CertificateSettings =
   | ({ readonly kind: "files" } & CertificateFiles)
   | ({ readonly kind: "own" } & OwnCertificates);
 
+/** A certificate to serve from now on, or why there is none; undefined: nothing is known to be wrong. */
+export type CertificateNews = ServingCertificate | { readonly problem: string | undefined };
+
 /**
- * Yields each certificate to serve, the first as soon as there is one, until the signal is aborted. With `own` this
- * replica also competes for the Lease, to renew the certificates, and releases it at the end. Logs failures that may
- * pass (no API server, a missing permission, a broken Secret or file) and tries again; throws only on a bug.
+ * Yields each certificate to serve, the first as soon as there is one, until the signal is aborted; in between, why there
+ * is no other. With `own` this replica also renews the certificates. Logs failures that may pass (no API server, a
+ * missing permission, a broken Secret or file) and tries again; throws only on a bug.
  */
-export function watchCertificates(settings: CertificateSettings, context: Context): AsyncGenerator<ServingCertificate> {
+export function watchCertificates(settings: CertificateSettings, context: Context): AsyncGenerator<CertificateNews> {
   return settings.kind === "files" ? watchCertificateFiles(settings, context) : ownCertificates(settings, context);
 }
 
-type Event = { readonly secret: Secret | undefined } | { readonly error: unknown } | "end";
+type Event = { readonly secret: Secret | undefined } | { readonly problem: string } | "end";
 
-/** Yields the certificate in the Secret, which all replicas serve. The leader also renews it. */
-async function* ownCertificates(own: OwnCertificates, { log, signal }: Context): AsyncGenerator<ServingCertificate> {
+/** Yields the certificate in the Secret, which all replicas keep and serve. */
+async function* ownCertificates(own: OwnCertificates, { log, signal }: Context): AsyncGenerator<CertificateNews> {
   const stop = new AbortController();
-  const context = { log, signal: AbortSignal.any([signal, stop.signal]) };
   const events = createQueue<Event>();
-  const secret = { collection: secretsPath(own), name: own.secret };
-  const { api, namespace, lease: name, identity } = own;
-  const work = (leading: AbortSignal) => keepCertificates(own, { log, signal: leading });
-  const working = [
-    followObject<Secret>(api, secret, (now) => events.push({ secret: now }), context),
-    lead({ api, namespace, name, identity }, work, context),
-  ];
-  const done = Promise.all(working).then(
-    () => events.push("end"),
-    (error: unknown) => events.push({ error }),
-  );
+  const done = keepCertificates(own, {
+    seen: (secret) => events.push({ secret }),
+    failed: ({ message }) => events.push({ problem: message }),
+    log,
+    signal: AbortSignal.any([signal, stop.signal]),
+  }).then(() => events.push("end"), events.fail);
   try {
     yield* servable(events);
   } finally {
@@ -48,18 +43,20 @@ async function* ownCertificates(own: OwnCertificates, { log, signal }: Context):
   }
 }
 
-/**
- * Yields each new usable certificate. If the Secret is missing or broken, nothing is yielded: the last one is served
- * on.
- */
-async function* servable(events: { next(): Promise<Event> }): AsyncGenerator<ServingCertificate> {
+/** Yields each new usable certificate. If the Secret is missing or broken, the last one is served on. */
+async function* servable(events: Pick<Queue<Event>, "next">): AsyncGenerator<CertificateNews> {
   let last: string | undefined;
   for (let event = await events.next(); event !== "end"; event = await events.next()) {
-    if ("error" in event) throw event.error;
+    if ("problem" in event) {
+      yield event;
+      continue;
+    }
     const { serving } = readSecret(event.secret);
-    if (serving?.authority === undefined || serving.id === last) continue;
-    last = serving.id;
-    yield { cert: serving.cert, key: serving.key, expiresAt: serving.untilMs };
+    if (serving?.authority === undefined) yield { problem: undefined };
+    else if (serving.id !== last) {
+      last = serving.id;
+      yield { cert: serving.cert, key: serving.key, expiresAt: serving.untilMs };
+    }
   }
 }
 
@@ -77,18 +74,21 @@ const PERIOD_MS = 1000;
 
 /**
  * Reads the files every second, and yields each new pair, until the signal is aborted. While they have no valid pair,
- * because they are wrong or being replaced, it yields nothing and logs each reason once.
+ * because they are wrong or being replaced, it yields and logs each reason once.
  */
 async function* watchCertificateFiles(
   files: CertificateFiles,
   { log, signal }: Context,
-): AsyncGenerator<ServingCertificate> {
+): AsyncGenerator<CertificateNews> {
   let last: string | undefined;
   let complaint: string | undefined;
   while (!signal.aborted) {
     const read = await readPair(files);
     const problem = "problem" in read ? read.problem : undefined;
-    if (problem !== undefined && problem !== complaint) log.warn({ reason: problem }, "cannot use the certificate");
+    if (problem !== undefined && problem !== complaint) {
+      log.warn({ reason: problem }, "cannot use the certificate");
+      yield { problem };
+    }
     complaint = problem;
     if (!("problem" in read) && read.cert !== last) {
       last = read.cert;

@@ -6,10 +6,8 @@ import { canonicalName } from "./held.ts";
 export interface OwnCertificates {
   readonly api: ApiClient;
   readonly namespace: string;
-  /** The name of the Secret in `namespace` that all replicas serve from. */
+  /** The name of the Secret in `namespace` that all replicas keep and serve from. */
   readonly secret: string;
-  /** The name of the Lease in `namespace` whose holder renews them. */
-  readonly lease: string;
   /** The name of the webhook's Service. */
   readonly service: string;
   /** Host names and IP addresses that a certificate is for beside the Service's. */
@@ -20,8 +18,6 @@ export interface OwnCertificates {
   readonly validityMs: number;
   /** How long a CA is valid. */
   readonly authorityValidityMs: number;
-  /** The name of this replica in the Lease, which no other one has. */
-  readonly identity: string;
 }
 
 const HOUR_MS = 3_600_000;

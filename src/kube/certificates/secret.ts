@@ -1,4 +1,4 @@
-import { type Plan, type RotationPolicy, unexpired } from "../../core/cluster/rotation.ts";
+import { type Plan, type RotationPolicy, renewalOf, unexpired } from "../../core/cluster/rotation.ts";
 import { type Authority, type HeldCertificates, KEYS, type KeyPair, readAuthorities, type Secret } from "./held.ts";
 import { lifeFrom, type OwnCertificates } from "./own-certificates.ts";
 
@@ -26,7 +26,9 @@ export async function renewedSecret(
   const kept = plan.kind === "retire" ? held.authorities.slice(0, 1) : unexpired(held.authorities, nowMs, policy);
   const authorities = [...(made === undefined ? [] : readAuthorities(made.cert)), ...kept].slice(0, MANY);
   const served =
-    serving === undefined ? held.serving : issuing.issueServing(policy.names, lifeFrom(nowMs, own.validityMs), pair);
+    serving === undefined
+      ? held.serving
+      : issuing.issueServing(namesFor(policy, held, nowMs), lifeFrom(nowMs, own.validityMs), pair);
   return withData(secret ?? emptySecret(own), { authorities, key: pair.key, served });
 }
 
@@ -38,6 +40,15 @@ export interface Renewal {
   readonly plan: Exclude<Plan, { kind: "keep" }>;
   readonly policy: RotationPolicy;
   readonly nowMs: number;
+}
+
+/**
+ * Returns the names for a new certificate. If one is replaced early, its names stay: during a rollout that changes
+ * --certificate-names, replicas would otherwise take each other's names away all the time.
+ */
+function namesFor({ names }: RotationPolicy, { serving }: HeldCertificates, nowMs: number): readonly string[] {
+  const isEarly = serving?.authority !== undefined && nowMs < renewalOf(serving);
+  return isEarly ? [...new Set([...names, ...serving.names])] : names;
 }
 
 function newestPair({ authorities: [newest], authorityKey }: HeldCertificates): KeyPair {

@@ -1,8 +1,7 @@
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import type { Context } from "../api/context.ts";
 import { listAt } from "../api/list.ts";
 import { withQuery } from "../api/query.ts";
-import { keepTrying } from "./keep-trying.ts";
+import { keepTrying, type Trying } from "./keep-trying.ts";
 
 /** The object to follow. */
 export interface Followed {
@@ -20,10 +19,11 @@ export async function followObject<T extends KubeObject>(
   api: ApiClient,
   followed: Followed,
   seen: (object: T | undefined) => void,
-  { log, signal }: Context,
+  trying: Omit<Trying, "message">,
 ): Promise<void> {
   const message = "cannot watch an object: retrying";
-  await keepTrying((isFine) => once(api, followed, { seen, isFine, signal }), { message, log, signal });
+  const { signal } = trying;
+  await keepTrying((isFine) => once(api, followed, { seen, isFine, signal }), { message, ...trying });
 }
 
 interface Watching<T> {

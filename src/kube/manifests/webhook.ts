@@ -4,8 +4,6 @@ import { certManagerManifests } from "./cert-manager.ts";
 import {
   deployment,
   disruptionBudget,
-  lease,
-  leaseRule,
   networkPolicy,
   type PolicyRule,
   podMonitor,
@@ -64,15 +62,14 @@ function service(installation: Installation): Manifest {
 }
 
 /**
- * Returns what a webhook with a CA of its own needs: the Secret that it keeps it in, the Lease by which replicas elect a
- * leader, and the roles and their bindings to use both, and to write the caBundle.
+ * Returns what a webhook with a CA of its own needs: the Secret that it keeps it in, and the roles and their bindings to
+ * use it, and to write the caBundle.
  */
 function ownCaManifests(installation: Installation): readonly Manifest[] {
   return [
     secret(installation),
-    lease(installation, "webhook"),
     ...roleWithBinding(installation, "webhook", {
-      about: "The webhook's own CA and certificate are in its Secret; its Lease says which replica renews them.",
+      about: "The webhook's own CA and certificate are in its Secret.",
       kind: "Role",
       metadata: metadataIn(installation, "webhook"),
       rules: rulesInNamespace(installation),
@@ -118,10 +115,7 @@ function hasToken({ certManager, pullSecrets }: Installation): boolean {
 
 function rulesInNamespace(installation: Installation): readonly PolicyRule[] {
   const resourceNames = [secretOf(installation)];
-  return [
-    { apiGroups: [""], resources: ["secrets"], resourceNames, verbs: ["get", "list", "watch", "update"] },
-    leaseRule(nameOf(installation, "webhook")),
-  ];
+  return [{ apiGroups: [""], resources: ["secrets"], resourceNames, verbs: ["get", "list", "watch", "update"] }];
 }
 
 function rulesInCluster(installation: Installation): readonly PolicyRule[] {
@@ -182,7 +176,6 @@ function certificateFlags(installation: Installation): readonly string[] {
     `--namespace=${namespaceOf(installation, "webhook")}`,
     `--service=${name}`,
     `--secret=${secretOf(installation)}`,
-    `--lease=${name}`,
     `--webhook-config=${name}`,
     ...installation.ofOwnCa,
   ];

@@ -14,7 +14,6 @@ import { type ApiClient, connect } from "../api/client.ts";
 import { type CertificateSettings, watchCertificates } from "../certificates/certificates.ts";
 import { KEYS, type ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
-import { replicaName } from "../controller/lease.ts";
 import { pause } from "../controller/pause.ts";
 import { stopsOf, whenAborted } from "../controller/stops.ts";
 import { createImages } from "../image/images.ts";
@@ -49,6 +48,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   const clientCa = settings.clientCa === undefined ? undefined : await readAuthority(settings.clientCa);
   let server: HttpsServer | undefined;
   let served: ServingCertificate | undefined;
+  let problem: string | undefined;
   const gauges = { inFlight: () => endpoint.inFlight, connections: () => server?.connections ?? 0 };
   const metrics = createMetrics(version, gauges);
   const api = needsApi(settings) ? await connect({ env, ...settings }, log) : undefined;
@@ -59,7 +59,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   const handlers = { onRequest, onBroken, onCut: metrics.cut };
   const unready = (): string | undefined => {
     if (stops.first.aborted) return "leaving";
-    if (served === undefined) return "no certificate yet";
+    if (served === undefined) return `no certificate yet${problem === undefined ? "" : `: ${problem}`}`;
     return served.expiresAt < Date.now() ? "the certificate has expired" : undefined;
   };
   const health = openHealth(settings.healthListen, metrics, { unready });
@@ -78,7 +78,10 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   };
   const serveAll = async (): Promise<void> => {
     const source = certificateSettings(settings, api);
-    for await (const certificate of watchCertificates(source, { log, signal: stops.first })) await serve(certificate);
+    for await (const news of watchCertificates(source, { log, signal: stops.first })) {
+      if ("problem" in news) problem = news.problem;
+      else await serve(news);
+    }
   };
   const serving = serveAll();
   await Promise.race([serving, whenAborted(stops.first)]);
@@ -117,13 +120,11 @@ function certificateSettings(settings: WebhookSettings, api: ApiClient | undefin
     api,
     namespace: settings.namespace ?? api.namespace,
     secret: settings.secret,
-    lease: settings.lease,
     service: settings.service,
     names: settings.certificateNames,
     webhooks: settings.webhookConfig,
     validityMs: settings.certificateValidity,
     authorityValidityMs: settings.caValidity,
-    identity: replicaName(),
   };
 }
 

@@ -10,6 +10,6 @@ const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
 const { kubeconfig, ...settings } = JSON.parse(process.argv[2] as string);
 const api = await connect({ env: process.env, kubeconfig }, log);
-for await (const certificate of watchCertificates({ kind: "own", api, ...settings }, { log, signal: stop.signal })) {
-  process.stdout.write(`${JSON.stringify(certificate)}\n`);
+for await (const news of watchCertificates({ kind: "own", api, ...settings }, { log, signal: stop.signal })) {
+  if ("cert" in news) process.stdout.write(`${JSON.stringify(news)}\n`);
 }

@@ -37,7 +37,7 @@ describe("kubectl", () => {
   });
 
   test.concurrent.each(["apply", "apply --server-side"])(
-    "%s leaves caBundle, Secret and Lease to the webhook",
+    "%s leaves caBundle and Secret to the webhook",
     async (words) => {
       await using installed = await installation(idle);
       const { here } = installed;
@@ -45,8 +45,6 @@ describe("kubectl", () => {
       await here.kubectl("create", "secret", "tls", name, `--cert=${certificate}`, `--key=${certificate}`); // as cert-manager
       const { data } = await here.object<KubeObject & { readonly data: object }>(`secret/${name}`);
       await installed.kubectl(...words.split(" "));
-      const spec = { holderIdentity: "a", leaseDurationSeconds: 15 };
-      await here.kubectl("patch", `lease/${installed.name}`, "--type=merge", "-p", JSON.stringify({ spec }));
       const caBundle = Buffer.from(await Bun.file(certificate).text()).toString("base64");
       const patch = JSON.stringify([{ op: "add", path: "/webhooks/0/clientConfig/caBundle", value: caBundle }]);
       await kubectl(["patch", registration, installed.name, "--type=json", "-p", patch]);
@@ -57,7 +55,6 @@ describe("kubectl", () => {
         data,
         metadata: { labels: { "app.kubernetes.io/name": "ebb" } },
       });
-      expect(await here.object(`lease/${installed.name}`)).toMatchObject({ spec });
     },
   );
 });
@@ -81,7 +78,6 @@ describe("the webhook's account", () => {
     await using installed = await installation(idle);
     await installed.kubectl("apply", "--server-side");
     const secret = `secrets/${installed.name}-certificates`;
-    const lease = `leases.coordination.k8s.io/${installed.name}`;
     const ownRegistration = `${registration}/${installed.name}`;
     const expected: [verb: string, what: string, where: string, may: boolean][] = [
       ["create", "secrets", own, false],
@@ -93,11 +89,7 @@ describe("the webhook's account", () => {
       ["list", "secrets", own, false],
       ["create", "secrets", elsewhere, false],
       ["get", secret, elsewhere, false],
-      ["create", "leases.coordination.k8s.io", own, false],
-      ["get", lease, own, true],
-      ["update", lease, own, true],
-      ["update", "leases.coordination.k8s.io/other", own, false],
-      ["get", lease, elsewhere, false],
+      ["get", "leases.coordination.k8s.io", own, false],
       ["get", ownRegistration, own, true],
       ["watch", ownRegistration, own, true],
       ["patch", ownRegistration, own, true],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { request } from "../api.ts";
 import type { Namespace } from "../cluster.ts";
 import { kubectl } from "../kubectl.ts";
-import type { KubeObject } from "../objects.ts";
 import { createdDuring, createPod, inject, startInstallation } from "./installation.ts";
 
 // While pods are created all the time, something happens to the webhook that the chart has installed.
@@ -51,25 +51,34 @@ describe("every pod gets ebb", () => {
     expectAllChanged(created);
   });
 
-  test.concurrent("while Secret and Lease are deleted, and installed again", async () => {
+  test.concurrent("while the Secret is deleted, and a replica replaced; each says so, and goes on once it is installed again", async () => {
     await using installed = await startInstallation();
     const { here, name } = installed;
     await using there = await installed.namespace();
+    const reason = `the Secret ${here.name}/${name}-certificates does not exist: apply the manifests (or helm upgrade) again`;
+    const eachSays = async (): Promise<boolean> => (await logsOf(here)).every((log) => log.includes(reason));
     const created = await createdDuring(there, async (soFar) => {
       const first = await bundleOf(name);
-      await here.kubectl("delete", `secret/${name}-certificates`, `lease/${name}`);
-      for (const what of [`Secret ${name}-certificates`, `Lease ${name}`]) {
-        await here.until(`the log asks for the ${what}`, async () => {
-          return (await logsOf(here)).join("").includes(`the ${what} does not exist: apply the manifests again`);
-        });
-      }
+      const before = await podNames(here);
+      await here.kubectl("delete", `secret/${name}-certificates`);
+      await here.until("the log of each asks for the Secret", eachSays);
+      const [gone = ""] = before;
+      await here.kubectl("delete", "pod", gone);
+      const fresh = await here.until("there is another", async () => {
+        return (await podNames(here)).find((pod) => !before.includes(pod));
+      });
+      const probe = `/api/v1/namespaces/${here.name}/pods/${fresh}:8080/proxy/readyz`;
+      await here.until("its probe asks for the Secret", async () => {
+        const { status, text } = await request("GET", probe);
+        return status === 503 && text === `no certificate yet: ${reason}\n`;
+      });
+      await here.until("so does its log", eachSays);
+      const count = soFar.length;
+      await there.until("there are enough pods to judge the one that is left", () => soFar.length > count + 20);
+      expect(await bundleOf(name)).toBe(first);
       await installed.kubectl("apply", "--server-side");
       await here.until("the API server trusts another CA, too", async () => (await bundleOf(name)) !== first);
-      await here.until("a replica leads", async () => {
-        const { spec } = await here.object<KubeObject & { spec?: { holderIdentity?: string } }>(`lease/${name}`);
-        return spec?.holderIdentity;
-      });
-      await there.until("there are enough pods to judge", () => soFar.length > 20);
+      await here.until("the new replica is ready", async () => (await request("GET", probe)).status === 200);
     });
     expectAllChanged(created);
   });

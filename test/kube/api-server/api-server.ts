@@ -160,7 +160,7 @@ async function answer(
   if (method === "PATCH") return await patch(store, path, request);
   if (method !== "GET") return refuse(405, method);
   if (searchParams.has("watch")) return store.watch(path, url) ?? refuse(410, "too old");
-  if (/\/(pods|namespaces|events)$/.test(path)) return store.list(path, url);
+  if (/\/(pods|namespaces|events|secrets|mutatingwebhookconfigurations)$/.test(path)) return store.list(path, url);
   const object = store.objects.get(path);
   return object === undefined ? notFound(path) : Response.json(object);
 }

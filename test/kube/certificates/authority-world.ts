@@ -1,5 +1,5 @@
 import { expect, setSystemTime } from "bun:test";
-import { ApiError } from "../../../src/kube/api/api-error.ts";
+import { ApiError, isConflict } from "../../../src/kube/api/api-error.ts";
 import { reconcileCertificates } from "../../../src/kube/certificates/authority.ts";
 import type { AuthorityState } from "../../../src/kube/certificates/authority-state.ts";
 import { CONFIGURATIONS, type WebhookConfiguration } from "../../../src/kube/certificates/ca-bundle.ts";
@@ -7,7 +7,7 @@ import { readSecret, type Secret } from "../../../src/kube/certificates/held.ts"
 import type { OwnCertificates } from "../../../src/kube/certificates/own-certificates.ts";
 import { createFakeApi, type FakeApi } from "../fake-api.ts";
 
-// Runs the leader's rounds against an API server in memory, with a clock that the test sets.
+// Runs the rounds of two replicas against an API server in memory, with a clock that the test sets.
 
 export const SECRET = "/api/v1/namespaces/ebb/secrets/certs";
 
@@ -19,15 +19,21 @@ export const HOUR = 60 * MINUTE;
 
 export const START = Date.parse("2030-01-01T00:00:00Z");
 
-/** A replica that leads, and the API server that it acts on. */
+/** A replica, and what it knows. A watch that hangs shows it nothing new. */
+export interface Replica {
+  own: OwnCertificates;
+  known: AuthorityState;
+  readonly hangs: { secret: boolean; configuration: boolean };
+}
+
+/** Two replicas, and the API server that they act on. */
 export interface World {
   readonly api: FakeApi;
   readonly own: OwnCertificates;
+  readonly replicas: readonly [Replica, Replica];
   readonly log: Parameters<typeof reconcileCertificates>[1]["log"];
   /** What was logged: `MESSAGE: FIELDS`. */
   readonly lines: string[];
-  /** What the leader remembers; replace it for another leader. */
-  leader: AuthorityState;
   /**
    * The CA bundles (PEM) that the webhook configuration has had, each with the time, in ms since 1970, from which on.
    */
@@ -39,7 +45,7 @@ export function createWorld(settings: Partial<OwnCertificates> = {}): World {
   setSystemTime(START);
   const api = createFakeApi();
   const own: OwnCertificates = {
-    ...{ api, namespace: "ebb", secret: "certs", lease: "ebb", service: "ebb", webhooks: "ebb", identity: "a" },
+    ...{ api, namespace: "ebb", secret: "certs", service: "ebb", webhooks: "ebb" },
     ...{ validityMs: 10 * HOUR, authorityValidityMs: 100 * HOUR },
     ...settings,
   };
@@ -47,11 +53,22 @@ export function createWorld(settings: Partial<OwnCertificates> = {}): World {
   const line = (fields: object, message: string): void => void lines.push(`${message}: ${JSON.stringify(fields)}`);
   const log = { debug: line, info: line, warn: line, error: line, flush: () => undefined };
   apply(api, "");
-  return { api, own, log, lines, leader: { sinceMs: START }, bundles: [{ atMs: START, bundle: "" }] };
+  const replicas = [createReplica(own), createReplica(own)] as const;
+  return { api, own, replicas, log, lines, bundles: [{ atMs: START, bundle: "" }] };
+}
+
+/** Creates a replica that has just started. */
+export function createReplica(own: OwnCertificates): Replica {
+  return { own, known: { sinceMs: Date.now() }, hangs: { secret: false, configuration: false } };
+}
+
+/** Starts a replica anew: it forgets all, and its watches are new. */
+export function restart(replica: Replica): void {
+  Object.assign(replica, createReplica(replica.own));
 }
 
 /** Puts the webhook configuration with this caBundle (base64), as `kubectl apply` of the manifest does. */
-export function apply(api: FakeApi, caBundle: string): void {
+export function apply(api: Pick<FakeApi, "put">, caBundle: string): void {
   const service = { name: "ebb", namespace: "ebb" };
   const webhooks = [
     { name: "pods.ebb.dev", clientConfig: { service, caBundle } },
@@ -74,27 +91,30 @@ export const bundleOf = (world: World): string =>
 export const heldOf = (world: World) => readSecret(secretOf(world));
 
 /**
- * Runs the leader's rounds, a second apart, until it has nothing more to do. Resolves with the time, in ms since 1970,
- * when it has to look again. Its watches are never late. Fails if it does not come to rest within 20 rounds.
+ * Runs the rounds of both replicas at once, a second apart, until they have nothing more to do. Resolves with the time, in
+ * ms since 1970, when one of them has to look again. Watches are never late, but may hang. Fails if they do not come to
+ * rest within 20 rounds.
  */
 export async function look(world: World): Promise<number> {
   for (let round = 0; ; round++) {
-    expect(round).toBeLessThan(20); // else it never comes to rest
-    world.leader.secret = { now: secretOf(world) };
-    world.leader.configuration = { now: configurationOf(world) };
-    try {
-      const untilMs = await reconcileCertificates(world.own, {
-        known: world.leader,
-        log: world.log,
-        signal: AbortSignal.timeout(60_000),
-      });
-      note(world);
-      if (untilMs > Date.now() + 1000) return untilMs;
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      note(world);
+    expect(round).toBeLessThan(20); // else they never come to rest
+    for (const { known, hangs } of world.replicas) {
+      if (!hangs.secret) known.secret = { now: secretOf(world) };
+      if (!hangs.configuration) known.configuration = { now: configurationOf(world) };
     }
+    const untilMs = Math.min(...(await Promise.all(world.replicas.map((replica) => reconcile(world, replica)))));
+    note(world);
+    if (untilMs > Date.now() + 1000) return untilMs;
     setSystemTime(Date.now() + 1000);
+  }
+}
+
+async function reconcile({ log }: World, { own, known }: Replica): Promise<number> {
+  try {
+    return await reconcileCertificates(own, { known, log, signal: AbortSignal.timeout(60_000) });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return isConflict(error) ? Number.POSITIVE_INFINITY : Date.now(); // a Conflict: the other one goes on
   }
 }
 

@@ -8,6 +8,7 @@ import {
   createWorld,
   heldOf,
   look,
+  restart,
   SECRET,
   secretOf,
   type World,
@@ -15,7 +16,16 @@ import {
 
 afterEach(() => void setSystemTime());
 
-test("the first leader makes a CA, a certificate for the Service's names, and has the API server trust it", async () => {
+/** The Secret as it is installed. */
+const empty: Secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "certs", namespace: "ebb" } };
+
+/** The Secret with another value, in base64. */
+function withData(world: World, key: string, value: string): Secret {
+  const secret = secretOf(world) as Secret;
+  return { ...secret, data: { ...secret.data, [key]: value } };
+}
+
+test("two replicas make one CA, one certificate for the Service's names, and have the API server trust it", async () => {
   const world = createWorld({ names: ["10.0.0.1", "0:0:0:0:0:0:0:1", "Hook.Example"] });
   await look(world);
   const { authorities, serving, canSign } = heldOf(world);
@@ -29,11 +39,52 @@ test("the first leader makes a CA, a certificate for the Service's names, and ha
   expect(configurationOf(world)?.webhooks?.[1]?.clientConfig).toEqual({ service: { name: "other", namespace: "ebb" } });
 });
 
-test("a leader that comes to what is right changes nothing", async () => {
+test.each([
+  ["an empty Secret", true],
+  ["no Secret", false],
+])("with %s one of two replicas that start at once writes it, and one the caBundle", async (_, isThere) => {
+  const world = createWorld();
+  if (isThere) world.api.put(SECRET, empty);
+  await look(world);
+  expect(world.lines).toEqual([
+    'created a CA: {"reason":"there is none"}',
+    'created a serving certificate: {"reason":"there is none"}',
+    'updated the caBundle of the webhook configuration: {"webhooks":"ebb","authorities":1}',
+  ]);
+});
+
+test("a replica whose watch of the Secret hangs writes no older CA over a newer one", async () => {
+  const world = createWorld();
+  await look(world);
+  const [before] = heldOf(world).authorities;
+  const [live, hanging] = world.replicas;
+  hanging.hangs.secret = true;
+  world.api.put(SECRET, withData(world, "ca.key", ""));
+  await look(world);
+  live.hangs.configuration = true; // and mends nothing
+  await look(world);
+  expect(heldOf(world).authorities).toMatchObject([{}, { id: before?.id }]);
+  expect(bundleOf(world)).toBe(decodeSecret(secretOf(world)).ca);
+});
+
+test("replicas that want certificates for different names agree on one for all, until it is due", async () => {
+  const world = createWorld();
+  const [a, b] = world.replicas;
+  a.own = { ...world.own, names: ["a"] };
+  b.own = { ...world.own, names: ["b"] };
+  await look(world);
+  expect(heldOf(world).serving?.names.toSorted()).toEqual(["a", "b", "ebb.ebb.svc", "ebb.ebb.svc.cluster.local"]);
+  b.own = a.own;
+  setSystemTime(Date.now() + 0.7 * world.own.validityMs);
+  await look(world);
+  expect(heldOf(world).serving?.names.toSorted()).toEqual(["a", "ebb.ebb.svc", "ebb.ebb.svc.cluster.local"]);
+});
+
+test("a replica that comes to what is right changes nothing", async () => {
   const world = createWorld();
   await look(world);
   const before = [secretOf(world), configurationOf(world)];
-  world.leader = { sinceMs: Date.now() };
+  restart(world.replicas[0]);
   await look(world);
   expect([secretOf(world), configurationOf(world)]).toEqual(before);
 });
@@ -46,14 +97,14 @@ test("a caBundle that somebody wiped is put back", async () => {
   expect(bundleOf(world)).toBe(decodeSecret(secretOf(world)).ca);
 });
 
-test("where cert-manager fills the caBundle it is left to cert-manager, and that is said once", async () => {
+test("where cert-manager fills the caBundle it is left to cert-manager, and each replica says so once", async () => {
   const world = createWorld();
   const annotations = { "cert-manager.io/inject-ca-from": "ebb/ebb" };
   world.api.put(CONFIGURATION, { ...configurationOf(world), metadata: { name: "ebb", annotations } });
   await look(world);
   await look(world);
   expect(bundleOf(world)).toBe("");
-  expect(world.lines.filter((line) => line.includes("cert-manager"))).toHaveLength(1);
+  expect(world.lines.filter((line) => line.includes("cert-manager"))).toHaveLength(world.replicas.length);
 });
 
 test("without a webhook configuration there are certificates all the same", async () => {
@@ -67,10 +118,10 @@ test("a certificate that lacks a name is replaced by one of the same CA", async 
   const world = createWorld();
   await look(world);
   const [before] = heldOf(world).authorities;
-  const more: World = { ...world, own: { ...world.own, names: ["hook.example"] } };
-  await look(more);
-  expect(heldOf(more)).toMatchObject({ authorities: [{ id: before?.id }], serving: { authority: before?.id } });
-  expect(heldOf(more).serving?.names).toContain("hook.example");
+  for (const replica of world.replicas) replica.own = { ...world.own, names: ["hook.example"] };
+  await look(world);
+  expect(heldOf(world)).toMatchObject({ authorities: [{ id: before?.id }], serving: { authority: before?.id } });
+  expect(heldOf(world).serving?.names).toContain("hook.example");
 });
 
 test("a Secret that was deleted, and may not be created, is asked for; installed again, it is filled, and what was served is trusted", async () => {
@@ -79,9 +130,11 @@ test("a Secret that was deleted, and may not be created, is asked for; installed
   const [before] = heldOf(world).authorities;
   world.api.mayCreate = false;
   world.api.objects.delete(SECRET);
-  await expect(look(world)).rejects.toThrow("the Secret certs does not exist: apply the manifests again");
+  await expect(look(world)).rejects.toThrow(
+    "the Secret ebb/certs does not exist: apply the manifests (or helm upgrade) again",
+  );
   expect(secretOf(world)).toBeUndefined();
-  world.api.put(SECRET, { apiVersion: "v1", kind: "Secret", metadata: { name: "certs", namespace: "ebb" } });
+  world.api.put(SECRET, empty);
   await look(world);
   expect(heldOf(world).canSign).toBe(true);
   expect(heldOf(world).authorities).toHaveLength(2);
@@ -100,8 +153,8 @@ test.each(Object.values(KEYS))(
       const world = createWorld();
       await look(world);
       const before = heldOf(world);
-      const secret = secretOf(world) as Secret;
-      world.api.put(SECRET, { ...secret, data: { ...secret.data, [key]: value, other: "a2VwdA==" } });
+      world.api.put(SECRET, withData(world, "other", "a2VwdA=="));
+      world.api.put(SECRET, withData(world, key, value));
       await look(world);
       const after = heldOf(world);
       expect({ canSign: after.canSign, isServable: after.serving?.authority !== undefined }).toEqual({

@@ -16,21 +16,23 @@ function watch(folder: string) {
   const stop = new AbortController();
   const log = collectLog();
   const seen: string[] = [];
+  const problems: (string | undefined)[] = [];
   const paths = { cert: join(folder, "tls.crt"), key: join(folder, "tls.key") };
   const watching = (async () => {
-    for await (const { cert, expiresAt } of watchCertificates(
-      { kind: "files", ...paths },
-      { log, signal: stop.signal },
-    )) {
-      expect(expiresAt).toBe(life.untilMs);
-      seen.push(cert);
+    for await (const news of watchCertificates({ kind: "files", ...paths }, { log, signal: stop.signal })) {
+      if ("problem" in news) {
+        problems.push(news.problem);
+        continue;
+      }
+      expect(news.expiresAt).toBe(life.untilMs);
+      seen.push(news.cert);
     }
   })();
   const end = async () => {
     stop.abort();
     await watching;
   };
-  return { seen, log, [Symbol.asyncDispose]: end };
+  return { seen, problems, log, [Symbol.asyncDispose]: end };
 }
 
 /** A Secret's volume as the kubelet makes it: files are links into ..data, which is a link to a folder of this version. */
@@ -74,6 +76,7 @@ test("files that are not there, are no pair, or no certificate are waited out; e
   await until("another pair", () => watched.seen.length === 2, 30_000);
   expect(watched.seen).toEqual([first.cert + authority.cert, second.cert]);
   const reasons = lines.map(({ fields }) => String(fields.reason).replaceAll(folder.path, ""));
+  expect(watched.problems).toEqual(lines.map(({ fields }) => String(fields.reason)));
   expect(reasons).toEqual([
     expect.stringContaining("ENOENT"),
     "/tls.crt is not a PEM certificate, or does not belong to the key in /tls.key",

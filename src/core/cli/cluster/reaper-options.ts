@@ -127,10 +127,13 @@ const cluster = {
     syntax: positive,
     help: "how often all pods are listed again, in case the watch missed a change",
   }),
-  lease: changed(webhookOptions.lease, {
+  lease: option({
+    flag: "lease",
     group: "cluster",
+    value: "NAME",
     initial: "ebb-reaper",
-    initially: "ebb-reaper",
+    syntax: name,
+    secret: false,
     help: "the Lease by which the replicas elect the one that acts",
   }),
   leaseNamespace: optional({

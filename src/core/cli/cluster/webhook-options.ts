@@ -84,7 +84,6 @@ const certificates = {
     help: "the folder with tls.crt and tls.key, such as cert-manager's mounted Secret; read again when they change",
   }),
   secret: nameOption("secret", "ebb-webhook-certificates", "the Secret that holds ebb's own CA and certificate"),
-  lease: nameOption("lease", "ebb-webhook", "the Lease by which the replicas elect the one that renews them"),
   service: nameOption(
     "service",
     "ebb-webhook",
@@ -130,7 +129,7 @@ const certificates = {
     initially: "the pod's own",
     syntax: name,
     secret: false,
-    help: "the namespace of the Secret, the Lease and the Service",
+    help: "the namespace of the Secret and the Service",
   }),
   kubeconfig: optional({
     flag: "kubeconfig",

@@ -62,7 +62,6 @@ export const warnings = [
   "a reaping method is forbidden",
   "cannot check the account's permissions",
   "cannot write an Event",
-  "cannot read Events",
   "cannot read namespaces: ignoring their label ebb.dev/reap",
   "no such namespace: waiting for it",
   "cannot watch pods: retrying",

@@ -28,10 +28,3 @@ export function take(bucket: Bucket, { perSecond, burst }: Rate, now: number): r
   const tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000) - 1;
   return [{ tokens, at: Math.max(now, bucket.at) }, tokens >= 0 ? 0 : (-tokens * 1000) / perSecond];
 }
-
-/**
- * Returns the bucket with a token put back that its caller did not use, such as one that was cancelled while it waited.
- */
-export function giveBack(bucket: Bucket, { burst }: Rate): Bucket {
-  return { ...bucket, tokens: Math.min(burst, bucket.tokens + 1) };
-}

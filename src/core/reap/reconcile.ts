@@ -72,8 +72,7 @@ export type Outcome =
   | { readonly kind: "left"; readonly reason: string }
   | { readonly kind: "gave-up"; readonly reason: string; readonly tried: readonly Tried[] }
   /** It cannot be done now: a kubelet does not answer, say, or a permission is missing. Others have their turn first. */
-  | { readonly kind: "put-off"; readonly reason: string }
-  | { readonly kind: "stopped" };
+  | { readonly kind: "put-off"; readonly reason: string };
 
 /** What follows for a pod: an act, another reconcile at a time, or the outcome. */
 export type Next =

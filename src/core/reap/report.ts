@@ -32,10 +32,11 @@ export function reportOf(outcome: Outcome): Report {
       return { result: "gave up", why: [outcome.reason, ...triedOnce(outcome.tried)].join("; ") };
     case "put-off":
       return { result: "put off", why: outcome.reason };
-    case "stopped":
-      return { result: "stopped", why: "this reaper was stopped or lost the Lease; the next one tries again" };
   }
 }
+
+/** What became of a pod whose sidecars had not ended when a signal stopped ebb. */
+export const stopped: Report = { result: "stopped", why: "a signal stopped ebb before its sidecars had ended" };
 
 /**
  * Describes a pod that is not selected. `choice` says why it is not; `would` is its verdict if it were. `isStuck`: then

@@ -22,8 +22,6 @@ export interface RightsNeeded {
   readonly methods: readonly MethodKind[];
   /** It only reads (--dry-run). */
   readonly onlyLooks: boolean;
-  /** The Lease by which replicas agree on who acts; undefined: there is none. */
-  readonly lease: { readonly namespace: string; readonly name: string } | undefined;
 }
 
 /**
@@ -39,9 +37,9 @@ export const rightsByMethod: Readonly<
 };
 
 /** Returns the permissions that the reaper's account needs for these options. */
-export function rightsNeeded({ namespaces, methods, onlyLooks, lease }: RightsNeeded): readonly Right[] {
+export function rightsNeeded({ namespaces, methods, onlyLooks }: RightsNeeded): readonly Right[] {
   const scopes = namespaces.length === 0 ? [undefined] : [...new Set(namespaces)];
-  return [...scopes.flatMap((namespace) => inScope(namespace, onlyLooks ? [] : methods, onlyLooks)), ...ofLease(lease)];
+  return scopes.flatMap((namespace) => inScope(namespace, onlyLooks ? [] : methods, onlyLooks));
 }
 
 function inScope(namespace: string | undefined, methods: readonly MethodKind[], onlyLooks: boolean): readonly Right[] {
@@ -57,14 +55,8 @@ function inScope(namespace: string | undefined, methods: readonly MethodKind[], 
     ...methods.flatMap((method) =>
       rights("", rightsByMethod[method].resource, rightsByMethod[method].verbs, { method }),
     ),
-    ...(onlyLooks ? [] : rights("events.k8s.io", "events", ["create", "list"])),
+    ...(onlyLooks ? [] : rights("events.k8s.io", "events", ["create"])),
   ];
-}
-
-function ofLease(lease: RightsNeeded["lease"]): readonly Right[] {
-  if (lease === undefined) return [];
-  const { namespace, name } = lease;
-  return ["get", "update"].map((verb) => ({ verb, group: "coordination.k8s.io", resource: "leases", namespace, name }));
 }
 
 /** kubernetes staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go, forbiddenMessage. */

@@ -8,8 +8,6 @@ import type { Exposition } from "./process-metrics.ts";
 export interface Probes {
   /** Returns why no requests should come here; undefined if they should. */
   readonly unready: () => string | undefined;
-  /** Returns why the process should be started anew; undefined if it should not. */
-  readonly unwell?: () => string | undefined;
 }
 
 /** A server of probes and metrics. `close` cuts its connections. */
@@ -19,14 +17,13 @@ export interface Health {
 }
 
 /**
- * Starts a plain HTTP server for the kubelet and Prometheus: /healthz (503 if `unwell`), /readyz (503 if `unready`) and
- * /metrics. @throws Failure(71) if the address cannot be bound
+ * Starts a plain HTTP server for the kubelet and Prometheus: /healthz (200), /readyz (503 if `unready`) and /metrics. @throws Failure(71) if the address cannot be bound
  */
-export function openHealth({ host, port }: ListenAddress, metrics: Exposition, { unready, unwell }: Probes): Health {
+export function openHealth({ host, port }: ListenAddress, metrics: Exposition, { unready }: Probes): Health {
   const answer = (reason: string | undefined): Response =>
     new Response(reason === undefined ? "ok\n" : `${reason}\n`, { status: reason === undefined ? 200 : 503 });
   const pages: Readonly<Record<string, () => Response | Promise<Response>>> = {
-    "/healthz": () => answer(unwell?.()),
+    "/healthz": () => answer(undefined),
     "/readyz": () => answer(unready()),
     "/metrics": async () => new Response(await metrics.text(), { headers: { "content-type": metrics.contentType } }),
   };

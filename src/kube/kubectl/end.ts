@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { readOperandCall } from "../../core/cli/call.ts";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import { farEnvoysOf, throughTunnel } from "../../core/kubectl/forwarded.ts";
@@ -16,7 +17,6 @@ import { drainAll } from "../../system/envoy/drain.ts";
 import { createLog } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
-import { replicaName } from "../controller/lease.ts";
 import { readNamespaces } from "../reaper/namespaces.ts";
 import { reapEach } from "../reaper/reap-once.ts";
 import { missingOf } from "../reaper/rights.ts";
@@ -139,7 +139,7 @@ async function lackedRights(
   methods: readonly MethodKind[],
   { api, namespace, signal }: Session,
 ): Promise<readonly Right[]> {
-  const all = rightsNeeded({ namespaces: [namespace], methods, onlyLooks: false, lease: undefined });
+  const all = rightsNeeded({ namespaces: [namespace], methods, onlyLooks: false });
   const ofMethods = all.filter(({ method }) => method !== undefined);
   try {
     return await missingOf(api, ofMethods, signal);
@@ -160,6 +160,6 @@ async function endPod(
 ): Promise<Row> {
   const settings = { ...limits, image, imagePullPolicy };
   const rights = { refused: () => undefined };
-  const [row] = await reapEach(api, [pod], { policy, rights, settings, identity: replicaName(), log, signal });
+  const [row] = await reapEach(api, [pod], { policy, rights, settings, identity: hostname(), log, signal });
   return row as Row;
 }

@@ -2,9 +2,6 @@ import { type MethodKind, methodKinds } from "../../core/reap/methods.ts";
 import { rightsByMethod } from "../../core/reap/rights.ts";
 import {
   deployment,
-  disruptionBudget,
-  lease,
-  leaseRule,
   networkPolicy,
   type PolicyRule,
   podMonitor,
@@ -12,12 +9,12 @@ import {
   roleWithBinding,
   serviceAccount,
 } from "./common.ts";
-import { type Installation, type Manifest, metadataIn, metadataOf, nameOf } from "./installation.ts";
-import { podSpec, topologySpread } from "./pod.ts";
+import { type Installation, type Manifest, metadataIn, metadataOf } from "./installation.ts";
+import { podSpec } from "./pod.ts";
 
 /**
- * Returns all objects of the reaper, with a CronJob if the installation has a schedule, else with a Deployment, one
- * replica of which acts.
+ * Returns all objects of the reaper, with a CronJob if the installation has a schedule, else with a Deployment of one
+ * replica.
  */
 export function reaperManifests(installation: Installation): readonly Manifest[] {
   const { schedule } = installation;
@@ -34,25 +31,21 @@ export function reaperManifests(installation: Installation): readonly Manifest[]
 }
 
 function running(installation: Installation): readonly Manifest[] {
-  return [
-    disruptionBudget(installation, "reaper"),
-    replicas(installation),
-    ...(installation.podMonitor ? [podMonitor(installation, "reaper")] : []),
-  ];
+  return [replica(installation), ...(installation.podMonitor ? [podMonitor(installation, "reaper")] : [])];
 }
 
-function replicas(installation: Installation): Manifest {
+function replica(installation: Installation): Manifest {
   const spec = podSpec(installation, {
     component: "reaper",
-    args: [...flagsOf(installation), ...(installation.dryRun ? [] : [`--lease=${nameOf(installation, "reaper")}`])],
+    args: flagsOf(installation),
     ports: { http: 8080 },
     memoryLimit: MEMORY,
     hasToken: true,
-    more: topologySpread(installation, "reaper"),
   });
+  const { spec: usual, ...object } = deployment(installation, "reaper", spec);
   return {
-    about: "All replicas watch; the one that holds the Lease acts.",
-    object: deployment(installation, "reaper", spec),
+    about: "One replica: a second one would ask sidecars to quit that the first has asked.",
+    object: { ...object, spec: { ...(usual as object), replicas: 1, strategy: { type: "Recreate" } } },
   };
 }
 
@@ -79,7 +72,6 @@ function cronJob(installation: Installation, schedule: string): Manifest {
     about:
       "The log of its last pod is the table of what it did, and why not. A pod that it gave up makes its Job fail.",
     object: { apiVersion: "batch/v1", kind: "CronJob", metadata, spec },
-    notes: { "spec.concurrencyPolicy": "Nothing else keeps two of them apart: there is no Lease." },
   };
 }
 
@@ -92,21 +84,13 @@ function flagsOf({ reapNamespaces, toReaper }: Installation): readonly string[] 
 
 /**
  * Returns the reaper's roles and their bindings: to read pods, end sidecars by the allowed methods alone, and write
- * Events; in the cluster, or in the namespaces that are named. With --dry-run only to read. If replicas elect a leader,
- * also to use the Lease.
+ * Events; in the cluster, or in the namespaces that are named. With --dry-run only to read.
  */
 function reaperRbacManifests(installation: Installation): readonly Manifest[] {
   const { reapNamespaces } = installation;
-  const where =
-    reapNamespaces.length === 0
-      ? inCluster(installation)
-      : reapNamespaces.flatMap((namespace, at) => inNamespace(installation, namespace, at === 0));
-  return [...where, ...(leads(installation) ? leaseManifests(installation) : [])];
-}
-
-/** Reports whether replicas elect a leader. */
-function leads({ dryRun, schedule }: Installation): boolean {
-  return !dryRun && schedule === undefined;
+  return reapNamespaces.length === 0
+    ? inCluster(installation)
+    : reapNamespaces.flatMap((namespace, at) => inNamespace(installation, namespace, at === 0));
 }
 
 function inCluster(installation: Installation): readonly Manifest[] {
@@ -137,19 +121,11 @@ function about({ dryRun, methods }: Installation): string {
 function podRules({ methods, dryRun }: Installation): readonly PolicyRule[] {
   const pods = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] };
   if (dryRun) return [pods];
-  const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "list"] };
+  const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] };
   return [pods, ...methodKinds.filter((kind) => methods.includes(kind)).map(ruleOf), events];
 }
 
 function ruleOf(methods: MethodKind): PolicyRule {
   const { resource, verbs } = rightsByMethod[methods];
   return { apiGroups: [""], resources: [resource], verbs };
-}
-
-/** Returns the Lease, and its role under another name than the Role above, which may be in the same namespace. */
-function leaseManifests(installation: Installation): readonly Manifest[] {
-  const name = nameOf(installation, "reaper");
-  const metadata = { ...metadataIn(installation, "reaper"), name: `${name}-lease` };
-  const role = { kind: "Role", metadata, rules: [leaseRule(name)] } as const;
-  return [lease(installation, "reaper"), ...roleWithBinding(installation, "reaper", role)];
 }

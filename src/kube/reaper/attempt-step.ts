@@ -87,7 +87,7 @@ export async function stepOf(one: Stuck, signal: AbortSignal, context: StepConte
   if ("attempt" in seen || seen.kind === "over") return seen;
   const step = nextStep({ ...one.attempt, unread: 0 }, seen, clockOf(context));
   if (step.kind !== "act" || seen.kind !== "end") return step;
-  await context.events.write(one.ref, eventOfAct(step.act, seen.reason), signal);
+  await context.events.write(one.ref, eventOfAct(step.act, seen.reason));
   signal.throwIfAborted();
   return afterAct(step.attempt, step.act, await perform(step.act, one, { signal, context }), clockOf(context));
 }

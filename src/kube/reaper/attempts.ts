@@ -16,18 +16,14 @@ export interface Attempts {
   begin(pod: KubeObject, verdict: Verdict): void;
   /**
    * Takes a pod's next step. Resolves with the milliseconds until the one after that, or with the outcome, after which
-   * the pod is forgotten. Rejects only on a bug.
+   * the pod is forgotten. Once the signal is aborted it does nothing more. Rejects only on a bug.
    */
   step(uid: string, signal: AbortSignal): Promise<number | Outcome>;
   /** Takes a change that the watch saw. It may end the act that is under way. */
   changed(uid: string, pod: KubeObject | undefined): void;
-  /** Ends all of them: this replica leads no more. */
-  stop(): void;
 }
 
 const READ_EVERY_MS = 2000;
-/** How long to wait for the Event about the outcome, also if this replica no longer leads. */
-const LONGEST_EVENT_MS = 5000;
 
 /**
  * Creates the memory of attempts to end the sidecars of stuck pods. Each act has an Event before it, and a log line and
@@ -53,10 +49,11 @@ export function createAttempts(context: StepContext): Attempts {
       const one = all.get(uid);
       if (one === undefined) return { kind: "gone" };
       const next = await nextOf(one, signal, context);
+      if (next === undefined) return 0;
       if (next.kind === "over") {
         conclude(one, next.outcome);
         const event = eventOfOutcome(next.outcome);
-        if (event !== undefined) await context.events.write(one.ref, event, AbortSignal.timeout(LONGEST_EVENT_MS));
+        if (event !== undefined) await context.events.write(one.ref, event);
         return next.outcome;
       }
       one.attempt = next.attempt;
@@ -71,19 +68,17 @@ export function createAttempts(context: StepContext): Attempts {
       const seen = observe(pod, one, context);
       if (seen.kind === "gone" || (seen.kind === "leave" && seen.rule !== "being-ended")) one.overtake();
     },
-    stop() {
-      for (const one of all.values()) conclude(one, { kind: "stopped" });
-    },
   };
 }
 
-async function nextOf(one: Stuck, signal: AbortSignal, context: StepContext): Promise<Next> {
+/** Takes the next step. Resolves with undefined if the signal is aborted. */
+async function nextOf(one: Stuck, signal: AbortSignal, context: StepContext): Promise<Next | undefined> {
   try {
     signal.throwIfAborted();
     return await stepOf(one, signal, context);
   } catch (error) {
     if (!signal.aborted) throw error;
-    return { kind: "over", outcome: { kind: "stopped" } };
+    return undefined;
   }
 }
 
@@ -106,8 +101,6 @@ function tell(audit: Audit, outcome: Outcome, log: Log): void {
       return log.info(fields, "pod gone");
     case "left":
       return log.info(fields, "pod left alone");
-    case "stopped":
-      return log.info(fields, "stopped before the sidecars had ended");
   }
 }
 

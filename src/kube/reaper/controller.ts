@@ -14,8 +14,6 @@ export interface Controller {
    * way any more. Rejects with what a reconcile rejects with: a bug.
    */
   run(signal: AbortSignal, untilEmpty?: boolean): Promise<void>;
-  /** Resolves when the reconciles that are under way now have ended. */
-  settled(): Promise<unknown>;
 }
 
 /**
@@ -68,7 +66,6 @@ export function createController(
     underWay.delete(key);
     dispatch();
   };
-  const settled = () => Promise.all(underWay.values());
   return {
     add,
     forget,
@@ -79,9 +76,8 @@ export function createController(
       stop = signal;
       dispatch();
       await Promise.race([whenAborted(signal), failed.promise, empty.promise]);
-      await settled();
+      await Promise.all(underWay.values());
       for (const key of delayed.keys()) forget(key);
     },
-    settled,
   };
 }

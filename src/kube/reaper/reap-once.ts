@@ -1,8 +1,7 @@
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
-import type { Ending } from "../../core/reap/methods.ts";
 import { type ReaperMemory, selectionRules } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
-import { reportOf, reportOfUnselected, reportOfVerdict } from "../../core/reap/report.ts";
+import { reportOf, reportOfUnselected, reportOfVerdict, stopped } from "../../core/reap/report.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
 import { formatReapTable, type Row } from "../../core/reap/table.ts";
 import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
@@ -18,7 +17,6 @@ import { createController } from "./controller.ts";
 import { readNamespaces } from "./namespaces.ts";
 import { createPodEvents } from "./pod-events.ts";
 import { listPods } from "./pods.ts";
-import { UNANSWERED_MS } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
 import { createRateLimit, throttleClient } from "./throttle.ts";
 
@@ -27,7 +25,7 @@ export interface Reaping {
   readonly settings: ReaperSettings;
   /** Returns the policy, given the label ebb.dev/reap by namespace. */
   readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
-  /** The name of this replica in the Lease and in Events, which no other one has. */
+  /** The reaper's name in Events. */
   readonly identity: string;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -47,7 +45,7 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
   const pods = await available(() => listPods(direct, which, signal), signal);
   const known = policyIn(labels);
   // with --dry-run too: the table then says what would be missing
-  const needed = rightsNeeded({ namespaces, methods: known.methods, onlyLooks: false, lease: undefined });
+  const needed = rightsNeeded({ namespaces, methods: known.methods, onlyLooks: false });
   const rights = createRights({ api: direct, needed, log });
   await rights.review(signal);
   const rows = await reapEach(direct, pods, { ...once, policy: { ...known, missing: rights.missing() }, rights });
@@ -92,7 +90,7 @@ export async function reapEach(
   const judge = (pod: KubeObject): Verdict => {
     const verdict = verdictOf(pod, policy, known(podRefOf(pod).uid));
     const isBegun = verdict.kind === "end" && !settings.dryRun;
-    put(pod, isBegun ? reportOf({ kind: "stopped" }) : reportNow(pod, verdict, policy, known(podRefOf(pod).uid)));
+    put(pod, isBegun ? stopped : reportNow(pod, verdict, policy, known(podRefOf(pod).uid)));
     return verdict;
   };
   const controller = createController(async (uid) => {
@@ -107,16 +105,11 @@ export async function reapEach(
       if (!seen.has(uid)) seen.set(uid, Date.now());
       return verdict.at - Date.now() + 1;
     }
-    const toldAt = await events.lastTold(podRefOf(pod), signal);
-    if (toldAt === "unanswered") return UNANSWERED_MS;
-    const why = toldAt === undefined ? undefined : whyLater(toldAt, verdict.containers);
-    if (why !== undefined) return put(pod, { result: "later", why });
     attempts.begin(pod, verdict);
     return 0;
   }, settings.concurrency);
   for (const [uid, pod] of pods) if (judge(pod).kind !== "leave" && !settings.dryRun) controller.add(uid);
   await controller.run(signal, true);
-  attempts.stop();
   return [...rows.values()];
 }
 
@@ -126,14 +119,6 @@ function reportNow(pod: KubeObject, verdict: Verdict, policy: ReapPolicy, known:
   const { rule, reason } = verdict;
   if (rule !== "not-selected") return { ...reportOfVerdict(verdict), reason: rule };
   return { ...reportOfUnselected(reason, verdictOf(pod, { ...policy, waived: selectionRules }, known)), reason: rule };
-}
-
-/** Says that an earlier run asked this sidecar to quit at `toldAt`, if its time to exit is not over; else undefined. */
-function whyLater(toldAt: number, [ending]: readonly Ending[]): string | undefined {
-  if (ending === undefined || toldAt + ending.patienceMs < Date.now()) return undefined;
-  const { container, patienceMs } = ending;
-  const ago = Math.round((Date.now() - toldAt) / 1000);
-  return `${container} was asked to quit ${ago} s ago, and may take ${patienceMs / 1000} s`;
 }
 
 /**

@@ -31,7 +31,6 @@ export interface ReaperMetrics extends Exposition {
 
 /** The values that each scrape reads. */
 export interface ReaperGauges {
-  readonly leads: () => boolean;
   /** How many pods wait for their time or turn. */
   readonly depth: () => number;
   /** How many pods have an attempt under way. */
@@ -41,10 +40,10 @@ export interface ReaperGauges {
   readonly syncedAt: () => number | undefined;
 }
 
-const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "left", "gone", "stopped"];
+const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "left", "gone"];
 const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
 const VERDICTS = "Changes of the reason why a pod is stuck or left alone, by the new reason.";
-const REQUESTS = "Requests to the API server, except those for the Lease.";
+const REQUESTS = "Requests to the API server.";
 const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
 
 /**
@@ -143,13 +142,7 @@ function injectionOf(pod: KubeObject, image: string | undefined): (typeof inject
   return image === undefined || presence.image === undefined || presence.image === image ? "injected" : "other";
 }
 
-function addGauges(registry: Registry, { leads, depth, underWay, missingRights, syncedAt }: ReaperGauges): void {
-  addGauge(
-    registry,
-    "ebb_reaper_leader",
-    "1 if this replica leads: only the leader acts. With --dry-run each replica leads.",
-    () => Number(leads()),
-  );
+function addGauges(registry: Registry, { depth, underWay, missingRights, syncedAt }: ReaperGauges): void {
   addGauge(registry, "ebb_reaper_queue_depth", "Pods that are waiting to be judged or reaped.", depth);
   addGauge(
     registry,

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { version } from "../../../package.json";
 import type { Environment } from "../../core/base/environment.ts";
 import { redactUrl } from "../../core/base/redact.ts";
@@ -10,9 +11,7 @@ import { EXIT } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { type ApiClient, connect } from "../api/client.ts";
-import type { Context as ApiContext } from "../api/context.ts";
 import { openHealth } from "../controller/health.ts";
-import { type LeaseSettings, lead, replicaName } from "../controller/lease.ts";
 import { stopsOf } from "../controller/stops.ts";
 import { createActs } from "./act/act.ts";
 import { createAttempts } from "./attempts.ts";
@@ -44,25 +43,20 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
     "starting the reaper",
   );
   const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => policyOf(settings, methods, namespaces);
-  const identity = replicaName();
-  const reaping = { settings, policyIn, identity, log, signal: stopsOf(signals).first };
+  const reaping = { settings, policyIn, identity: hostname(), log, signal: stopsOf(signals).first };
   if (settings.once) return await reapOnce(api, reaping);
   await serve(api, reaping);
   return EXIT.ok;
 }
 
-/** Watches and judges in every replica, so that the one that leads next acts at once. */
+/** Watches pods and ends the sidecars of stuck ones until the signal is aborted. `direct` has no rate limit. */
 async function serve(direct: ApiClient, { settings, policyIn, identity, log, signal }: Reaping): Promise<void> {
-  const { concurrency, dryRun: isDryRun, lease: name, leaseNamespace = direct.namespace } = settings;
+  const { concurrency, dryRun: isDryRun } = settings;
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
-  const lease = isDryRun ? undefined : { namespace: leaseNamespace, name, identity };
   const { methods } = policyIn(new Map());
-  const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun, lease });
-  const rights = createRights({ api: direct, needed, changed: () => reconciler.reconsider(), log });
-  const leadership = electLeader(direct, lease, rights.refused, { log, signal });
+  const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun });
   const gauges = {
     missingRights: () => rights.missing().length,
-    leads: leadership.leads,
     depth: () => reconciler.depth(),
     underWay: () => attempts.size,
     syncedAt: () => source.syncedAt(),
@@ -73,6 +67,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
     metrics.requested(verb, code);
     rights.refused(error);
   });
+  const rights = createRights({ api, needed, changed: () => reconciler.reconsider(), log });
   const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
@@ -88,17 +83,12 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
   });
   const unready = () =>
     rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
-  const health = openHealth(settings.healthListen, metrics, { unready, unwell: leadership.stuck });
+  const health = openHealth(settings.healthListen, metrics, { unready });
   log.info({ port: health.port }, "serving probes and metrics");
   // what throws is a bug, and ends all of it
   void source.listed.then(() => sayIfUnselected(source, policy(), log));
   await rights.review(signal);
-  await Promise.all([
-    rights.run(signal),
-    source.run(reconciler.changed, signal),
-    reconciler.run(signal),
-    leadership.hold(reconciler.lead),
-  ]);
+  await Promise.all([rights.run(signal), source.run(reconciler.changed, signal), reconciler.run(signal)]);
   await health.close();
 }
 
@@ -109,53 +99,4 @@ function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void 
   if (pods.some((pod) => selectionOf(viewOf(pod), policy).kind !== "not in")) return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
   log.warn({ pods: pods.length, how }, "no pod is selected: no namespace or pod has opted in");
-}
-
-/** Twice as long as a Lease lives, of which a round of the election is a small part. */
-const STUCK_MS = 30_000;
-
-/** This replica's part in the leader election. */
-interface Leadership {
-  leads(): boolean;
-  /** Returns why this replica will never lead: its loop has stopped. Undefined if it has not. */
-  stuck(): string | undefined;
-  /** Calls `work` whenever this replica leads, until the signal is aborted. */
-  hold(work: (signal: AbortSignal) => Promise<void>): Promise<void>;
-}
-
-type ElectionSettings = Omit<LeaseSettings, "api" | "periods">;
-
-/**
- * Creates the leader election; without a Lease this replica leads. Its requests are not rate-limited: waiting
- * could cost the Lease. `refused` takes their errors.
- */
-function electLeader(
-  direct: ApiClient,
-  lease: ElectionSettings | undefined,
-  refused: (error: unknown) => void,
-  context: ApiContext,
-): Leadership {
-  let isLeader = lease === undefined;
-  let movedAt = performance.now();
-  const atOnce = async (): Promise<void> => {
-    movedAt = performance.now();
-  };
-  const api = throttleClient(direct, atOnce, (_verb, _code, error) => refused(error));
-  return {
-    leads: () => isLeader,
-    stuck() {
-      const isStuck = lease !== undefined && performance.now() - movedAt > STUCK_MS;
-      return isStuck ? `the Lease was not looked at for ${STUCK_MS / 1000} s` : undefined;
-    },
-    async hold(work) {
-      if (lease === undefined) return await work(context.signal);
-      const act = async (term: AbortSignal): Promise<void> => {
-        isLeader = true;
-        await work(term).finally(() => {
-          isLeader = false;
-        });
-      };
-      await lead({ api, ...lease }, act, context);
-    },
-  };
 }

@@ -6,24 +6,23 @@ import { reportOf, reportOfVerdict } from "../../core/reap/report.ts";
 import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
-import { whenAborted } from "../controller/stops.ts";
 import { podRefOf } from "./act/acting.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
 import { createController } from "./controller.ts";
-import type { Complaints, PodEvents } from "./pod-events.ts";
+import type { Complaints } from "./pod-events.ts";
 import type { PodSeen, PodSource } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 
-/** What is known of a pod beyond what it says. Times are in milliseconds of the monotonic clock, but for `seenAt`. */
+/** What is known of a pod beyond what it says. */
 export interface PodMemory {
   /** What came of the attempt, if its sidecars have ended or were given up. */
   handled?: string | undefined;
   /** When it was first found to be stuck but for --after, in milliseconds since the epoch. */
   seenAt?: number | undefined;
-  stuckSince?: number | undefined;
+  isStuck: boolean;
   /** How often an attempt was put off or found no reason to act. */
   rests: number;
-  /** No attempt is begun before this time. */
+  /** No attempt is begun before this time, in milliseconds of the monotonic clock. */
   restUntil: number;
   /** --dry-run has told of it. */
   isSaid?: boolean;
@@ -41,7 +40,6 @@ export function knownNow(one: PodMemory | undefined): ReaperMemory {
 export interface ReconcilerContext {
   readonly source: Pick<PodSource, "get" | "all">;
   readonly attempts: Attempts;
-  readonly events: PodEvents;
   readonly complaints: Complaints;
   readonly metrics: Pick<ReaperMetrics, "judged" | "saw" | "forgot">;
   readonly policy: () => ReapPolicy;
@@ -53,7 +51,7 @@ export interface ReconcilerContext {
   readonly log: Log;
 }
 
-/** Judges each pod when it changes and when its time has come, and, while this replica leads, ends stuck ones. */
+/** Judges each pod when it changes and when its time has come, and ends the sidecars of stuck ones. */
 export interface Reconciler {
   /** How many pods wait for their time or turn. */
   depth(): number;
@@ -61,30 +59,14 @@ export interface Reconciler {
   changed: PodSeen;
   /** Judges all pods again, also those that it gave up: a new permission may make another method possible. */
   reconsider(): void;
-  /** Reconciles pods until the signal is aborted. */
+  /** Reconciles pods until the signal is aborted. Resolves when no act is under way any more. */
   run(signal: AbortSignal): Promise<void>;
-  /** Acts until the signal is aborted; call it while this replica leads. Resolves when no act is under way any more. */
-  lead(term: AbortSignal): Promise<void>;
-}
-
-/** The time for which this replica leads. */
-interface Term {
-  readonly signal: AbortSignal;
-  /** In milliseconds of the monotonic clock. */
-  readonly begunAt: number;
-  /** The pods of which the last leader's Events were read. */
-  readonly asked: Set<string>;
 }
 
 /** Creates the reconciler of the reaper. Changes `memory`. */
 export function createReconciler(context: ReconcilerContext): Reconciler {
   const { source, attempts, metrics, memory } = context;
-  let term: Term | undefined;
-  const judgeNow = (pod: KubeObject): Verdict => {
-    const verdict = judge(pod, context);
-    if (term !== undefined) context.complaints.judged(pod, verdict, term.signal);
-    return verdict;
-  };
+  let stop = AbortSignal.abort();
   const forget = (uid: string): void => {
     memory.delete(uid);
     controller.forget(uid);
@@ -93,16 +75,14 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
   };
   const reconcile = async (uid: string): Promise<number | undefined> => {
     const pod = source.get(uid);
-    const now = term;
     if (!attempts.has(uid)) {
-      const verdict = pod && judgeNow(pod);
+      const verdict = pod && judge(pod, context);
       if (verdict?.kind === "later") return verdict.at - Date.now() + 1;
-      if (pod === undefined || verdict?.kind !== "end" || now === undefined || now.signal.aborted) return undefined;
-      const afterMs = await begin(pod, verdict, now, context);
+      if (pod === undefined || verdict?.kind !== "end") return undefined;
+      const afterMs = begin(pod, verdict, context);
       if (!attempts.has(uid)) return afterMs;
     }
-    if (now === undefined) return undefined;
-    const step = await attempts.step(uid, now.signal);
+    const step = await attempts.step(uid, stop);
     if (typeof step === "number") return step;
     if (source.get(uid) === undefined) return void forget(uid);
     remember(step, memoryOf(uid, memory));
@@ -120,55 +100,48 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
       if (isGone) forget(uid);
       else metrics.saw(uid, pod);
       attempts.changed(uid, isGone ? undefined : pod);
-      if (attempts.has(uid) || (!isGone && judgeNow(pod).kind !== "leave")) controller.add(uid);
+      if (attempts.has(uid) || (!isGone && judge(pod, context).kind !== "leave")) controller.add(uid);
       else controller.forget(uid);
     },
     reconsider() {
       for (const one of memory.values()) one.handled = undefined;
       addAll();
     },
-    run: (signal) => controller.run(signal),
-    async lead(signal) {
-      term = { signal, begunAt: performance.now(), asked: new Set() };
-      addAll();
-      await whenAborted(signal);
-      await controller.settled();
-      attempts.stop();
-      term = undefined;
+    run(signal) {
+      stop = signal;
+      return controller.run(signal);
     },
   };
 }
 
-/** Judges a pod, and remembers since when it is stuck, or only the time is missing. */
-function judge(pod: KubeObject, { metrics, policy, memory }: ReconcilerContext): Verdict {
+/** Judges a pod, and remembers if it is stuck, or since when only the time is missing. */
+function judge(pod: KubeObject, { metrics, complaints, policy, memory }: ReconcilerContext): Verdict {
   const { uid } = podRefOf(pod);
   const verdict = verdictOf(pod, policy(), knownNow(memory.get(uid)));
   metrics.judged(uid, verdict);
+  complaints.judged(pod, verdict);
   if (verdict.kind === "leave" && !memory.has(uid)) return verdict;
   const one = memoryOf(uid, memory);
-  one.stuckSince = verdict.kind === "end" ? (one.stuckSince ?? performance.now()) : undefined;
+  one.isStuck = verdict.kind === "end";
   if (verdict.kind === "leave") one.seenAt = undefined;
   if (verdict.kind === "later") one.seenAt ??= Date.now();
   return verdict;
 }
 
 function memoryOf(uid: string, memory: Memory): PodMemory {
-  const one = memory.get(uid) ?? { rests: 0, restUntil: 0 };
+  const one = memory.get(uid) ?? { isStuck: false, rests: 0, restUntil: 0 };
   memory.set(uid, one);
   return one;
 }
 
 function stuckOnes(memory: Memory): readonly string[] {
-  return [...memory].flatMap(([uid, { stuckSince }]) => (stuckSince === undefined ? [] : [uid]));
+  return [...memory].flatMap(([uid, { isStuck }]) => (isStuck ? [uid] : []));
 }
 
-/** Begins an attempt at a stuck pod, or resolves with the milliseconds after which it may begin; undefined: never. */
-async function begin(
-  pod: KubeObject,
-  verdict: StuckVerdict,
-  term: Term,
-  context: ReconcilerContext,
-): Promise<number | undefined> {
+type StuckVerdict = Extract<Verdict, { kind: "end" }>;
+
+/** Begins an attempt at a stuck pod, or returns the milliseconds after which it may begin; undefined: never. */
+function begin(pod: KubeObject, verdict: StuckVerdict, context: ReconcilerContext): number | undefined {
   const { memory, attempts, isDryRun, log } = context;
   const one = memoryOf(podRefOf(pod).uid, memory);
   const restMs = one.restUntil - performance.now();
@@ -179,44 +152,14 @@ async function begin(
     one.isSaid = true;
     return undefined;
   }
-  const leftMs = await inheritedMs(pod, verdict, term, context);
-  if (leftMs > 0) return rest(leftMs, one);
   attempts.begin(pod, verdict);
   return undefined;
-}
-
-type StuckVerdict = Extract<Verdict, { kind: "end" }>;
-
-/** For how long a new leader takes it that the last one may have told the sidecars of pods that become stuck. */
-const INHERITED_MS = 60_000;
-/** After how long the last leader's Events are read again, if the API server does not answer. */
-export const UNANSWERED_MS = 5000;
-
-/** Resolves with the milliseconds that a sidecar still has that the last leader told to quit; 0 if it told none. */
-async function inheritedMs(
-  pod: KubeObject,
-  { containers }: StuckVerdict,
-  { signal, begunAt, asked }: Term,
-  { events, memory }: ReconcilerContext,
-): Promise<number> {
-  const ref = podRefOf(pod);
-  if (asked.has(ref.uid) || (memory.get(ref.uid)?.stuckSince ?? begunAt) >= begunAt + INHERITED_MS) return 0;
-  const lastTold = await events.lastTold(ref, signal);
-  if (lastTold === "unanswered") return UNANSWERED_MS;
-  asked.add(ref.uid);
-  return Math.min(Date.now(), lastTold ?? 0) + (containers[0]?.patienceMs ?? 0) - Date.now();
 }
 
 /** The pause before another attempt at a pod after one that found no reason to act, or was not answered. */
 const disagreement: Backoff = { firstMs: 10_000, longestMs: 600_000 };
 
 function remember(outcome: Outcome, one: PodMemory): void {
-  if (outcome.kind === "stopped") return;
   if (outcome.kind === "ended" || outcome.kind === "gave-up") one.handled = reportOf(outcome).why;
-  else rest(backoffMs(one.rests++, disagreement, Math.random()), one);
-}
-
-function rest(ms: number, one: PodMemory): number {
-  one.restUntil = performance.now() + ms;
-  return ms;
+  else one.restUntil = performance.now() + backoffMs(one.rests++, disagreement, Math.random());
 }

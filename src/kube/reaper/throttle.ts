@@ -1,4 +1,4 @@
-import { fullBucket, giveBack, type Rate, take } from "../../core/cluster/rate-limit.ts";
+import { fullBucket, type Rate, take } from "../../core/cluster/rate-limit.ts";
 import { ApiError } from "../api/api-error.ts";
 import type { ApiClient, KubeObject, WatchEvent } from "../api/client.ts";
 import type { Query } from "../api/query.ts";
@@ -18,7 +18,6 @@ export function createRateLimit(rate: Rate): Turn {
     const [next, waitMs] = take(bucket, rate, performance.now());
     bucket = next;
     if (waitMs > 0) await pause(waitMs, signal);
-    if (signal.aborted) bucket = giveBack(bucket, rate);
     signal.throwIfAborted();
   };
 }

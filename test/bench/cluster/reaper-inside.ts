@@ -172,14 +172,7 @@ type Used = Omit<Reaped, "name" | "pods" | "streams" | "isOnce">;
 /** Runs `ebb reaper` until it has ended that many pods. */
 async function reapAll(pods: number, flags: readonly string[]): Promise<Used> {
   const start = performance.now();
-  const more = [
-    "--image",
-    "registry.example.com/ebb:1",
-    "--health-listen",
-    "127.0.0.1:0",
-    "--lease-namespace",
-    NAMESPACE,
-  ];
+  const more = ["--image", "registry.example.com/ebb:1", "--health-listen", "127.0.0.1:0"];
   await using reaper = startEbb(["reaper", "--kubeconfig", kubeconfig, ...more, ...flags]);
   const lineOf = (msg: string): LogLine | undefined =>
     logOf(reaper.stderr().slice(0, reaper.stderr().lastIndexOf("\n") + 1)).find((line) => line.msg === `ebb: ${msg}`);

@@ -23,7 +23,7 @@ function table(reaped: readonly Reaped[]): Table {
     title: "reaper: many stuck pods at once, from its start until each has ended",
     shows: [
       "a real etcd and API server on the same processors; the kubelet is a stand-in, which ends what it is told to end",
-      "requests are its own, but for the Lease; with 10 pods at a time and --qps 1000, where nothing else is said",
+      "requests are its own; with 10 pods at a time and --qps 1000, where nothing else is said",
       "memory from /proc/PID/status in the end, MB of 10^6 bytes",
     ],
     columns: ["method", "pods", "s", "pods/s", "requests", "a pod", "streams", "cpu ms a pod", "RSS MB", "each once"],

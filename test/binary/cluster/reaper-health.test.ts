@@ -13,7 +13,7 @@ test("that nobody has chosen it is said", async () => {
   expect(line).toMatchObject({ level: "warn", pods: 1, how: expect.stringContaining("ebb.dev/reap=true") });
   cluster.put(stuckPod("says-yes", { state: running }));
   await using busy = await startReaper(cluster);
-  await until("it leads or waits", async () => (await fetch(`${busy.health}/readyz`)).ok || undefined, LONG_MS);
+  await until("it is ready", async () => (await fetch(`${busy.health}/readyz`)).ok || undefined, LONG_MS);
   busy.started.kill("SIGTERM");
   await busy.started.ended;
   expect(busy.said(nobody)).toEqual([]);
@@ -63,7 +63,7 @@ test("a right that goes while it runs blames no sidecar either", async () => {
   cluster.api.answer = (request, url) =>
     request.method === "PATCH" && cluster.api.denied.has(right) ? refuse(403, message) : before?.(request, url);
   await using reaper = await startReaper(cluster);
-  await until("it leads", () => nonEmpty(reaper.said("acquired the lease: this replica leads")), LONG_MS);
+  await until("it is ready", async () => (await fetch(`${reaper.health}/readyz`)).ok || undefined, LONG_MS);
   cluster.api.denied.add(right);
   cluster.put(stuckPod("stuck"));
   const [line] = await until(

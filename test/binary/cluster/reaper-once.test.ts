@@ -93,19 +93,6 @@ test("a pod whose app has just ended is waited for, no longer than --after", asy
   expect({ code, told: cluster.told }).toEqual({ code: 0, told: ["fresh"] });
 });
 
-test("what the run before has told may take its time: it is not told again", async () => {
-  await using cluster = startCluster();
-  cluster.put(stuckPod("slow"));
-  const eventTime = new Date(Date.now() - 5000).toISOString().replace("Z", "000Z");
-  cluster.api.put("/apis/events.k8s.io/v1/namespaces/shop/events/e", {
-    metadata: { name: "e", namespace: "shop" },
-    ...{ reason: "SidecarAsked", regarding: { uid: "uid-slow" }, eventTime },
-  });
-  const { code, stdout } = await once(cluster);
-  expect({ code, told: cluster.told }).toEqual({ code: 0, told: [] });
-  expect(stdout).toMatch(/shop +slow +later +envoy was asked to quit \d+ s ago/);
-});
-
 test("--all-jobs, --namespace and --selector say which; the pods that are left out are not even asked for", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("mute", { annotations: {} }));

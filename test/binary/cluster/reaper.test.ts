@@ -1,12 +1,8 @@
 import { expect, test } from "bun:test";
 import { until } from "../../harness.ts";
 import { podPath, refuse } from "../../kube/api-server/api-server.ts";
-import { type Cluster, nonEmpty, type Reaper, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
+import { nonEmpty, type Reaper, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
 import { ended, LONG_MS, metric } from "./reaper-calls.ts";
-
-const LEASE = "/apis/coordination.k8s.io/v1/namespaces/ebb/leases/ebb-reaper";
-
-const holderOf = (cluster: Cluster) => cluster.api.objects.get(LEASE)?.spec.holderIdentity;
 
 test("pods that were stuck before it came, and those that come to be, are seen to, each once", async () => {
   await using cluster = startCluster();
@@ -21,7 +17,6 @@ test("pods that were stuck before it came, and those that come to be, are seen t
   expect(await metric(reaper, 'ebb_reaper_acts_total{method="ephemeral",result="taken"}')).toBe(3);
   expect(await metric(reaper, 'ebb_reaper_attempts_total{outcome="ended"}')).toBe(3);
   expect(await metric(reaper, "ebb_reaper_end_to_ended_seconds_count")).toBe(3);
-  expect(await metric(reaper, "ebb_reaper_leader")).toBe(1);
   expect(await metric(reaper, 'ebb_reaper_pods{reason="stuck"}')).toBe(0);
 });
 
@@ -53,36 +48,35 @@ test("a metric tells how many running pods asked for ebb and have none, and how 
   await until("and again", async () => (await states()) === "1,1,0,2" || undefined, LONG_MS);
 });
 
-test("a stop signal ends it with 0, and the Lease is given back", async () => {
+test("a stop signal ends it with 0, also while a sidecar has its time to exit", async () => {
   await using cluster = startCluster();
+  cluster.onTold = () => undefined;
+  cluster.put(stuckPod("slow"));
   await using reaper = await startReaper(cluster);
-  await until("it leads", () => nonEmpty(reaper.said("acquired the lease: this replica leads")), LONG_MS);
+  await until("it is told", () => nonEmpty(reaper.said("asked a sidecar to quit")), LONG_MS);
   reaper.started.kill("SIGTERM");
   expect((await reaper.started.ended).code).toBe(0);
-  expect(holderOf(cluster)).toBe("");
 });
 
-test("of two only one acts; when it goes, the other does, and tells nobody twice", async () => {
+test("one that is killed in the middle, and started again, asks the sidecar again, and the pod ends", async () => {
   await using cluster = startCluster();
-  await using first = await startReaper(cluster);
-  await until("the first leads", () => nonEmpty(first.said("acquired the lease: this replica leads")), LONG_MS);
-  await using second = await startReaper(cluster);
-  await until("the second is ready", async () => (await fetch(`${second.health}/readyz`)).ok || undefined, LONG_MS);
   const finish: (() => void)[] = [];
   cluster.onTold = (_, end) => finish.push(end);
   cluster.put(stuckPod("slow"));
+  await using first = await startReaper(cluster);
   await until("it is told", () => cluster.told.length === 1 || undefined, LONG_MS);
   first.started.kill("SIGKILL");
-  const lease = cluster.api.objects.get(LEASE);
-  cluster.api.put(LEASE, { ...lease, spec: { ...lease.spec, holderIdentity: "" } }); // as if its time were over
-  await until("the second leads", () => nonEmpty(second.said("acquired the lease: this replica leads")), LONG_MS);
-  cluster.put(stuckPod("other"));
-  await until("the other is told", () => cluster.told.includes("other") || undefined, LONG_MS);
-  expect(cluster.told).toEqual(["slow", "other"]);
+  await first.started.ended;
+  const pod = cluster.pod("slow");
+  const state = { terminated: { exitCode: 0, reason: "Completed", finishedAt: new Date().toISOString() } };
+  cluster.put({ ...pod, status: { ...pod.status, ephemeralContainerStatuses: [{ name: "ebb-reaper-1", state }] } });
+  await using second = await startReaper(cluster);
+  await until("it is told again", () => cluster.told.length === 2 || undefined, LONG_MS);
   for (const end of finish) end();
+  await ended(second, 1);
 });
 
-test("with --dry-run it says once what it would do, does nothing, and leads without a Lease", async () => {
+test("with --dry-run it says once what it would do, and does nothing", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("done"));
   await using reaper = await startReaper(cluster, "--dry-run");
@@ -92,8 +86,7 @@ test("with --dry-run it says once what it would do, does nothing, and leads with
   cluster.put(stuckPod("more"));
   await until("of the other too", () => reaper.said("pod is stuck").length > 1 || undefined, LONG_MS);
   expect(reaper.said("pod is stuck").map(({ pod }) => pod)).toEqual(["done", "more"]);
-  expect({ told: cluster.told, lease: holderOf(cluster) }).toEqual({ told: [], lease: undefined });
-  expect(await metric(reaper, "ebb_reaper_leader")).toBe(1);
+  expect(cluster.told).toEqual([]);
 });
 
 test("a right that is gone for a moment blames no sidecar, and the pod is ended once it is back", async () => {

@@ -4,14 +4,12 @@ import { images, type Namespace } from "../cluster.ts";
 import { configMapOf, type KubeObject, type PodSpec, podOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 
-/** An `ebb reaper` on this machine, which looks after one namespace of the cluster and has its Lease there. */
+/** An `ebb reaper` on this machine, which looks after one namespace of the cluster. */
 export interface Reaper extends Started {
   /** Resolves with the text of a page at its health port, such as `/metrics`. */
   page(path: string): Promise<string>;
   /** Resolves with the value of a metric, given its name and labels as they are written; 0 if it is not there. */
   metric(name: string): Promise<number>;
-  /** Resolves with whether it has the Lease. */
-  leads(): Promise<boolean>;
 }
 
 const LONG_MS = 120_000;
@@ -29,8 +27,7 @@ export async function startReaper(
   flags: readonly string[] = [],
   env: Readonly<Record<string, string>> = reaperEnvironment,
 ): Promise<Reaper> {
-  const own = ["--lease-namespace", here.name, "--health-listen", "127.0.0.1:0", ...flags];
-  const started = startEbb(reaperArguments(here, own), { env });
+  const started = startEbb(reaperArguments(here, ["--health-listen", "127.0.0.1:0", ...flags]), { env });
   const probes = () => logOf(started.stderr()).find(({ msg }) => msg === "ebb: serving probes and metrics");
   const { port } = await until("it answers probes", probes, LONG_MS);
   const page = async (path: string): Promise<string> => await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
@@ -38,7 +35,7 @@ export async function startReaper(
     const line = (await page("/metrics")).split("\n").find((each) => each.startsWith(`${name} `));
     return Number(line?.slice(name.length) ?? 0);
   };
-  return { ...started, page, metric, leads: async () => (await metric("ebb_reaper_leader")) === 1 };
+  return { ...started, page, metric };
 }
 
 export const reaped = { "ebb.dev/reap": "true" };

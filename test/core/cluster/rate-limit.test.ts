@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Bucket, fullBucket, giveBack, type Rate, take } from "../../../src/core/cluster/rate-limit.ts";
+import { type Bucket, fullBucket, type Rate, take } from "../../../src/core/cluster/rate-limit.ts";
 
 const rate: Rate = { perSecond: 10, burst: 3 };
 
@@ -22,13 +22,6 @@ test.each<[string, readonly number[], readonly number[]]>([
   ["a clock that goes back fills nothing", [1000, 1000, 1000, 0, 0], [0, 0, 0, 100, 200]],
 ])("%s", (_, times, expected) => {
   expect(waits(times, rate)).toEqual([...expected]);
-});
-
-test("what is given back is there for the next one, and a bucket is never more than full", () => {
-  const [empty] = take({ tokens: 1, at: 0 }, rate, 0);
-  const [again, waitMs] = take(giveBack(empty, rate), rate, 0);
-  expect([waitMs, take(again, rate, 0)[1]]).toEqual([0, 100]);
-  expect(giveBack(fullBucket(rate, 0), rate)).toEqual(fullBucket(rate, 0));
 });
 
 const rates = fc.record({ perSecond: fc.constantFrom(0.5, 1, 10, 1000), burst: fc.integer({ min: 1, max: 20 }) });

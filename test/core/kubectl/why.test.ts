@@ -17,7 +17,7 @@ const stuck = { app: ended(0), envoy: running };
 const rulesIn = (...given: Parameters<typeof reasonOf>) => reasonOf(...given).holds.map(({ rule }) => rule);
 
 test("a stuck pod has the methods that end it, and what each lacks", () => {
-  const all = rightsNeeded({ namespaces: ["shop"], methods: ["port-forward"], onlyLooks: false, lease: undefined });
+  const all = rightsNeeded({ namespaces: ["shop"], methods: ["port-forward"], onlyLooks: false });
   const missing = all.filter(({ verb, method }) => verb === "create" && method !== undefined);
   const reason = reasonOf(podOf({ containers: stuck }), policy, { now, missing });
   expect(reason).toMatchObject({ stuck: true, rule: "stuck", holds: [] });

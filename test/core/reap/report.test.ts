@@ -41,7 +41,6 @@ const outcomes = {
       tried(forward, 2, "404"),
     ],
   },
-  stopped: { kind: "stopped" },
 } as const satisfies Readonly<Record<string, Outcome>>;
 
 describe("what became of a pod", () => {
@@ -54,7 +53,6 @@ describe("what became of a pod", () => {
       "gave up",
       "proxy still runs after all methods; if its app is done, delete the pod; proxy, by exec in proxy: /stop: no such file; proxy, by POST localhost:9/q through a port-forward: 404",
     ],
-    [outcomes.stopped, "stopped", "this reaper was stopped or lost the Lease; the next one tries again"],
   ])("%j", (outcome, result, why) => {
     expect(reportOf(outcome)).toEqual({ result: result as "ended", why });
   });
@@ -82,8 +80,7 @@ describe("an Event", () => {
   });
 
   test("is none where nothing was done", () => {
-    for (const outcome of [outcomes.gone, outcomes.left, outcomes.stopped])
-      expect(eventOfOutcome(outcome)).toBeUndefined();
+    for (const outcome of [outcomes.gone, outcomes.left]) expect(eventOfOutcome(outcome)).toBeUndefined();
   });
 
   test("has no token in it", () => {

@@ -6,7 +6,6 @@ import { createReaperMetrics } from "../../../src/kube/reaper/reaper-metrics.ts"
 import { createReconciler, type Memory } from "../../../src/kube/reaper/reconciler.ts";
 import { ended, podOf, policy, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
-import { takes } from "../../time.ts";
 import { collectLog } from "../collect-log.ts";
 
 export const LONG_MS = 30_000;
@@ -14,23 +13,18 @@ export const LONG_MS = 30_000;
 export interface Given {
   readonly concurrency?: number;
   readonly isDryRun?: boolean;
-  /** The time, in ms, since the previous replica told each pod's sidecar to end; undefined if it did not. */
-  readonly toldMsAgo?: number | "unanswered";
-  /** The time, in ms, that it takes to find that out. */
-  readonly askMs?: number;
   /** The value of --after, in ms. */
   readonly afterMs?: number;
 }
 
 /**
- * Creates a reconciler that judges at once and, from `act()` on, leads; its attempts end only by `finish` or `end`. The
- * result has what it has begun, asked and logged, and functions that change the pods.
+ * Runs a reconciler, whose attempts end only by `finish` or `end`. The result has what it has begun and logged, and
+ * functions that change the pods.
  */
-export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0, afterMs = 0 }: Given = {}) {
+export function reconcile({ concurrency = 10, isDryRun = false, afterMs = 0 }: Given = {}) {
   const pods = new Map<string, KubeObject>();
   const begun: string[] = [];
   const underWay = new Map<string, (outcome: Outcome) => void>();
-  const asked: string[] = [];
   const memory: Memory = new Map();
   const stuck = new Set<string>();
   const attempts: Attempts = {
@@ -51,21 +45,12 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
       });
       return promise;
     },
-    stop: () => stuck.clear(),
   };
-  const idle = { leads: () => true, depth: () => 0, underWay: () => 0, missingRights: () => 0, syncedAt: () => 0 };
+  const idle = { depth: () => 0, underWay: () => 0, missingRights: () => 0, syncedAt: () => 0 };
   const log = collectLog();
   const reconciler = createReconciler({
     source: { get: (uid) => pods.get(uid), all: () => pods.values() },
     attempts,
-    events: {
-      write: async () => undefined,
-      async lastTold({ uid }) {
-        asked.push(uid);
-        await takes(askMs);
-        return typeof toldMsAgo === "number" ? Date.now() - toldMsAgo : toldMsAgo;
-      },
-    },
     complaints: { judged: () => undefined, forgot: () => undefined },
     metrics: createReaperMetrics("1", idle),
     policy: () => ({ ...policy, afterMs }),
@@ -76,17 +61,12 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
   });
   const stop = new AbortController();
   const run = reconciler.run(stop.signal);
-  let acting = Promise.resolve();
   return {
     begun,
     underWay,
-    asked,
     memory,
     log,
     depth: () => reconciler.depth(),
-    act: () => {
-      acting = reconciler.lead(stop.signal);
-    },
     put(uid: string, app = ended(0, -0.001)) {
       const pod = podOf({ containers: { app, envoy: running }, metadata: { uid, name: uid } });
       pods.set(uid, pod as unknown as KubeObject);
@@ -102,12 +82,12 @@ export function lead({ concurrency = 10, isDryRun = false, toldMsAgo, askMs = 0,
     },
     async end() {
       stop.abort();
-      for (const finish of underWay.values()) finish({ kind: "stopped" });
-      await Promise.all([run, acting]);
+      for (const finish of underWay.values()) finish({ kind: "gone" });
+      await run;
     },
   };
 }
 
 /** Resolves once the reconciler has begun `count` attempts. */
-export const begins = (reconciler: ReturnType<typeof lead>, count: number) =>
+export const begins = (reconciler: ReturnType<typeof reconcile>, count: number) =>
   until(`${count} begun`, () => reconciler.begun.length >= count || undefined, LONG_MS);

@@ -2,13 +2,11 @@ import { expect, test } from "bun:test";
 import { running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
 import { never } from "../../time.ts";
-import { begins, LONG_MS, lead } from "./reconciled.ts";
+import { begins, LONG_MS, reconcile } from "./reconciled.ts";
 
-test("one who does not lead acts on nothing, and sees to all of it once it leads, in order", async () => {
-  const reconciler = lead({ concurrency: 1 });
+test("stuck pods are begun in order", async () => {
+  const reconciler = reconcile({ concurrency: 1 });
   for (const uid of ["a", "b", "c"]) reconciler.put(uid);
-  await never("one is begun", () => reconciler.begun.length > 0, 50);
-  reconciler.act();
   for (const [at, uid] of ["a", "b", "c"].entries()) {
     await begins(reconciler, at + 1);
     reconciler.finish(uid);
@@ -18,8 +16,7 @@ test("one who does not lead acts on nothing, and sees to all of it once it leads
 });
 
 test("no more are under way than --concurrency allows, none twice, however often it changes", async () => {
-  const reconciler = lead({ concurrency: 3 });
-  reconciler.act();
+  const reconciler = reconcile({ concurrency: 3 });
   for (let at = 0; at < 9; at += 1) reconciler.put(`p${at}`);
   await begins(reconciler, 3);
   for (let at = 0; at < 9; at += 1) reconciler.put(`p${at}`);
@@ -32,8 +29,7 @@ test("no more are under way than --concurrency allows, none twice, however often
 });
 
 test("one that changes while it is dealt with is not begun a second time beside that", async () => {
-  const reconciler = lead();
-  reconciler.act();
+  const reconciler = reconcile();
   reconciler.put("a");
   await begins(reconciler, 1);
   reconciler.put("a");
@@ -44,10 +40,12 @@ test("one that changes while it is dealt with is not begun a second time beside 
 });
 
 test("one that is not stuck any more does not wait for its turn", async () => {
-  const reconciler = lead();
+  const reconciler = reconcile({ concurrency: 1 });
   reconciler.put("a");
+  await begins(reconciler, 1);
+  reconciler.put("b");
   expect(reconciler.depth()).toBe(1);
-  reconciler.put("a", running);
+  reconciler.put("b", running);
   expect(reconciler.depth()).toBe(0);
   await reconciler.end();
 });
@@ -56,8 +54,7 @@ test.each([
   ["ended", { kind: "ended", acts: [] }],
   ["given up", { kind: "gave-up", reason: "it does not go", tried: [] }],
 ] as const)("a pod that was %s is not begun anew, and is forgotten when it is deleted", async (_, outcome) => {
-  const reconciler = lead();
-  reconciler.act();
+  const reconciler = reconcile();
   reconciler.put("a");
   await begins(reconciler, 1);
   reconciler.finish("a", outcome);
@@ -72,8 +69,7 @@ test.each([
 });
 
 test("what is deleted while it is dealt with leaves nothing behind", async () => {
-  const reconciler = lead();
-  reconciler.act();
+  const reconciler = reconcile();
   reconciler.put("a");
   await begins(reconciler, 1);
   reconciler.remove("a");

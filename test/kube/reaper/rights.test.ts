@@ -6,7 +6,7 @@ import { until } from "../../harness.ts";
 import { collectLog } from "../collect-log.ts";
 import { createFakeApi } from "../fake-api.ts";
 
-const needed = rightsNeeded({ namespaces: [], methods: ["exec"], onlyLooks: true, lease: undefined });
+const needed = rightsNeeded({ namespaces: [], methods: ["exec"], onlyLooks: true });
 
 function forbidden(verb: string): ApiError {
   const message = `GET /x: 403 User "u" cannot ${verb} resource "pods" in API group "" in the namespace "shop"`;

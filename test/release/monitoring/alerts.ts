@@ -29,7 +29,6 @@ const bucket = (le: string) => `ebb_webhook_request_duration_seconds_bucket{le="
 const expiry = "ebb_webhook_certificate_expiry_timestamp_seconds";
 const pods = (reason: string) => `ebb_reaper_pods{reason="${reason}"}`;
 const attempts = (outcome: string) => `ebb_reaper_attempts_total{outcome="${outcome}"}`;
-const leader = (replica: string) => `ebb_reaper_leader{instance="${replica}"}`;
 const day = 86_400;
 
 /** The cases, by the alert's name. */
@@ -90,9 +89,12 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
     ],
     silent: [{ [result("skipped")]: "3x40", [result("injected")]: "0+9x40", [result("unchanged")]: "0+9x40" }],
   },
-  EbbReaperHasNoLeader: {
-    fires: [{ series: { [leader("a")]: "0x9", [leader("b")]: "0x9" }, inMin: 2 }],
-    silent: [{ [leader("a")]: "1 1 0x9", [leader("b")]: "0 0 0 1x9" }], // a handover
+  EbbReaperGone: {
+    fires: [{ series: { other: "0x20" }, inMin: 10 }],
+    silent: [
+      { ebb_reaper_queue_depth: "0x20" },
+      { ebb_reaper_queue_depth: "0 0 _x8 0x20" }, // its pod is replaced on another node
+    ],
   },
   EbbReaperLacksRights: {
     fires: [{ series: { ebb_reaper_missing_rights: "2x9" }, inMin: 2 }],

@@ -19,7 +19,7 @@ beforeAll(async () => {
   reaper = await startReaper(cluster);
   const targets = [webhook, reaper].map(({ health }) => health.replace("http://", ""));
   prometheus = await startPrometheus(targets, alertsPath);
-  const both = "sum(up) == 2 and sum(ebb_reaper_leader) == 1 and min(ebb_reaper_last_sync_timestamp_seconds) > 0";
+  const both = "sum(up) == 2 and min(ebb_reaper_last_sync_timestamp_seconds) > 0";
   await until("both are scraped", async () => (await prometheus.query(both)).length > 0);
   await webhook.ask();
   cluster.put(stuckPod("stuck"));

@@ -45,7 +45,7 @@ const installation = {
     initial: 2,
     initially: "2",
     syntax: syntax((count) => (/^[1-9]\d{0,2}$/.test(count) ? Number(count) : undefined), "a number from 1 to 999"),
-    help: "number of pods of each component",
+    help: "number of the webhook's pods; the reaper has one",
   }),
   imagePullSecrets: list({
     flag: "image-pull-secret",

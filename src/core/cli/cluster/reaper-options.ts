@@ -9,7 +9,6 @@ import { scopeOptions } from "./kubectl-options.ts";
 import { labelSelector } from "./label-selector.ts";
 import { webhookOptions } from "./webhook-options.ts";
 
-const name = syntax((given) => (isDnsLabel(given) ? given : undefined), "a name such as shop");
 const names = syntax((given) => {
   const all = splitBy(given, ",");
   return all.length > 0 && all.every(isDnsLabel) ? all : undefined;
@@ -126,24 +125,6 @@ const cluster = {
     initial: 600_000,
     syntax: positive,
     help: "how often all pods are listed again, in case the watch missed a change",
-  }),
-  lease: option({
-    flag: "lease",
-    group: "cluster",
-    value: "NAME",
-    initial: "ebb-reaper",
-    syntax: name,
-    secret: false,
-    help: "the Lease by which the replicas elect the one that acts",
-  }),
-  leaseNamespace: optional({
-    flag: "lease-namespace",
-    group: "cluster",
-    value: "NAME",
-    initially: "the pod's own",
-    syntax: name,
-    secret: false,
-    help: "the namespace of the Lease",
   }),
 };
 

@@ -17,7 +17,6 @@ test("unless something else is said, it is as the help says", () => {
     concurrency: 10,
     qps: 20,
     burst: 30,
-    lease: "ebb-reaper",
   });
 });
 
@@ -43,7 +42,6 @@ test.each<[string, string, string]>([
   ["concurrency", "0", "expected a whole number above 0"],
   ["qps", "many", "expected a whole number above 0"],
   ["resync", "0", "expected a duration above 0"],
-  ["lease", "My Lease", "expected a name"],
 ])("--%s %p is refused, and what is wrong is said", (flag, given, problem) => {
   expect(() => read({ [flag]: [given] })).toThrow(`--${flag}: ${problem}`);
 });

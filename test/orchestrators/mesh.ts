@@ -34,7 +34,7 @@ export interface Mesh extends AsyncDisposable {
 
 /** Installs Istio and ebb's webhook, and starts the server. Resolves once it is ready. */
 export async function startMesh(): Promise<Mesh> {
-  const [webhook] = await Promise.all([startInstallation({ replicas: 1, webhook: { all: true } }), startIstio()]);
+  const [webhook] = await Promise.all([startInstallation({ webhook: { replicas: 1, all: true } }), startIstio()]);
   const here = await webhook.namespace(injected);
   const server = programs.container("server", "artifacts.ts");
   await here.apply([

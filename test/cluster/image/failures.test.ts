@@ -66,7 +66,7 @@ describe.skipIf(obstacle !== undefined)("a pod of a registry that", () => {
     const ca = configMapOf("registry-ca", { "ca.crt": authority.cert });
     const hosts = [...[...registries.values()].map(({ host }) => host), airGapped];
     const webhook = { registries: hosts, registryCaConfigMap: "registry-ca" };
-    installed = await startInstallationWith([ca], { replicas: 1, webhook });
+    installed = await startInstallationWith([ca], { webhook: { replicas: 1, ...webhook } });
     here = await installed.namespace({ "ebb.dev/inject": "true" });
   }, 600_000);
 

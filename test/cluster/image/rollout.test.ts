@@ -13,7 +13,7 @@ const APP_PORT = 8081;
 const asking = { "ebb.dev/inject": "true" };
 
 test("without --registries it gets the drain alone, and loses no request", async () => {
-  await using installed = await startInstallation({ replicas: 1 });
+  await using installed = await startInstallation({ webhook: { replicas: 1 } });
   await using here = await installed.namespace(asking);
   const {
     command: [bun, ...args],
@@ -37,7 +37,7 @@ describe.skipIf(obstacle !== undefined)("with --registries", () => {
     await registry.push("team/web:1", { "linux/amd64": 'ENTRYPOINT ["/bun"]\nCMD ["/server.ts"]' });
     const objects = [registry.authority, pullSecretOf("own", registry.host)];
     const webhook = { ...registry.webhook, registrySecret: "own" };
-    installed = await startInstallationWith(objects, { replicas: 1, webhook });
+    installed = await startInstallationWith(objects, { webhook: { replicas: 1, ...webhook } });
   }, 600_000);
 
   afterAll(async () => {

@@ -93,7 +93,7 @@ describe("beside the webhook", () => {
   const limitRange = (limits: object) => limitingBy("LimitRange", { limits: [{ type: "Container", ...limits }] });
 
   test.concurrent("a LimitRange's max of less than 128Mi admits a Job with limits of its own, or its defaults", async () => {
-    await using installed = await startInstallation({ replicas: 1, webhook: { all: true } });
+    await using installed = await startInstallation({ webhook: { replicas: 1, all: true } });
     await using here = await installed.namespace();
     const defaults = { default: amounts("200m", "64Mi"), defaultRequest: amounts("50m", "32Mi") };
     const { configMap, volume, container } = envoySidecar({ upstreamPort: PORT });
@@ -112,7 +112,7 @@ describe("beside the webhook", () => {
   });
 
   test.concurrent("ebb doctor names the container that a LimitRange refuses", async () => {
-    await using installed = await startInstallation({ replicas: 1, webhook: { all: true } });
+    await using installed = await startInstallation({ webhook: { replicas: 1, all: true } });
     await using here = await installed.namespace();
     await here.apply([limitRange({ min: { memory: "32Mi" } })]);
     await here.apply([jobOf("changed", { containers: [child] })]);

@@ -35,7 +35,7 @@ let here: Namespace;
 let webhook: Installation;
 
 beforeAll(async () => {
-  [webhook] = await Promise.all([startInstallation({ replicas: 1 }), startIstio()]);
+  [webhook] = await Promise.all([startInstallation({ webhook: { replicas: 1 } }), startIstio()]);
   here = await namespace(injected);
   await here.apply([
     programs.configMap("server.ts", "idle.ts"),

@@ -10,7 +10,7 @@ import { injected, proxyEnvironment, sidecarKind, startIstio } from "./istio.ts"
 let ebb: Installation;
 
 beforeAll(async () => {
-  [ebb] = await Promise.all([startInstallation({ replicas: 1 }), startIstio()]);
+  [ebb] = await Promise.all([startInstallation({ webhook: { replicas: 1 } }), startIstio()]);
 }, 300_000);
 
 afterAll(async () => {

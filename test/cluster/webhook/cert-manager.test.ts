@@ -16,7 +16,7 @@ interface Secret extends KubeObject {
 
 test("with certManager the webhook serves cert-manager's certificate, without a token or a right", async () => {
   using certManager = await startCertManager();
-  await using installed = await startInstallation({ replicas: 1, webhook: { certManager: true } }).catch((error) => {
+  await using installed = await startInstallation({ webhook: { replicas: 1, certManager: true } }).catch((error) => {
     throw new Error(`${error}\n${certManager.log()}`);
   });
   const { here, name } = installed;

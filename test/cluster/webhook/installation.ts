@@ -23,14 +23,13 @@ export interface Installation extends AsyncDisposable {
 
 /** Values of the chart. */
 export interface Values {
-  readonly replicas?: number;
   readonly webhook?: object;
   readonly reaper?: object;
   readonly [name: string]: unknown;
 }
 
 /** Values with whose image no pod starts. */
-export const idle: Values = { replicas: 1, image: { repository: "localhost/none", tag: "1" } };
+export const idle: Values = { image: { repository: "localhost/none", tag: "1" } };
 
 const LABEL = "ebb.dev/test";
 
@@ -126,7 +125,7 @@ export async function startInstallationWith(objects: readonly KubeObject[], valu
  * registrations' names. Resolves once it changes pods.
  */
 export async function startNamedInstallation(prefix: string): Promise<Installation> {
-  return await install(await printed("webhook", webhookFor({ replicas: 1 }), { prefix }));
+  return await install(await printed("webhook", webhookFor({ webhook: { replicas: 1 } }), { prefix }));
 }
 
 async function install(installed: Installation): Promise<Installation> {

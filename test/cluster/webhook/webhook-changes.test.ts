@@ -104,7 +104,7 @@ describe("where no replica is left", () => {
       { status: 500, message: expect.stringContaining('failed calling webhook "inject.ebb.dev"') },
     ],
   ] as const)("%s", async (_, policy, expected) => {
-    await using installed = await startInstallation({ replicas: 1, webhook: { failurePolicy: policy } });
+    await using installed = await startInstallation({ webhook: { replicas: 1, failurePolicy: policy } });
     const { here, name } = installed;
     await using there = await installed.namespace();
     await here.kubectl("scale", `deployment/${name}`, "--replicas=0");
@@ -117,7 +117,7 @@ describe("where no replica is left", () => {
 });
 
 test.concurrent("applied again it goes on to work, and deleted it is gone", async () => {
-  await using installed = await startInstallation({ replicas: 1 });
+  await using installed = await startInstallation({ webhook: { replicas: 1 } });
   await using there = await installed.namespace();
   const { here, name } = installed;
   const bundle = await bundleOf(name);

@@ -27,7 +27,7 @@ test.each([
   ["Ignore", 201],
   ["Fail", 500],
 ])("the API server counts a pod for which no replica answers, with failurePolicy %s", async (policy, status) => {
-  await using installed = await startInstallation({ replicas: 1, webhook: { failurePolicy: policy } });
+  await using installed = await startInstallation({ webhook: { replicas: 1, failurePolicy: policy } });
   const asked = await installed.namespace();
   const before = await counted();
   expect((await createPod(asked, inject)).status).toBe(201);

@@ -1,26 +1,11 @@
 import { isDnsSubdomain } from "../../base/dns-name.ts";
 import { type Syntax, syntax } from "../syntax.ts";
 
-/**
- * One requirement of a label selector, as Kubernetes objects have them in matchExpressions. All of a selector must
- * hold.
- */
-export interface Requirement {
-  readonly key: string;
-  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-  readonly values?: readonly string[];
-}
-
-/** The syntax of selectors that `kubectl get --selector` takes: `app=shop,tier in (web,api),!batch`. */
-export const labelSelector: Syntax<readonly Requirement[]> = syntax(
-  parse,
+/** The syntax of selectors that `kubectl get --selector` takes: `app=shop,tier in (web,api),!batch`. Its value is the text. */
+export const labelSelector: Syntax<string> = syntax(
+  (text) => (partsOf(text).every(isRequirement) ? text : undefined),
   "labels as kubectl selects them, such as app=shop,tier!=batch or 'team in (a,b)'",
 );
-
-function parse(text: string): readonly Requirement[] | undefined {
-  const requirements = partsOf(text).map(requirementOf);
-  return requirements.includes(undefined) ? undefined : (requirements as readonly Requirement[]);
-}
 
 /** Splits at commas that are not in parentheses. */
 function partsOf(text: string): readonly string[] {
@@ -36,21 +21,12 @@ function partsOf(text: string): readonly string[] {
   return parts;
 }
 
-function requirementOf(text: string): Requirement | undefined {
+function isRequirement(text: string): boolean {
   const [, key = "", operator = "", rest = ""] = /^([^\s!=()]+)\s*(==?|!=|in\b|notin\b|$)\s*(.*)$/s.exec(text) ?? [];
-  if (operator === "") return existenceOf(text);
-  const isSet = operator.endsWith("in");
+  if (operator === "") return isKey(/^!?\s*(\S+)$/.exec(text)?.[1] ?? ""); // whether there is such a label
   const [, set] = /^\(([^()]*)\)$/.exec(rest) ?? [];
-  if (isSet && set === undefined) return undefined;
-  const values = isSet ? (set as string).split(",").map((value) => value.trim()) : [rest];
-  if (!isKey(key) || !values.every(isValue)) return undefined;
-  return { key, operator: operator.startsWith("!") || operator.startsWith("n") ? "NotIn" : "In", values };
-}
-
-function existenceOf(text: string): Requirement | undefined {
-  const [, not, key = ""] = /^(!?)\s*(\S+)$/.exec(text) ?? [];
-  if (!isKey(key)) return undefined;
-  return { key, operator: not === "!" ? "DoesNotExist" : "Exists" };
+  if (!operator.endsWith("in")) return isKey(key) && isValue(rest);
+  return set !== undefined && isKey(key) && set.split(",").every((value) => isValue(value.trim()));
 }
 
 // apimachinery, pkg/util/validation: IsQualifiedName, IsValidLabelValue

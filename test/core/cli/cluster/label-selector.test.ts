@@ -2,28 +2,20 @@ import { expect, test } from "bun:test";
 import { labelSelector } from "../../../../src/core/cli/cluster/label-selector.ts";
 
 test.each([
-  ["app=shop", [{ key: "app", operator: "In", values: ["shop"] }]],
-  ["app==shop", [{ key: "app", operator: "In", values: ["shop"] }]],
-  ["app = shop", [{ key: "app", operator: "In", values: ["shop"] }]],
-  ["app!=shop", [{ key: "app", operator: "NotIn", values: ["shop"] }]],
-  ["app=", [{ key: "app", operator: "In", values: [""] }]],
-  ["team in (a, b)", [{ key: "team", operator: "In", values: ["a", "b"] }]],
-  ["team notin (a)", [{ key: "team", operator: "NotIn", values: ["a"] }]],
-  ["team", [{ key: "team", operator: "Exists" }]],
-  ["!team", [{ key: "team", operator: "DoesNotExist" }]],
-  ["inside", [{ key: "inside", operator: "Exists" }]],
-  ["app.kubernetes.io/name=x_y.z", [{ key: "app.kubernetes.io/name", operator: "In", values: ["x_y.z"] }]],
-  [
-    "a=1,b in (x,y),!c,d",
-    [
-      { key: "a", operator: "In", values: ["1"] },
-      { key: "b", operator: "In", values: ["x", "y"] },
-      { key: "c", operator: "DoesNotExist" },
-      { key: "d", operator: "Exists" },
-    ],
-  ],
-] as const)("%s", (text, requirements) => {
-  expect(labelSelector.parse(text)).toEqual([...requirements]);
+  "app=shop",
+  "app==shop",
+  "app = shop",
+  "app!=shop",
+  "app=",
+  "team in (a, b)",
+  "team notin (a)",
+  "team",
+  "!team",
+  "inside",
+  "app.kubernetes.io/name=x_y.z",
+  "a=1,b in (x,y),!c,d",
+])("%s is a selector", (text) => {
+  expect(labelSelector.parse(text)).toBe(text);
 });
 
 test.each([

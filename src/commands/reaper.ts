@@ -3,6 +3,7 @@ import { readFlagCall } from "../core/cli/call.ts";
 import { withScope } from "../core/cli/cluster/kubectl-options.ts";
 import { reaperOptions as options } from "../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
+import { type ReaperLimits, reaperLimits } from "../core/reap/limits.ts";
 import { usableMethods } from "../core/reap/policy.ts";
 import { createLog } from "../system/output/log.ts";
 
@@ -35,10 +36,10 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, env, signals }: Invocation): Promise<number> {
+export async function main({ args, env, signals }: Invocation, limits: ReaperLimits = reaperLimits): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const methods = usableMethods(call.values, call.origins.methods !== "default");
   const log = createLog(call.values, { env });
   const reaper = await import("../kube/reaper/reaper.ts");
-  return await reaper.main(withScope(call.values), { methods, env, log, signals });
+  return await reaper.main({ ...withScope(call.values), ...limits }, { methods, env, log, signals });
 }

@@ -2,6 +2,7 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
+import { type WebhookLimits, webhookLimits } from "../core/cluster/webhook-limits.ts";
 import { createLog } from "../system/output/log.ts";
 
 /** `ebb webhook` changes pods as `ebb inject` does, when the API server asks for it. Serves until a stop signal. */
@@ -26,10 +27,10 @@ export const command: Command = {
   main,
 };
 
-async function main({ args, env, signals }: Invocation): Promise<number> {
+export async function main({ args, env, signals }: Invocation, limits: WebhookLimits = webhookLimits): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const policy = policyOf(call.values);
   const log = createLog(call.values, { env });
   const webhook = await import("../kube/webhook/webhook.ts");
-  return await webhook.main(call.values, { policy, env, log, signals });
+  return await webhook.main({ ...call.values, ...limits }, { policy, env, log, signals });
 }

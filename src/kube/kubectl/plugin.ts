@@ -90,7 +90,7 @@ function commandsOfCluster(ebbs: Commands) {
 
 /** Leaves out what only replicas that watch use. */
 function optionsOfReap(all: PluginCommand["options"]): PluginCommand["options"] {
-  const { once: _, healthListen: __, resync: ___, ...options } = all;
+  const { once: _, healthListen: __, ...options } = all;
   return options;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { formatDuration, parseDuration } from "../../core/base/duration.ts";
-import { requestRoomBytes } from "../../core/cluster/webhook-memory.ts";
+import { requestRoomBytes } from "../../core/cluster/webhook-limits.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import type { Log } from "../../system/output/log.ts";
@@ -20,7 +20,7 @@ export interface EndpointSettings {
   readonly maxRequestBytes: number;
   /** The most requests under way, without those that wait for registries. Others are answered 429. */
   readonly maxRequestsInFlight: number;
-  /** The limit that the log names for requests that did not arrive in time (`--request-timeout`). */
+  /** The limit that the log names for requests that did not arrive in time. */
   readonly requestMs: number;
 }
 
@@ -159,10 +159,10 @@ function bug({ message, stack }: Error, from: string | undefined, log: Log): Ref
 
 function unread(why: "too large" | "no room", mostBytes: number): Refusal {
   if (why === "no room") return busy("the requests under way take all memory that is meant for them");
-  return new Refusal(413, `expected at most ${mostBytes} bytes (--max-request-bytes)`);
+  return new Refusal(413, `expected at most ${mostBytes} bytes`);
 }
 
 function brokenBecause(status: BrokenStatus, { requestMs }: EndpointSettings): string {
-  if (status === 408) return `the request was not here within ${formatDuration(requestMs)} (--request-timeout)`;
+  if (status === 408) return `the request was not here within ${formatDuration(requestMs)}`;
   return status === 431 ? "the request's head is too big" : "this is no HTTP/1.1";
 }

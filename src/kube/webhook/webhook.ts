@@ -5,6 +5,7 @@ import type { Environment } from "../../core/base/environment.ts";
 import { describeSystemError } from "../../core/base/system-error.ts";
 import type { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import type { Values } from "../../core/cli/option.ts";
+import type { WebhookLimits } from "../../core/cluster/webhook-limits.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { MiB, readPathWithin } from "../../system/input.ts";
@@ -26,8 +27,8 @@ import { createPullSecretReader } from "./pull-secrets.ts";
 /** How long the file of --client-ca may take, which may be a pipe. */
 const LIMIT_MS = 5000;
 
-/** The resolved options of `ebb webhook`. */
-export type WebhookSettings = Values<typeof webhookOptions>;
+/** The resolved options of `ebb webhook`, and its limits. */
+export type WebhookSettings = Values<typeof webhookOptions> & WebhookLimits;
 
 /** What `ebb webhook` needs beside its settings. */
 export interface Context {
@@ -44,7 +45,7 @@ export interface Context {
  */
 export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
-  const requestMs = settings.requestTimeout;
+  const { requestMs } = settings;
   const clientCa = settings.clientCa === undefined ? undefined : await readAuthority(settings.clientCa);
   let server: HttpsServer | undefined;
   let served: ServingCertificate | undefined;
@@ -54,7 +55,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   const api = needsApi(settings) ? await connect({ env, ...settings }, log) : undefined;
   const credentials = settings.pullSecrets && api !== undefined ? createPullSecretReader(api, log) : noCredentials;
   const images = createImages(settings, { env, log, isAtDesk: false });
-  const endpoint = createEndpoint({ ...settings, policy, requestMs, images, credentials }, log, metrics);
+  const endpoint = createEndpoint({ ...settings, policy, images, credentials }, log, metrics);
   const { onRequest, onBroken } = endpoint;
   const handlers = { onRequest, onBroken, onCut: metrics.cut };
   const unready = (): string | undefined => {

@@ -35,7 +35,7 @@ const AT_ONCE = 16;
 const LONG_MS = 600_000;
 
 const kubeconfig = process.env.KUBECONFIG as string;
-const fast = ["--qps", "1000", "--burst", "1000"];
+const fast = ["--qps", "1000"];
 
 const [, , output = "", extent] = process.argv;
 const counts = extent === "quick" ? [20, 40] : [125, 250, 500];

@@ -74,17 +74,7 @@ test(
       "ebb.dev/reap-exec.envoy": '["/stop"]',
       "ebb.dev/reap-quit.envoy": "POST http://localhost:10000/quit",
     };
-    const flags = [
-      "--methods",
-      "exec,port-forward",
-      "--allow-reap-exec",
-      "--qps",
-      "5000",
-      "--burst",
-      "5000",
-      "--concurrency",
-      "20",
-    ];
+    const flags = ["--methods", "exec,port-forward", "--allow-reap-exec", "--qps", "5000"];
     await using reaper = await startReaper({ ...cluster, flags: cluster.flags.slice(0, 2) }, ...flags);
     const outcomes = async (): Promise<number> => {
       const text = await (await fetch(`${reaper.health}/metrics`)).text();

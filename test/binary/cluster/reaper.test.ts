@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { until } from "../../harness.ts";
 import { podPath, refuse } from "../../kube/api-server/api-server.ts";
-import { nonEmpty, type Reaper, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
+import { nonEmpty, type Reaper, running, startCluster, startReaper, startResyncing, stuckPod } from "./reaper.ts";
 import { ended, LONG_MS, metric } from "./reaper-calls.ts";
 
 test("pods that were stuck before it came, and those that come to be, are seen to, each once", async () => {
@@ -125,8 +125,7 @@ test("what only its author can mend is said once, also as an Event on what is wr
     const pod = stuckPod(name, inBank);
     cluster.api.put(podPath("bank", name), { ...pod, metadata: { ...pod.metadata, namespace: "bank" } });
   }
-  const flags = ["--resync", "1s"];
-  await using first = await startReaper(cluster, ...flags);
+  await using first = await startResyncing(cluster);
   const seen = () => cluster.events().filter(({ reason }) => reason === "NotReaped");
   await until("three Events", () => seen().length === 3, LONG_MS);
   const told = seen().map(({ regarding: { kind, namespace, name }, note }) => `${kind} ${namespace}/${name}: ${note}`);
@@ -147,7 +146,7 @@ test("what only its author can mend is said once, also as an Event on what is wr
   ]);
   first.started.kill("SIGTERM");
   await first.started.ended;
-  await using second = await startReaper(cluster, ...flags);
+  await using second = await startResyncing(cluster);
   await until("the next says it too", () => named(second).length === 3, LONG_MS);
   cluster.put(stuckPod("odd-word", { annotations: { "ebb.dev/reap": "ja" }, state: running }));
   await until("another word is another Event", () => seen().length === 4, LONG_MS);
@@ -155,7 +154,7 @@ test("what only its author can mend is said once, also as an Event on what is wr
 
 test("a namespace that is not there is named once, and counts once it is there", async () => {
   await using cluster = startCluster();
-  await using reaper = await startReaper(cluster, "--resync", "1s", "--namespace", "bank", "--dry-run");
+  await using reaper = await startResyncing(cluster, "--namespace", "bank", "--dry-run");
   const asked = () => cluster.api.requests.filter((each) => each === "GET /api/v1/namespaces/bank").length;
   await until("it is asked for again", () => asked() >= 3, LONG_MS);
   const said = () => reaper.said("no such namespace: waiting for it");

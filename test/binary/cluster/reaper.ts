@@ -1,7 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, type LogLine, logOf, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import {
+  ebb,
+  type LogLine,
+  logOf,
+  type Started,
+  type StartOptions,
+  startEbb,
+  temporaryFolder,
+  until,
+} from "../../harness.ts";
 import { podPath, refuse, type StandInApi, startStandInApi } from "../../kube/api-server/api-server.ts";
+import { limitedTo } from "./limited.ts";
 
 /** A stand-in API server with pods as JSON, whose sidecars end when an ephemeral container is put into their pod. */
 export interface Cluster extends AsyncDisposable {
@@ -125,8 +135,17 @@ export interface Reaper extends AsyncDisposable {
 const LONG_MS = 60_000;
 
 /** Starts `ebb reaper` as its Deployment does. Resolves once it answers probes. */
-export async function startReaper(cluster: Cluster, ...flags: readonly string[]): Promise<Reaper> {
-  const started = startEbb(["reaper", ...cluster.flags, "--health-listen", "127.0.0.1:0", ...flags]);
+export function startReaper(cluster: Cluster, ...flags: readonly string[]): Promise<Reaper> {
+  return startWith({}, cluster, ...flags);
+}
+
+/** Starts it from source, and lists all pods again each second. Resolves once it answers probes. */
+export function startResyncing(cluster: Cluster, ...flags: readonly string[]): Promise<Reaper> {
+  return startWith(limitedTo({ resync: 1000 }), cluster, ...flags);
+}
+
+async function startWith(options: StartOptions, cluster: Cluster, ...flags: readonly string[]): Promise<Reaper> {
+  const started = startEbb(["reaper", ...cluster.flags, "--health-listen", "127.0.0.1:0", ...flags], options);
   const lines = () => logOf(started.stderr().slice(0, started.stderr().lastIndexOf("\n") + 1));
   const said = (msg: string) => lines().filter((line) => line.msg === `ebb: ${msg}`);
   const [line] = await until("it answers probes", () => nonEmpty(said("serving probes and metrics")), LONG_MS);

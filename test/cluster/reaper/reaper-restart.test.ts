@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../../harness.ts";
 import { namespace } from "../cluster.ts";
-import { quits, reaperEnvironment, standInPod, standIns, startReaper } from "./reapers.ts";
+import { quits, standInPod, standIns, startReaper } from "./reapers.ts";
 import { apiServerCommand, secondApiServer } from "./second-api-server.ts";
 
 const command = apiServerCommand();
@@ -26,7 +26,7 @@ test.skipIf(command === undefined)(
     const second = { ...cluster, server: `https://${hostname}:${server.port}` };
     await Bun.write(path, JSON.stringify({ ...config, clusters: [{ name, cluster: second }] }));
     await server.start();
-    await using reaper = await startReaper(here, [], { ...reaperEnvironment, KUBECONFIG: path });
+    await using reaper = await startReaper(here, [], { env: { KUBECONFIG: path } });
     const isOver = async (pod: string) => (await here.pod(pod)).status.phase === "Succeeded";
     await here.apply([standIns, standInPod("before", { annotations })]);
     await here.until("the first is over", () => isOver("before"));

@@ -100,7 +100,7 @@ test.concurrent("an API server that is away for a while is found again, and what
     .cluster;
   using line = await cuttable(new URL(server));
   const env = { ...reaperEnvironment, KUBECONFIG: await overLine(line, folder.path, here) };
-  await using reaper = await startReaper(here, [], env);
+  await using reaper = await startReaper(here, [], { env });
   await here.apply([
     standIns,
     standInPod("before", { annotations }),

@@ -5,7 +5,17 @@ import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, type Job, jobOf, type Pod, statusOf } from "../objects.ts";
 import { programs } from "../programs.ts";
-import { quits, type Reaper, reaped, reaperEvents, reasons, standInPod, standIns, startReaper } from "./reapers.ts";
+import {
+  quits,
+  type Reaper,
+  reaped,
+  reaperEvents,
+  reasons,
+  resyncing,
+  standInPod,
+  standIns,
+  startReaper,
+} from "./reapers.ts";
 
 // `ebb reaper` as a process, which has the cluster to itself but for one namespace's end.
 
@@ -185,7 +195,7 @@ test.concurrent("a sidecar that does not end, whatever it is told, is reported o
   await using here = await namespace();
   const annotations = { "ebb.dev/reap-patience.envoy": "1s" };
   await here.apply([standIns, standInPod("work", { sidecar: "stays", annotations })]);
-  await using reaper = await startReaper(here, ["--methods", "port-forward", "--resync", "2s"]);
+  await using reaper = await startReaper(here, ["--methods", "port-forward"], resyncing);
   const gaveUp = 'ebb_reaper_attempts_total{outcome="gave-up"}';
   await here.until("it gives up", async () => (await reaper.metric(gaveUp)) === 1, 200_000);
   const times = await quits(here, "work");
@@ -212,7 +222,7 @@ test.concurrent("a sidecar that does not end, whatever it is told, is reported o
 test.concurrent("with --dry-run nothing is touched, and what would be done is said once", async () => {
   await using here = await namespace();
   await here.apply([standIns, standInPod("work")]);
-  await using reaper = await startReaper(here, ["--dry-run", "--resync", "2s"]);
+  await using reaper = await startReaper(here, ["--dry-run"], resyncing);
   await here.until("it is stuck", () => said(reaper, "pod is stuck").length > 0);
   const before = await reaper.metric("ebb_reaper_last_sync_timestamp_seconds");
   const synced = () => reaper.metric("ebb_reaper_last_sync_timestamp_seconds");

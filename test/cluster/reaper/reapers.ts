@@ -1,4 +1,5 @@
-import { logOf, type Started, startEbb, until } from "../../harness.ts";
+import { limitedTo } from "../../binary/cluster/limited.ts";
+import { logOf, type Started, type StartOptions, startEbb, until } from "../../harness.ts";
 import { read } from "../api.ts";
 import { images, type Namespace } from "../cluster.ts";
 import { configMapOf, type KubeObject, type PodSpec, podOf } from "../objects.ts";
@@ -21,13 +22,17 @@ export function reaperArguments(here: Namespace, flags: readonly string[]): read
 
 export const reaperEnvironment: Readonly<Record<string, string>> = { KUBECONFIG: process.env.KUBECONFIG ?? "" };
 
+/** How to start one that lists all pods again every two seconds. */
+export const resyncing: StartOptions = limitedTo({ resync: 2000 });
+
 /** Starts a reaper; `await using` it. Resolves once it answers probes. */
 export async function startReaper(
   here: Namespace,
   flags: readonly string[] = [],
-  env: Readonly<Record<string, string>> = reaperEnvironment,
+  options: StartOptions = {},
 ): Promise<Reaper> {
-  const started = startEbb(reaperArguments(here, ["--health-listen", "127.0.0.1:0", ...flags]), { env });
+  const own = ["--health-listen", "127.0.0.1:0", ...flags];
+  const started = startEbb(reaperArguments(here, own), { env: reaperEnvironment, ...options });
   const probes = () => logOf(started.stderr()).find(({ msg }) => msg === "ebb: serving probes and metrics");
   const { port } = await until("it answers probes", probes, LONG_MS);
   const page = async (path: string): Promise<string> => await (await fetch(`http://127.0.0.1:${port}${path}`)).text();

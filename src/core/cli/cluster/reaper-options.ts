@@ -1,9 +1,10 @@
 import { isDnsLabel } from "../../base/dns-name.ts";
 import { splitBy } from "../../base/text.ts";
+import type { ReaperLimits } from "../../reap/limits.ts";
 import { type MethodKind, methodKinds } from "../../reap/methods.ts";
 import { changed, list, option, optional, type Values } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
-import { boolean, duration, positive, syntax, wholeNumber } from "../syntax.ts";
+import { boolean, duration, syntax, wholeNumber } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { scopeOptions } from "./kubectl-options.ts";
 import { labelSelector } from "./label-selector.ts";
@@ -29,7 +30,7 @@ const reaping = {
     flag: "selector",
     group: "reaping",
     value: "LABELS",
-    syntax: syntax((given) => (labelSelector.parse(given) === undefined ? undefined : given), labelSelector.expected),
+    syntax: labelSelector,
     secret: false,
     help: "only pods with these labels; the API server sends no others",
   }),
@@ -89,16 +90,7 @@ const cluster = {
   ...scopeOptions,
   kubeconfig: changed(webhookOptions.kubeconfig, { group: "cluster" }),
   context: changed(webhookOptions.context, { group: "cluster" }),
-  concurrency: option({
-    flag: "concurrency",
-    group: "cluster",
-    value: "N",
-    initial: 10,
-    initially: "10",
-    syntax: count,
-    help: "number of pods handled at the same time",
-  }),
-  // client-go's limits, as controller-runtime raises them (pkg/client/config)
+  // as controller-runtime raises client-go's (pkg/client/config)
   qps: option({
     flag: "qps",
     group: "cluster",
@@ -109,26 +101,9 @@ const cluster = {
     isRare: true,
     help: "requests to the API server per second, on average",
   }),
-  burst: option({
-    flag: "burst",
-    group: "cluster",
-    value: "N",
-    initial: 30,
-    initially: "30",
-    syntax: count,
-    help: "requests to the API server at once, after a pause",
-  }),
-  resync: option({
-    flag: "resync",
-    group: "cluster",
-    value: "D",
-    initial: 600_000,
-    syntax: positive,
-    help: "how often all pods are listed again, in case the watch missed a change",
-  }),
 };
 
-/** The options of `ebb reaper`. `ebb manifests` writes some of them into its Deployment. */
+/** The options of `ebb reaper`. */
 export const reaperOptions = {
   ...reaping,
   ...cluster,
@@ -137,7 +112,7 @@ export const reaperOptions = {
   ...pickOptions(...logOptionNames, "terminationLog"),
 };
 
-export type ReaperSettings = Values<typeof reaperOptions>;
+export type ReaperSettings = Values<typeof reaperOptions> & ReaperLimits;
 
 function parseMethods(given: string): readonly MethodKind[] | undefined {
   const names = splitBy(given, ",");

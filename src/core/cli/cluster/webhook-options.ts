@@ -1,12 +1,11 @@
 import { isDnsSubdomain } from "../../base/dns-name.ts";
 import { changed, list, option, optional } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
-import { anyText, duration, positive, syntax, wholeNumber } from "../syntax.ts";
+import { anyText, duration, positive, syntax } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { webhookRegistryOptions } from "./registry-options.ts";
 
 const DAY_MS = 86_400_000;
-const MIB = 1024 * 1024;
 
 /** The address on which a server listens: all addresses if `host` is undefined, any free port if `port` is 0. */
 export interface ListenAddress {
@@ -44,32 +43,6 @@ const serving = {
     secret: false,
     isRare: true,
     help: "serve only clients with a certificate of this CA (PEM); the API server then needs an AdmissionConfiguration",
-  }),
-  requestTimeout: option({
-    flag: "request-timeout",
-    group: "serving",
-    value: "D",
-    initial: 5000,
-    syntax: positive,
-    help: "time limit for each TLS handshake, for each request, and for the client to read each answer",
-  }),
-  maxRequestBytes: option({
-    flag: "max-request-bytes",
-    group: "serving",
-    value: "BYTES",
-    initial: 7 * MIB, // two objects of at most 3 MB each and the rest: as controller-runtime's pkg/webhook/admission/http.go
-    initially: "7Mi",
-    syntax: syntax(parseBytes, "a number of bytes such as 7Mi, 512Ki or 1000000"),
-    help: "size limit of a request",
-  }),
-  maxRequestsInFlight: option({
-    flag: "max-requests-in-flight",
-    group: "serving",
-    value: "N",
-    initial: 100,
-    initially: "100",
-    syntax: syntax((given) => wholeNumber.parse(given) || undefined, "a whole number above 0"),
-    help: "limit of requests in flight; above it the API server is told to retry in a second",
   }),
 };
 
@@ -165,7 +138,7 @@ const shutdown = {
   }),
 };
 
-/** The options of `ebb webhook`. `ebb manifests` writes some of them into its Deployment. */
+/** The options of `ebb webhook`. */
 export const webhookOptions = {
   ...injectionOptions,
   ...webhookRegistryOptions,
@@ -193,10 +166,4 @@ function parseListenAddress(given: string): ListenAddress | undefined {
   const port = Number(digits);
   if (digits === "" || port > 65535) return undefined;
   return { host: bracketed || plain || undefined, port };
-}
-
-function parseBytes(given: string): number | undefined {
-  const [, digits, unit = ""] = /^(\d{1,10})(Ki|Mi|Gi)?$/.exec(given) ?? [];
-  const factor = { "": 1, Ki: 1024, Mi: MIB, Gi: 1024 * MIB }[unit] ?? 1;
-  return digits === undefined ? undefined : Number(digits) * factor || undefined;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { inParallel, until } from "../../../harness.ts";
 import { expectWell, metrics, whole } from "./hostile-clients.ts";
-import { startWebhook, type Webhook } from "./webhook.ts";
+import { startLimited, startWebhook, type Webhook } from "./webhook.ts";
 
 test("1,000 idle connections, and more, harm nothing: the ones that have been idle longest go", async () => {
   await using webhook = await startWebhook();
@@ -37,7 +37,7 @@ describe("a connection without TLS", () => {
   };
 
   test.each(starts)("is closed in the time that a request has: %j", async (start) => {
-    await using webhook = await startWebhook(["--request-timeout", "300ms"]);
+    await using webhook = await startLimited({ requestMs: 300 });
     using client = open(webhook, start);
     await until("it is closed", () => client.isClosed(), 30_000);
     expect(await metrics(webhook)).toContain('ebb_webhook_connections_cut_total{reason="handshake"} 1\n');
@@ -45,7 +45,7 @@ describe("a connection without TLS", () => {
   });
 
   test("is counted, and closes none that has asked, however many there are", async () => {
-    await using webhook = await startWebhook(["--request-timeout", "10m"]);
+    await using webhook = await startLimited({ requestMs: 600_000 });
     using kept = await webhook.open();
     kept.send(whole);
     await until("it is answered", () => kept.text().includes('"patch":'), 30_000);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { until } from "../../../harness.ts";
 import { body, expectWell, head, metrics, whole } from "./hostile-clients.ts";
-import { json, nonEmpty, pod, said, startWebhook, type Webhook } from "./webhook.ts";
+import { json, nonEmpty, pod, said, startLimited, startWebhook, type Webhook } from "./webhook.ts";
 
 describe("a request that is no AdmissionReview", () => {
   test.each<[number, string, string, RequestInit & { readonly path?: string }]>([
@@ -15,7 +15,7 @@ describe("a request that is no AdmissionReview", () => {
     [400, "of another version", "expected admission.k8s.io/v1", { body: body.replace("/v1", "/v1beta1") }],
     [413, "that is too big", "at most 100000 bytes", { body: body + " ".repeat(100_000) }],
   ])("is answered with %d: one %s", async (status, _, message, { path, ...init }) => {
-    await using webhook = await startWebhook(["--max-request-bytes", "100000"]);
+    await using webhook = await startLimited({ maxRequestBytes: 100_000 });
     const url = new URL(path ?? "", webhook.url).href;
     const all = { method: "POST", headers: json, body, tls: { ca: webhook.mounted.ca }, ...init };
     const answer = await fetch(url, all);
@@ -25,7 +25,7 @@ describe("a request that is no AdmissionReview", () => {
   });
 
   test("is answered with 413 as soon as its chunks are too big, too", async () => {
-    await using webhook = await startWebhook(["--max-request-bytes", "100000"]);
+    await using webhook = await startLimited({ maxRequestBytes: 100_000 });
     using raw = await webhook.open();
     raw.send(`${head("transfer-encoding: chunked\r\n")}\r\n`);
     const chunk = " ".repeat(0x8000);
@@ -90,14 +90,14 @@ describe("a pod whose texts are as long as may be", () => {
 });
 
 describe("a slow request", () => {
-  const flags = ["--request-timeout", "300ms"];
+  const limits = { requestMs: 300 };
 
   test.each([
     ["whose head never ends", head()],
     ["whose body never ends", `${head("content-length: 100\r\n")}\r\n{`],
     ["whose chunks never end", `${head("transfer-encoding: chunked\r\n")}\r\n1\r\n{\r\n`],
   ])("is answered with 408: one %s", async (_, text) => {
-    await using webhook = await startWebhook(flags);
+    await using webhook = await startLimited(limits);
     using raw = await webhook.open();
     raw.send(text);
     await until("it is refused", () => raw.isClosed(), 30_000);
@@ -106,7 +106,7 @@ describe("a slow request", () => {
   });
 
   test("on a connection that was used before is answered with 408, too", async () => {
-    await using webhook = await startWebhook(flags);
+    await using webhook = await startLimited(limits);
     using raw = await webhook.open();
     raw.send(whole);
     await until("it is answered", () => raw.text().includes('"patch":'), 30_000);
@@ -116,7 +116,7 @@ describe("a slow request", () => {
   });
 
   test("that drips is not waited for any longer", async () => {
-    await using webhook = await startWebhook(flags);
+    await using webhook = await startLimited(limits);
     using raw = await webhook.open();
     raw.send(head());
     await until(
@@ -132,7 +132,7 @@ describe("a slow request", () => {
   });
 
   test("that was refused before its body came is not waited for either", async () => {
-    await using webhook = await startWebhook(flags);
+    await using webhook = await startLimited(limits);
     using raw = await webhook.open();
     raw.send(`POST /else HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{`);
     await until("it is refused", () => raw.text().startsWith("HTTP/1.1 404 "), 30_000);
@@ -142,7 +142,7 @@ describe("a slow request", () => {
   });
 
   test("is forgotten, however many there were", async () => {
-    await using webhook = await startWebhook([...flags, "--max-requests-in-flight", "2"]);
+    await using webhook = await startLimited({ ...limits, maxRequestsInFlight: 2 });
     for (let count = 0; count < 3; count += 1) {
       using raw = await webhook.open();
       raw.send(`${head("content-length: 100\r\n")}\r\n{`);
@@ -230,7 +230,7 @@ test.each<[string, object]>([
 });
 
 test("where too many requests are under way, the API server is told to ask again in a second", async () => {
-  await using webhook = await startWebhook(["--max-requests-in-flight", "2", "--request-timeout", "1m"]);
+  await using webhook = await startLimited({ maxRequestsInFlight: 2, requestMs: 60_000 });
   const held = await Promise.all([webhook.open(), webhook.open()]);
   for (const raw of held) raw.send(`${head(`content-length: ${body.length}\r\n`)}\r\n{`);
   await until("they are under way", async () => (await metrics(webhook)).includes("_in_flight 2\n"), 30_000);
@@ -243,7 +243,7 @@ test("where too many requests are under way, the API server is told to ask again
 });
 
 test("requests that take all memory meant for them are refused in the same way, and it is free again afterwards", async () => {
-  await using webhook = await startWebhook(["--max-request-bytes", "1Mi", "--request-timeout", "1m"]);
+  await using webhook = await startLimited({ maxRequestBytes: 1024 * 1024, requestMs: 60_000 });
   const held = await Promise.all(Array.from({ length: 4 }, () => webhook.open()));
   const most = 1024 * 1024;
   for (const raw of held) raw.send(`${head(`content-length: ${most}\r\n`)}\r\n${" ".repeat(most - 10)}`);

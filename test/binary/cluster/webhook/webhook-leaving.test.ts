@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { until } from "../../../harness.ts";
-import { mountCertificate, nonEmpty, reviewOf, said, startWebhook, type Webhook } from "./webhook.ts";
+import { mountCertificate, nonEmpty, reviewOf, said, startLimited, startWebhook, type Webhook } from "./webhook.ts";
 
 const body = JSON.stringify(reviewOf({}));
 const head = `POST /mutate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
@@ -37,7 +37,7 @@ describe("a stop signal", () => {
   });
 
   test("lets what is under way arrive, and closes what is idle, before it ends with 0", async () => {
-    await using webhook = await startWebhook(["--min-drain", "0", "--drain", "2m", "--request-timeout", "2m"]);
+    await using webhook = await startLimited({ requestMs: 120_000 }, ["--min-drain", "0", "--drain", "2m"]);
     using slow = await webhook.open();
     using idle = await webhook.open();
     slow.send(`${head}{`);
@@ -53,7 +53,7 @@ describe("a stop signal", () => {
   });
 
   test("has what is still under way cut when time is out, and says how much that was", async () => {
-    await using webhook = await startWebhook(["--min-drain", "0", "--drain", "300ms", "--request-timeout", "2m"]);
+    await using webhook = await startLimited({ requestMs: 120_000 }, ["--min-drain", "0", "--drain", "300ms"]);
     using slow = await webhook.open();
     slow.send(`${head}{`);
     await until("it is under way", async () => (await inFlight(webhook)) === "1", 30_000);

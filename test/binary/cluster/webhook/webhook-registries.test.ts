@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ebb, temporaryFolder, until } from "../../../harness.ts";
+import { ebb, type StartOptions, temporaryFolder, until } from "../../../harness.ts";
 import { type StandInApi, startStandInApi } from "../../../kube/api-server/api-server.ts";
 import {
   type Behaviour,
@@ -11,8 +11,9 @@ import {
   type StandInRegistry,
   startStandIn,
 } from "../../../kube/image/stand-in-registry.ts";
+import { limitedTo } from "../limited.ts";
 import { metrics } from "./hostile-clients.ts";
-import { json, mountCertificate, nonEmpty, pod, said, startWebhook, type Webhook } from "./webhook.ts";
+import { json, type Mounted, mountCertificate, nonEmpty, pod, said, startWebhook, type Webhook } from "./webhook.ts";
 
 const content = new Content();
 content.add("team/report:1", { config: { Entrypoint: ["/report"], Cmd: ["--all"] } });
@@ -50,19 +51,23 @@ async function ask(webhook: Webhook, object: object, timeout = "10s"): Promise<A
 }
 
 /** Starts a webhook that may ask this registry, whose CA it knows. */
-async function startAsking(registry: Pick<StandInRegistry, "host">, flags: readonly string[] = []) {
+async function startAsking(
+  registry: Pick<StandInRegistry, "host">,
+  flags: readonly string[] = [],
+  options: StartOptions = {},
+) {
   const folder = temporaryFolder();
   const ca = join(folder.path, "ca.crt");
   await Bun.write(ca, caPem);
   const mounted = mountCertificate();
-  const webhook = await startWebhook(["--registries", registry.host, "--registry-ca", ca, ...flags], {
+  const both: Mounted = {
     ...mounted,
     [Symbol.dispose]() {
       mounted[Symbol.dispose]();
       folder[Symbol.dispose]();
     },
-  });
-  return webhook;
+  };
+  return await startWebhook(["--registries", registry.host, "--registry-ca", ca, ...flags], both, options);
 }
 
 /** Returns the number of look-ups with this result. */
@@ -182,7 +187,7 @@ describe("a registry that does not answer", () => {
 
   test("keeps no other pod waiting, and the webhook answers before it leaves", async () => {
     await using registry = startStandIn(content, silent);
-    await using webhook = await startAsking(registry, ["--request-timeout", "300ms", "--min-drain", "0"]);
+    await using webhook = await startAsking(registry, ["--min-drain", "0"], limitedTo({ requestMs: 300 }));
     const waiting = ask(webhook, jobOf(`${registry.host}/a`), "6s");
     await until("the registry is asked", () => registry.got.length > 0 || undefined);
     expect((await ask(webhook, pod)).patch).toContain('"/ebb.dev/ebb"');

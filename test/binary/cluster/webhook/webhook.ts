@@ -1,8 +1,10 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
+import type { WebhookLimits } from "../../../../src/core/cluster/webhook-limits.ts";
 import { issueAuthority, issueServing } from "../../../../src/kube/certificates/issue.ts";
 import { logOf, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../../harness.ts";
+import { limitedTo } from "../limited.ts";
 
 /** A folder with a certificate, as the kubelet mounts a Secret. The certificate is of a CA of its own. */
 export interface Mounted extends Disposable {
@@ -88,6 +90,11 @@ export async function startWebhook(
       mounted[Symbol.dispose]();
     },
   };
+}
+
+/** Starts it, from source, with limits that no flag changes. Resolves once it serves. */
+export function startLimited(limits: Partial<WebhookLimits>, flags: readonly string[] = []): Promise<Webhook> {
+  return startWebhook(flags, mountCertificate(), limitedTo(limits));
 }
 
 /** Starts `ebb webhook`, and does not wait for it. */

@@ -14,9 +14,7 @@ test("unless something else is said, it is as the help says", () => {
     methods: ["exec", "port-forward", "ephemeral"],
     once: false,
     dryRun: false,
-    concurrency: 10,
     qps: 20,
-    burst: 30,
   });
 });
 
@@ -26,7 +24,6 @@ test.each<[string, string, unknown]>([
   ["after", "0", 0],
   ["after", "1m", 60_000],
   ["selector", "app=shop,tier in (a,b)", "app=shop,tier in (a,b)"],
-  ["concurrency", "1", 1],
 ])("--%s %s", (flag, given, expected) => {
   const values: Readonly<Record<string, unknown>> = read({ [flag]: [given] });
   expect(values[flag]).toEqual(expected);
@@ -39,9 +36,7 @@ test.each<[string, string, string]>([
   ["selector", "a b c", "expected labels as kubectl selects them"],
   ["namespace", "Shop", "expected names such as shop or shop,bank"],
   ["namespace", "shop,,Bank", "expected names such as shop or shop,bank"],
-  ["concurrency", "0", "expected a whole number above 0"],
   ["qps", "many", "expected a whole number above 0"],
-  ["resync", "0", "expected a duration above 0"],
 ])("--%s %p is refused, and what is wrong is said", (flag, given, problem) => {
   expect(() => read({ [flag]: [given] })).toThrow(`--${flag}: ${problem}`);
 });

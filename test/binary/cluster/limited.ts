@@ -1,0 +1,8 @@
+import type { WebhookLimits } from "../../../src/core/cluster/webhook-limits.ts";
+import type { ReaperLimits } from "../../../src/core/reap/limits.ts";
+import type { StartOptions } from "../../harness.ts";
+
+/** Returns how to start `ebb webhook` or `ebb reaper`, from source, with limits that no flag changes. */
+export function limitedTo(limits: Partial<WebhookLimits & ReaperLimits>): StartOptions {
+  return { through: [process.execPath, `${import.meta.dirname}/start-limited.ts`, JSON.stringify(limits)] };
+}

@@ -20,7 +20,7 @@ function whyPodWaits({ metadata, status }: JsonObject): string | undefined {
     return `its pod ${name} has no node: ${unscheduled}; add one, or correct the nodeSelector`;
   for (const container of listOf(objectOf(status).containerStatuses).map(objectOf)) {
     if (Number(container.restartCount ?? 0) > 0) return undefined;
-    const why = cannotStart(container, "; correct --image, or --image-pull-secret (Helm: image, imagePullSecrets)");
+    const why = cannotStart(container, "; correct --image (Helm: image, imagePullSecrets)");
     if (why !== undefined) return `its pod ${name} ${why}`;
     if (textOf(objectOf(objectOf(container.state).waiting).reason) === "ContainerCreating")
       return `its pod ${name} waits for its image or a volume: kubectl -n ${namespace} describe pod ${name}`;

@@ -32,7 +32,7 @@ export interface Reaping {
 }
 
 /**
- * Judges all selected pods once, ends the sidecars of those that are stuck, --concurrency pods at a time, and writes
+ * Judges all selected pods once, ends the sidecars of those that are stuck, a limited number of pods at a time, and writes
  * the table or JSON to stdout. Resolves with the exit code: 69 if a sidecar is left that should have ended (never with
  * --dry-run), else 0. Rejects with Failure(69) if pods or namespaces cannot be read, Failure(64) if a named namespace
  * does not exist. `direct` is the client without a rate limit.

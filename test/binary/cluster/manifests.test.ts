@@ -3,6 +3,8 @@ import { parseAllDocuments } from "yaml";
 import { readFlagCall } from "../../../src/core/cli/call.ts";
 import { reaperOptions } from "../../../src/core/cli/cluster/reaper-options.ts";
 import { webhookOptions } from "../../../src/core/cli/cluster/webhook-options.ts";
+import { methodKinds } from "../../../src/core/reap/methods.ts";
+import { rightsNeeded } from "../../../src/core/reap/rights.ts";
 import { ebb } from "../../harness.ts";
 import { type Any, containerOf, find, image, objects, objectsOf, podOf, printed } from "./printed-manifests.ts";
 
@@ -239,6 +241,15 @@ test("the webhook may use its own Secret and its own registration, and nothing e
     expect(resourceNames).toHaveLength(1);
     expect(args.some((arg: string) => arg.endsWith(`=${resourceNames[0]}`))).toBe(true);
   }
+});
+
+test("the reaper may do what it asks the API server for, and nothing else", async () => {
+  const { rules } = find(await objects("reaper"), "ClusterRole");
+  const granted = rules.flatMap(({ apiGroups: [group], resources: [resource], verbs }: Any) =>
+    verbs.map((verb: string) => `${verb} ${resource} ${group}`),
+  );
+  const needed = rightsNeeded({ namespaces: [], methods: methodKinds, onlyLooks: false });
+  expect(granted.sort()).toEqual(needed.map(({ verb, resource, group }) => `${verb} ${resource} ${group}`).sort());
 });
 
 describe("the registration", () => {

@@ -99,7 +99,7 @@ describe("where no replica is left", () => {
   test.concurrent.each([
     ["pods are created without ebb", "Ignore", { status: 201, initContainers: [] }],
     [
-      "with --failure-policy Fail those that ask for it are refused, and say why",
+      "with failurePolicy Fail those that ask for it are refused, and say why",
       "Fail",
       { status: 500, message: expect.stringContaining('failed calling webhook "inject.ebb.dev"') },
     ],

@@ -45,7 +45,7 @@ test.each<[string, object, object, string | undefined]>([
     "whose image cannot be pulled",
     {},
     waits("ImagePullBackOff", "Back-off"),
-    "its pod reaper-0 cannot start: ImagePullBackOff: Back-off; correct --image, or --image-pull-secret",
+    "its pod reaper-0 cannot start: ImagePullBackOff: Back-off; correct --image (Helm: image, imagePullSecrets)",
   ],
   [
     "whose image runs as root",

@@ -15,7 +15,7 @@ test("stuck pods are begun in order", async () => {
   await reconciler.end();
 });
 
-test("no more are under way than --concurrency allows, none twice, however often it changes", async () => {
+test("no more are under way than the limit allows, none twice, however often it changes", async () => {
   const reconciler = reconcile({ concurrency: 3 });
   for (let at = 0; at < 9; at += 1) reconciler.put(`p${at}`);
   await begins(reconciler, 3);

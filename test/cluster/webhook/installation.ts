@@ -29,7 +29,7 @@ export interface Values {
 }
 
 /** Values with whose image no pod starts. */
-export const idle: Values = { image: { repository: "localhost/none", tag: "1" } };
+export const idle: Values = { webhook: { replicas: 1 }, image: { repository: "localhost/none", tag: "1" } };
 
 const LABEL = "ebb.dev/test";
 

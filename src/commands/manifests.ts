@@ -114,7 +114,7 @@ const inChart: Readonly<Record<Component, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** What must fit to other fields of the pod: volumes, ports, the grace period. No value of the chart changes it, either. */
+/** What must fit other fields of the pod (volumes, ports, the grace period), and is no value of the chart, either. */
 const inFile: readonly string[] = ["clientCa", "listen", "healthListen", "minDrain", "drain", "kubeconfig", "context"];
 
 /**

@@ -19,14 +19,14 @@ export function webhookMetrics(): Promise<readonly Metric[]> {
 }
 
 /**
- * Returns the metrics of the reaper. An act of each kind and result, and one request, are counted first: without a
+ * Returns the metrics of the reaper. A request to a sidecar of each kind and result, and one request, are counted first: without a
  * sample a metric shows no labels.
  */
 export function reaperMetrics(): Promise<readonly Metric[]> {
   const gauges = { depth: () => 0, underWay: () => 0 };
   const metrics = createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined });
   for (const kind of ["exec", "port-forward", "ephemeral"] as const) {
-    for (const result of ["taken", "refused", "unavailable"] as const) metrics.acted(kind, result);
+    for (const result of ["taken", "refused", "unavailable"] as const) metrics.sent(kind, result);
   }
   metrics.requested("get", "200");
   return metricsOf(metrics);

@@ -81,7 +81,6 @@ export const errors = [
   "a bug in ebb: please report it",
   // the reaper
   "gave up: a sidecar still runs after all methods",
-  "another pod took the name while the command ran",
   "the reaper's account lacks permissions",
 ] as const;
 

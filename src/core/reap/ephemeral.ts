@@ -54,7 +54,7 @@ export function objectionTo({ image, args }: Wanted, pod: PodView): string | und
 
 /**
  * Reports whether an ephemeral container has these arguments. The reaper appends --quit-timeout
- * (kube/reaper/act/ephemeral.ts), which is not compared.
+ * (kube/reaper/methods/ephemeral.ts), which is not compared.
  */
 function isCall(wanted: readonly string[], args: readonly unknown[]): boolean {
   const end = args.indexOf("--quit-timeout");

@@ -6,19 +6,19 @@ import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
-/** One use of a method on the sidecar in `container`. */
-export interface Act {
+/** A request to end the sidecar in `container` by one method. */
+export interface EndRequest {
   readonly container: string;
   readonly method: Method;
   /** Milliseconds that the sidecar then has to exit. */
   readonly patienceMs: number;
 }
 
-/** An act that has not worked. */
-export interface Tried extends Act {
+/** A request that has not worked. */
+export interface Tried extends EndRequest {
   readonly round: number;
   readonly why: string;
-  /** `unasked`: a permission was missing, say, so the sidecar was not asked. Undefined: it may have heard the act. */
+  /** `unasked`: a permission was missing, say, so the sidecar was not asked. Undefined: it may have heard the request. */
   readonly refusal?: "unasked" | "outright";
 }
 
@@ -27,46 +27,46 @@ export interface Attempt {
   /** From 1. In each round every method is tried once. */
   readonly round: number;
   readonly tried: readonly Tried[];
-  /** The acts that were taken. */
-  readonly acts: readonly Act[];
-  /** Failed reads and `unavailable` acts since the last act that was answered. Each makes the next rest longer. */
+  /** The requests that were taken. */
+  readonly taken: readonly EndRequest[];
+  /** Failed reads and `unavailable` requests since the last one that was answered. Each makes the next rest longer. */
   readonly failures: number;
-  /** Acts in a row with the result `unavailable`. */
+  /** Requests in a row with the result `unavailable`. */
   readonly misses: number;
   /** Failed reads in a row. */
   readonly unread: number;
-  /** The last act, if it was not answered: the sidecar may have heard it. */
-  readonly unanswered?: Act;
-  /** The act that was taken last. Its sidecar has until then to exit. */
-  readonly told?: { readonly act: Act; readonly untilMs: number } | undefined;
-  /** No act is begun before this time. */
+  /** The last request, if it was not answered: the sidecar may have heard it. */
+  readonly unanswered?: EndRequest;
+  /** The request that was taken last. Its sidecar has until then to exit. */
+  readonly told?: { readonly request: EndRequest; readonly untilMs: number } | undefined;
+  /** No request is sent before this time. */
   readonly restUntilMs: number;
 }
 
 /** What was seen of the pod. `gone`: there is no pod of that name, or another pod has it. */
 export type Observation = Verdict | { readonly kind: "gone" };
 
-/** What came of an act. */
+/** What came of a request. */
 export type Result =
-  /** The act was accepted, or its connection was cut by the sidecar's own end. */
+  /** It was accepted, or its connection was cut by the sidecar's own end. */
   | { readonly kind: "taken" }
   /** The method does not work here: there is no such command, 404, ...; or, unasked, now: not allowed, too slow. */
   | { readonly kind: "refused"; readonly why: string; readonly isUnasked?: true }
   /** The API server or the kubelet did not answer, or asked to come back after `afterMs` at least. This is no try. */
   | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
 
-/** A result, or the end of an act without one. */
+/** A result, or the end of a request without one. */
 export type Answer =
   | Result
   /** It took too long: the next method follows. */
   | { readonly kind: "unanswered"; readonly why: string }
-  /** The pod changed meanwhile, so that the act was ended. */
+  /** The pod changed meanwhile, so that the answer was not waited for. */
   | { readonly kind: "overtaken" };
 
 /** How an attempt ends. */
 export type Outcome =
-  /** The sidecars have ended, after these acts. */
-  | { readonly kind: "ended"; readonly acts: readonly Act[] }
+  /** The sidecars have ended, after these requests. */
+  | { readonly kind: "ended"; readonly requests: readonly EndRequest[] }
   | { readonly kind: "gone" }
   /** The pod is not stuck any more, or not to be reaped. */
   | { readonly kind: "left"; readonly reason: string }
@@ -74,9 +74,9 @@ export type Outcome =
   /** It cannot be done now: a kubelet does not answer, say, or a permission is missing. Others have their turn first. */
   | { readonly kind: "put-off"; readonly reason: string };
 
-/** What follows for a pod: an act, another reconcile at a time, or the outcome. */
+/** What follows for a pod: a request, another reconcile at a time, or the outcome. */
 export type Next =
-  | { readonly kind: "act"; readonly act: Act; readonly attempt: Attempt }
+  | { readonly kind: "ask"; readonly request: EndRequest; readonly attempt: Attempt }
   | { readonly kind: "wait"; readonly untilMs: number; readonly attempt: Attempt }
   | { readonly kind: "over"; readonly outcome: Outcome };
 
@@ -86,7 +86,7 @@ export interface AttemptPolicy {
   readonly rounds: number;
   /** How often, if all are refused outright. Undefined: as often. */
   readonly refusedRounds?: number;
-  /** The pauses after an act without an answer, and between rounds. */
+  /** The pauses after a request without an answer, and between rounds. */
   readonly rest: Backoff;
 }
 
@@ -102,7 +102,7 @@ export interface AttemptClock extends AttemptPolicy {
 export const firstAttempt: Attempt = {
   round: 1,
   tried: [],
-  acts: [],
+  taken: [],
   failures: 0,
   misses: 0,
   unread: 0,
@@ -110,25 +110,32 @@ export const firstAttempt: Attempt = {
 };
 
 /**
- * Returns what is seen of a pod that an attempt is about: `gone` if there is no pod, or another one under its name
- * (kuma#13617); else its verdict. Unlike `verdictOf`, it takes no account of `known.handled`.
+ * Returns what is seen of a pod that was just read: `gone` if another one has its name (kuma#13617), else its verdict.
  */
 export function observationOf(pod: unknown, uid: string, policy: ReapPolicy, known: ReaperMemory): Observation {
-  if (viewOf(pod).uid !== uid) return { kind: "gone" };
-  return verdictOf(pod, policy, { ...known, handled: undefined });
+  return viewOf(pod).uid === uid ? verdictOf(pod, policy, known) : { kind: "gone" };
+}
+
+/**
+ * Returns what is seen of a pod that a watch of running pods no longer has, given its last state there. Such a watch does
+ * not say how it went (kubernetes apiserver pkg/storage/cacher/cache_watcher.go:389), but one that is deleted, by force
+ * too, is first marked so.
+ */
+export function observationOfLost(pod: unknown): Observation {
+  return viewOf(pod).isDeleted ? { kind: "gone" } : { kind: "leave", rule: "over", reason: "it no longer runs" };
 }
 
 /** The rules that say that the sidecars have ended, whether or not the reaper ended them. */
 const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
 /**
- * The rules that a pod would meet again after the next act: the kubelet starts the sidecar again, or nothing is left
+ * The rules that a pod would meet again after the next request: the kubelet starts the sidecar again, or nothing is left
  * that could end it.
  */
 const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-method"]);
 
 /** Milliseconds after which a pod is read again while another reaper's container is at work in it. */
 const BEING_ENDED_MS = 5000;
-/** So many acts or reads in a row without an answer put the pod off: about a minute of rests. */
+/** So many requests or reads in a row without an answer put the pod off: about a minute of rests. */
 const MOST_MISSES = 7;
 
 /**
@@ -138,21 +145,21 @@ const MOST_MISSES = 7;
 export function nextStep(before: Attempt, seen: Observation, clock: AttemptClock): Next {
   if (seen.kind === "gone") return over({ kind: "gone" });
   const { told } = before;
-  const isThere = seen.kind === "end" && seen.containers.some(({ container }) => container === told?.act.container);
+  const isThere = seen.kind === "end" && seen.containers.some(({ container }) => container === told?.request.container);
   const isBeingEnded = seen.kind === "leave" && seen.rule === "being-ended";
   if (told !== undefined && (isThere || isBeingEnded) && clock.now < told.untilMs) return wait(before, told.untilMs);
   const attempt = told === undefined ? before : { ...before, told: undefined };
-  const why = `taken, and still there ${formatDuration(told?.act.patienceMs ?? 0)} later`;
-  const spent = told !== undefined && (isThere || isBeingEnded) ? spend(attempt, told.act, why) : attempt;
+  const why = `taken, and still there ${formatDuration(told?.request.patienceMs ?? 0)} later`;
+  const spent = told !== undefined && (isThere || isBeingEnded) ? spend(attempt, told.request, why) : attempt;
   if (isBeingEnded) return wait(spent, clock.now + BEING_ENDED_MS);
-  return seen.kind === "end" ? nextAct(spent, seen.containers, clock) : over(outcomeOf(attempt, seen));
+  return seen.kind === "end" ? nextRequest(spent, seen.containers, clock) : over(outcomeOf(attempt, seen));
 }
 
 /** Returns the outcome for a pod that is not stuck any more. */
-function outcomeOf({ acts, unanswered, tried }: Attempt, { rule, reason }: Verdict): Outcome {
-  const done = acts.length > 0 || unanswered === undefined ? acts : [unanswered];
-  if (done.length > 0 && endedRules.has(rule)) return { kind: "ended", acts: done };
-  if (done.length > 0 && lastingRules.has(rule)) return { kind: "gave-up", reason, tried };
+function outcomeOf({ taken, unanswered, tried }: Attempt, { rule, reason }: Verdict): Outcome {
+  const requests = taken.length > 0 || unanswered === undefined ? taken : [unanswered];
+  if (requests.length > 0 && endedRules.has(rule)) return { kind: "ended", requests };
+  if (requests.length > 0 && lastingRules.has(rule)) return { kind: "gave-up", reason, tried };
   return { kind: "left", reason };
 }
 
@@ -160,7 +167,7 @@ function outcomeOf({ acts, unanswered, tried }: Attempt, { rule, reason }: Verdi
  * Takes the first method that this round has not tried yet; if there is none, begins another round; after the last
  * round, gives up. If no method came to ask the sidecar, the pod is put off instead.
  */
-function nextAct(attempt: Attempt, endings: readonly Ending[], clock: AttemptClock): Next {
+function nextRequest(attempt: Attempt, endings: readonly Ending[], clock: AttemptClock): Next {
   const { tried, round } = attempt;
   const [ending] = endings;
   if (ending === undefined) return over({ kind: "left", reason: "nothing of it is to be ended" });
@@ -168,7 +175,7 @@ function nextAct(attempt: Attempt, endings: readonly Ending[], clock: AttemptClo
   const { container, patienceMs } = ending;
   const spent = new Set(tried.filter((each) => each.round === round && each.container === container).map(keyOf));
   const method = ending.methods.find((each) => !spent.has(JSON.stringify(each)));
-  if (method !== undefined) return { kind: "act", act: { container, method, patienceMs }, attempt };
+  if (method !== undefined) return { kind: "ask", request: { container, method, patienceMs }, attempt };
   const isAll = (kind: Tried["refusal"]) => tried.length > 0 && tried.every(({ refusal }) => refusal === kind);
   const rounds = isAll("outright") ? (clock.refusedRounds ?? clock.rounds) : clock.rounds;
   if (round < rounds) return rest({ ...attempt, round: round + 1 }, clock);
@@ -183,36 +190,35 @@ function reasonToGiveUp({ container, methods, lacksImage }: Ending): string {
 }
 
 /** Identifies a method. Its description would not do: it leaves out secrets, so two methods may share it. */
-function keyOf({ method }: Act): string {
+function keyOf({ method }: EndRequest): string {
   return JSON.stringify(method);
 }
 
-function spend(attempt: Attempt, act: Act, why: string, refusal?: Tried["refusal"]): Attempt {
-  const tried: Tried = { ...act, round: attempt.round, why, ...(refusal && { refusal }) };
+function spend(attempt: Attempt, request: EndRequest, why: string, refusal?: Tried["refusal"]): Attempt {
+  const tried: Tried = { ...request, round: attempt.round, why, ...(refusal && { refusal }) };
   return { ...attempt, tried: [...attempt.tried, tried] };
 }
 
-/** Decides what follows once an act was answered, or ended without an answer. */
-export function afterAct(attempt: Attempt, act: Act, answer: Answer, clock: AttemptClock): Next {
+/** Decides what follows once a request was answered, or ended without an answer. */
+export function afterAnswer(attempt: Attempt, request: EndRequest, answer: Answer, clock: AttemptClock): Next {
   switch (answer.kind) {
     case "taken": {
-      const told = { act, untilMs: clock.now + act.patienceMs };
-      const acts = [...attempt.acts, act];
+      const told = { request, untilMs: clock.now + request.patienceMs };
       const { unanswered: _, ...rest } = attempt;
-      return wait({ ...rest, failures: 0, misses: 0, acts, told }, told.untilMs);
+      return wait({ ...rest, failures: 0, misses: 0, taken: [...attempt.taken, request], told }, told.untilMs);
     }
     case "refused": {
-      const spent = spend(attempt, act, answer.why, answer.isUnasked ? "unasked" : "outright");
+      const spent = spend(attempt, request, answer.why, answer.isUnasked ? "unasked" : "outright");
       return wait({ ...spent, failures: 0, misses: 0 }, clock.now);
     }
     case "unanswered":
-      return wait({ ...spend(attempt, act, answer.why), unanswered: act }, clock.now);
+      return wait({ ...spend(attempt, request, answer.why), unanswered: request }, clock.now);
     case "overtaken":
-      return wait({ ...attempt, acts: [...attempt.acts, act] }, clock.now);
+      return wait({ ...attempt, taken: [...attempt.taken, request] }, clock.now);
     case "unavailable": {
       const misses = attempt.misses + 1;
       if (misses === MOST_MISSES) return over({ kind: "put-off", reason: answer.why });
-      const missed = { ...attempt, failures: attempt.failures + 1, misses, unanswered: act };
+      const missed = { ...attempt, failures: attempt.failures + 1, misses, unanswered: request };
       return rest(missed, clock, answer.afterMs);
     }
   }

@@ -1,6 +1,6 @@
 import { oneLine } from "../base/text.ts";
 import { describeMethod } from "./methods.ts";
-import type { Act, Outcome, Tried } from "./reconcile.ts";
+import type { Answer, EndRequest, Outcome, Tried } from "./reconcile.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What became of a pod, for people: a word, and a sentence that says why. */
@@ -23,7 +23,7 @@ export interface Report {
 export function reportOf(outcome: Outcome): Report {
   switch (outcome.kind) {
     case "ended":
-      return { result: "ended", why: outcome.acts.map(describeAct).join("; ") };
+      return { result: "ended", why: outcome.requests.map(describeRequest).join("; ") };
     case "gone":
       return { result: "gone", why: "the pod was deleted, or another pod has its name now" };
     case "left":
@@ -60,13 +60,15 @@ export function reportOfVerdict(verdict: Verdict): Report {
   return { result: "would end", why: `${reason}: ${first.join("; ")}` };
 }
 
-function describeAct({ container, method }: Act): string {
+function describeRequest({ container, method }: EndRequest): string {
   return `${container}, by ${describeMethod(method)}`;
 }
 
 /** Lists each method once, with its last result. */
 function triedOnce(tried: readonly Tried[]): readonly string[] {
-  return [...new Map(tried.map((each) => [describeAct(each), each.why]))].map(([act, why]) => `${act}: ${why}`);
+  return [...new Map(tried.map((each) => [describeRequest(each), each.why]))].map(
+    ([request, why]) => `${request}: ${why}`,
+  );
 }
 
 /** The types of the reaper's Events by their reasons. Programs read both, so they never change. */
@@ -86,9 +88,14 @@ export interface PodEvent {
   readonly note: string;
 }
 
-/** Returns the Event that is written before an act: a reaper that takes over reads it. */
-export function eventOfAct(act: Act, reason: string): PodEvent {
-  return eventOf("SidecarAsked", `asking ${act.container} to quit: ${reason}; by ${describeMethod(act.method)}`);
+/**
+ * Returns the Event that a sidecar was asked to quit; undefined if it refused, or was not asked. `reason`: why it was
+ * asked.
+ */
+export function eventOfAnswer({ container, method }: EndRequest, reason: string, answer: Answer): PodEvent | undefined {
+  if (answer.kind === "refused" || answer.kind === "unavailable") return undefined;
+  const end = answer.kind === "unanswered" ? `; ${answer.why}` : "";
+  return eventOf("SidecarAsked", `asked ${container} to quit: ${reason}; by ${describeMethod(method)}${end}`);
 }
 
 /** Returns the Event for the end of an attempt; undefined if the sidecars neither ended nor were given up. */

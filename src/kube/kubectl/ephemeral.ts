@@ -2,8 +2,8 @@ import { isAtWork, notStarted } from "../../core/reap/ephemeral.ts";
 import { type ContainerView, viewOf } from "../../core/reap/pod-view.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { pause } from "../controller/pause.ts";
-import { pathOf } from "../reaper/act/acting.ts";
-import { addEphemeral } from "../reaper/act/ephemeral.ts";
+import { addEphemeral } from "../reaper/methods/ephemeral.ts";
+import { pathOf } from "../reaper/methods/target.ts";
 import { type PodSession, readAgain } from "./session.ts";
 
 /** The image of the container, as the flags have it. */

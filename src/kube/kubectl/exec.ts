@@ -3,7 +3,7 @@ import { EBB } from "../../core/inject/facts/command.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import { writeStreamed } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
-import { EXEC_PROTOCOL, type Exit, execPath, exitIn, readOutput } from "../reaper/act/exec.ts";
+import { EXEC_PROTOCOL, type Exit, execPath, exitIn, readOutput } from "../reaper/methods/exec.ts";
 import type { PodSession } from "./session.ts";
 
 /** An ebb in a container of a pod, or why there is none. */

@@ -4,7 +4,7 @@ import { writeOutput } from "../../system/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
 import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
-import { type PodRef, pathOf, podRefOf } from "../reaper/act/acting.ts";
+import { type PodRef, pathOf, podRefOf } from "../reaper/methods/target.ts";
 
 /** Where a command of the plugin works, and how it ends. */
 export interface Around extends Context {

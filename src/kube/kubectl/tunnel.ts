@@ -6,7 +6,7 @@ import { excerpt } from "../../core/base/http-framing.ts";
 import type { FarSidecar, Via } from "../../core/kubectl/forwarded.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { Stream } from "../api/stream.ts";
-import { forwardChannels, openForward, readForward, sendForward } from "../reaper/act/forward.ts";
+import { forwardChannels, openForward, readForward, sendForward } from "../reaper/methods/forward.ts";
 import type { PodSession } from "./session.ts";
 
 /** Ports of a pod's loopback, each served on a unix socket here. Disposing of it (`using`) ends it. */

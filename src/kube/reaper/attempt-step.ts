@@ -3,51 +3,55 @@ import { describeMethod } from "../../core/reap/methods.ts";
 import type { ReaperMemory, Rule } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import {
-  type Act,
   type Answer,
   type Attempt,
   type AttemptClock,
   type AttemptPolicy,
-  afterAct,
+  afterAnswer,
   afterFailedRead,
+  type EndRequest,
   type Next,
   nextStep,
   type Observation,
   observationOf,
   type Result,
 } from "../../core/reap/reconcile.ts";
-import { eventOfAct } from "../../core/reap/report.ts";
+import { eventOfAnswer } from "../../core/reap/report.ts";
 import type { Log } from "../../system/output/log.ts";
 import { deadline } from "../../system/timer.ts";
 import { ApiError, isApiFailure, isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import type { Perform } from "./act/act.ts";
-import { type PodRef, pathOf } from "./act/acting.ts";
+import type { Send } from "./methods/send.ts";
+import { type FreshPod, type PodRef, pathOf } from "./methods/target.ts";
 import type { PodEvents } from "./pod-events.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
+import type { Turn } from "./throttle.ts";
 
 /** What a step towards the end of a pod's sidecars needs. */
 export interface StepContext {
-  readonly api: ApiClient;
-  readonly perform: Perform;
-  readonly events: Pick<PodEvents, "write">;
-  readonly metrics: Pick<ReaperMetrics, "acted" | "attempted">;
+  /** A client without a rate limit. */
+  readonly api: Pick<ApiClient, "get">;
+  /** Awaited before each read of a pod. */
+  readonly turn: Turn;
+  readonly send: Send;
+  readonly events: PodEvents;
+  readonly metrics: Pick<ReaperMetrics, "sent" | "attempted">;
   readonly policy: () => ReapPolicy;
   readonly known: (uid: string) => ReaperMemory;
-  /** Returns a pod as the watch saw it last; undefined: nothing is watched, so that a pod is read every 2 s. */
-  readonly watched?: ((uid: string) => KubeObject | undefined) | undefined;
+  /** True: no watch tells of changes, so that a pod is read every 2 s until its sidecars have ended. */
+  readonly polls: boolean;
   readonly pace?: Partial<Pace> | undefined;
   readonly log: Log;
 }
 
 /** The times and rounds of an attempt. */
 export interface Pace extends AttemptPolicy {
-  /** The longest that an act may take, in milliseconds. */
+  /** The longest that a request may take, in milliseconds. */
   readonly answerMs: number;
 }
 
 const usual: Pace = { rounds: 3, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 } };
-/** How long an act's answer may still be on its way once the watch has seen what it did. */
+/** How long an answer may still be on its way once the watch has seen what the request did. */
 const LATE_MS = 1000;
 
 /** A pod whose sidecars are being ended. */
@@ -56,8 +60,10 @@ export interface Stuck {
   readonly pod: KubeObject;
   readonly ref: PodRef;
   readonly audit: Audit;
+  /** What the watch, or the last poll, has seen. */
+  seen: Observation;
   attempt: Attempt;
-  /** Ends the act that is under way, because the pod has changed. */
+  /** Ends the wait for an answer, because the pod has changed. */
   overtake?: (() => void) | undefined;
 }
 
@@ -70,45 +76,51 @@ export interface Audit {
   readonly reason: Rule;
 }
 
-/** Returns what is seen of a pod that has this state. */
-export function observe(pod: unknown, { ref }: Stuck, { policy, known }: StepContext): Observation {
-  return observationOf(pod, ref.uid, policy(), known(ref.uid));
-}
-
 /**
- * Takes the next step: reads the pod, and does what follows, at most one act. If the watch shows that there is nothing
- * to do, the pod is not read. Rejects with the signal's reason, or on a bug.
+ * Takes the next step, with one request at most: what was seen last says which, and a read of the pod directly before
+ * it whether it is still right. Rejects with the signal's reason, or on a bug.
  */
 export async function stepOf(one: Stuck, signal: AbortSignal, context: StepContext): Promise<Next> {
-  const cached = context.watched?.(one.ref.uid);
-  const expected = cached && nextStep(one.attempt, observe(cached, one, context), clockOf(context));
-  if (expected !== undefined && expected.kind !== "act") return expected;
-  const seen = await read(one, signal, context);
-  if ("attempt" in seen || seen.kind === "over") return seen;
-  const step = nextStep({ ...one.attempt, unread: 0 }, seen, clockOf(context));
-  if (step.kind !== "act" || seen.kind !== "end") return step;
-  await context.events.write(one.ref, eventOfAct(step.act, seen.reason));
-  signal.throwIfAborted();
-  return afterAct(step.attempt, step.act, await perform(step.act, one, { signal, context }), clockOf(context));
+  const isPolled = context.polls && (one.attempt.told !== undefined || one.seen.kind !== "end");
+  let next = isPolled ? (await look(one, signal, context)).next : nextStep(one.attempt, one.seen, clockOf(context));
+  // the read may say that another request is right
+  while (next.kind === "ask") next = await ask(next, one, { signal, context });
+  return next;
 }
 
 function clockOf(context: StepContext): AttemptClock & Pace {
   return { ...usual, ...context.pace, now: performance.now(), chance: Math.random() };
 }
 
-/** Reads the pod. Resolves with what is seen of it, or, if it cannot be read, with what follows. */
-async function read(one: Stuck, signal: AbortSignal, context: StepContext): Promise<Observation | Next> {
+/** What a read of a pod has shown, and what follows. */
+interface Look {
+  readonly next: Next;
+  /** Undefined: it could not be read. */
+  readonly pod?: FreshPod;
+  readonly seen?: Observation;
+}
+
+/** Reads the pod, and decides what follows. Rejects with the signal's reason, or on a bug. */
+async function look(one: Stuck, signal: AbortSignal, context: StepContext): Promise<Look> {
+  const { ref, attempt } = one;
+  await context.turn(signal);
+  const askedAt = performance.now();
   try {
-    return observe(await context.api.get(pathOf(one.ref), { signal, retries: 0 }), one, context);
+    const object = await context.api.get<KubeObject>(pathOf(ref), { signal, retries: 0 });
+    const seen = observationOf(object, ref.uid, context.policy(), context.known(ref.uid));
+    if (context.polls) one.seen = seen;
+    return { next: nextStep({ ...attempt, unread: 0 }, seen, clockOf(context)), pod: { object, askedAt }, seen };
   } catch (error) {
     if (signal.aborted || !isApiFailure(error)) throw error;
-    if (isNotFound(error)) return { kind: "gone" };
-    if (!isForbidden(error)) {
-      const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
-      return afterFailedRead(one.attempt, clockOf(context), { why: error.message, afterMs });
-    }
-    return { kind: "over", outcome: { kind: "put-off", reason: error.message } };
+    return { next: afterFailure(error, attempt, context) };
   }
+}
+
+function afterFailure(error: Error, attempt: Attempt, context: StepContext): Next {
+  if (isNotFound(error)) return { kind: "over", outcome: { kind: "gone" } };
+  if (isForbidden(error)) return { kind: "over", outcome: { kind: "put-off", reason: error.message } };
+  const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+  return afterFailedRead(attempt, clockOf(context), { why: error.message, afterMs });
 }
 
 interface Around {
@@ -116,15 +128,65 @@ interface Around {
   readonly context: StepContext;
 }
 
-/** Performs an act, with a log line and a metric after it, and resolves with its answer. */
-async function perform(act: Act, one: Stuck, { signal, context }: Around): Promise<Answer> {
+/**
+ * Sends a request, if a read of the pod confirms it, and resolves with what follows from the answer, or from that read.
+ * There is an Event if the sidecar may have heard it.
+ */
+async function ask(planned: Ask, one: Stuck, around: Around): Promise<Next> {
+  const { request } = planned;
+  const { context } = around;
+  let last: Look | undefined;
+  let confirmed: Confirmed | undefined;
+  const answer = await answerTo(request, one, {
+    ...around,
+    isConfirmed: () => confirmed !== undefined,
+    async confirm(signal) {
+      last = await look(one, signal, context);
+      const { next, pod, seen } = last;
+      if (next.kind !== "ask" || seen?.kind !== "end" || !isSame(next.request, request)) return undefined;
+      confirmed = { attempt: next.attempt, reason: seen.reason };
+      return pod;
+    },
+  });
+  if (answer === undefined) return last?.next ?? nextStep(one.attempt, one.seen, clockOf(context));
+  const next = afterAnswer(confirmed?.attempt ?? planned.attempt, request, answer, clockOf(context));
+  const event = confirmed && eventOfAnswer(request, confirmed.reason, answer);
+  if (event !== undefined) await context.events.write(one.ref, event);
+  return next;
+}
+
+type Ask = Extract<Next, { kind: "ask" }>;
+
+/** What a read of the pod said that has confirmed a request. */
+interface Confirmed {
+  readonly attempt: Attempt;
+  /** Why the pod is stuck. */
+  readonly reason: string;
+}
+
+function isSame(one: EndRequest, other: EndRequest): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+interface Sending extends Around {
+  readonly confirm: (signal: AbortSignal) => Promise<FreshPod | undefined>;
+  readonly isConfirmed: () => boolean;
+}
+
+/**
+ * Sends a request, with a log line and a metric after it. Resolves with undefined if it was not sent, because the pod
+ * has changed.
+ */
+async function answerTo(request: EndRequest, one: Stuck, sending: Sending): Promise<Answer | undefined> {
+  const { signal, context, confirm } = sending;
   const { answerMs } = clockOf(context);
   const overtaken = new AbortController();
   const limit = AbortSignal.timeout(answerMs);
+  const ending = AbortSignal.any([signal, overtaken.signal, limit]);
   const startedAt = performance.now();
   const report = (result: Result): Result => {
-    context.metrics.acted(act.method.kind, result.kind);
-    const fields = { ...auditOf(act, one, result), tookMs: Math.round(performance.now() - startedAt) };
+    context.metrics.sent(request.method.kind, result.kind);
+    const fields = { ...auditOf(request, one, result), tookMs: Math.round(performance.now() - startedAt) };
     context.log[result.kind === "taken" ? "info" : "warn"](fields, "asked a sidecar to quit");
     return result;
   };
@@ -133,11 +195,11 @@ async function perform(act: Act, one: Stuck, { signal, context }: Around): Promi
     cancel ??= deadline(LATE_MS, () => overtaken.abort());
   };
   try {
-    const objection = (fresh: unknown) => objectionTo(act, observe(fresh, one, context));
-    const ending = AbortSignal.any([signal, overtaken.signal, limit]);
-    return report(await context.perform(act, { pod: one.ref, objection, signal: ending }));
+    const result = await context.send(request, { pod: one.ref, confirm: () => confirm(ending), signal: ending });
+    return result && report(result);
   } catch (error) {
-    if (!(signal.aborted || overtaken.signal.aborted || limit.aborted)) throw error;
+    if (!ending.aborted) throw error;
+    if (overtaken.signal.aborted && !sending.isConfirmed()) return undefined;
     report({ kind: "unavailable", why: "not waited for to its end" });
     signal.throwIfAborted();
     if (overtaken.signal.aborted) return { kind: "overtaken" };
@@ -148,15 +210,7 @@ async function perform(act: Act, one: Stuck, { signal, context }: Around): Promi
   }
 }
 
-function auditOf({ container, method }: Act, { audit }: Stuck, result: Result) {
+function auditOf({ container, method }: EndRequest, { audit }: Stuck, result: Result) {
   const why = result.kind === "taken" ? undefined : result.why;
   return { ...audit, container, method: describeMethod(method), result: result.kind, why };
-}
-
-/** Returns why an act is no longer right that was decided a moment ago; undefined if it is. */
-function objectionTo({ container }: Act, seen: Observation): string | undefined {
-  if (seen.kind === "gone") return "the pod is gone, or another one has its name";
-  if (seen.kind !== "end") return `not any more: ${seen.reason}`;
-  const isNext = seen.containers[0]?.container === container;
-  return isNext ? undefined : `not any more: ${container} is not what is to be ended next`;
 }

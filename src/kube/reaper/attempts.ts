@@ -1,12 +1,12 @@
 import { partsOf } from "../../core/reap/pod-containers.ts";
 import { viewOf } from "../../core/reap/pod-view.ts";
-import { firstAttempt, type Next, type Outcome } from "../../core/reap/reconcile.ts";
+import { firstAttempt, type Next, type Observation, type Outcome } from "../../core/reap/reconcile.ts";
 import { eventOfOutcome, reportOf } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
-import { podRefOf } from "./act/acting.ts";
-import { type Audit, observe, type StepContext, type Stuck, stepOf } from "./attempt-step.ts";
+import { type Audit, type StepContext, type Stuck, stepOf } from "./attempt-step.ts";
+import { podRefOf } from "./methods/target.ts";
 
 /** The pods whose sidecars are being ended, by UID, and what was tried on each. */
 export interface Attempts {
@@ -19,15 +19,16 @@ export interface Attempts {
    * the pod is forgotten. Once the signal is aborted it does nothing more. Rejects only on a bug.
    */
   step(uid: string, signal: AbortSignal): Promise<number | Outcome>;
-  /** Takes a change that the watch saw. It may end the act that is under way. */
-  changed(uid: string, pod: KubeObject | undefined): void;
+  /** Takes what the watch has seen of a pod. It may end the wait for an answer. */
+  changed(uid: string, seen: Observation): void;
 }
 
 const READ_EVERY_MS = 2000;
 
 /**
- * Creates the memory of attempts to end the sidecars of stuck pods. Each act has an Event before it, and a log line and
- * a metric after it; each outcome has all three, but no Event if the sidecars neither ended nor were given up.
+ * Creates the memory of attempts to end the sidecars of stuck pods. Each request that was sent has a log line and a
+ * metric, and each outcome. A request has an Event if the sidecar may have heard it, an outcome if the sidecars ended or
+ * were given up.
  */
 export function createAttempts(context: StepContext): Attempts {
   const all = new Map<string, Stuck>();
@@ -43,7 +44,7 @@ export function createAttempts(context: StepContext): Attempts {
     has: (uid) => all.has(uid),
     begin(pod, verdict) {
       const ref = podRefOf(pod);
-      all.set(ref.uid, { pod, ref, audit: auditOf(pod, verdict), attempt: firstAttempt });
+      all.set(ref.uid, { pod, ref, audit: auditOf(pod, verdict), seen: verdict, attempt: firstAttempt });
     },
     async step(uid, signal) {
       const one = all.get(uid);
@@ -59,14 +60,14 @@ export function createAttempts(context: StepContext): Attempts {
       one.attempt = next.attempt;
       const leftMs = next.kind === "wait" ? next.untilMs - performance.now() : 0;
       const { told, unread } = next.attempt;
-      const isPolled = context.watched === undefined && told !== undefined && unread === 0;
+      const isPolled = context.polls && told !== undefined && unread === 0;
       return Math.max(0, isPolled ? Math.min(leftMs, READ_EVERY_MS) : leftMs);
     },
-    changed(uid, pod) {
+    changed(uid, seen) {
       const one = all.get(uid);
-      if (one?.overtake === undefined) return;
-      const seen = observe(pod, one, context);
-      if (seen.kind === "gone" || (seen.kind === "leave" && seen.rule !== "being-ended")) one.overtake();
+      if (one === undefined) return;
+      one.seen = seen;
+      if (seen.kind === "gone" || (seen.kind === "leave" && seen.rule !== "being-ended")) one.overtake?.();
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Verdict } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
 import { isApiFailure, isConflict } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { type PodRef, podRefOf } from "./act/acting.ts";
+import { type PodRef, podRefOf } from "./methods/target.ts";
 
 const CONTROLLER = "ebb.dev/reaper";
 const LONGEST_REQUEST_MS = 4000;

@@ -10,15 +10,15 @@ import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { createActs } from "./act/act.ts";
-import { podRefOf } from "./act/acting.ts";
 import { createAttempts } from "./attempts.ts";
 import { createController } from "./controller.ts";
+import { createSender } from "./methods/send.ts";
+import { podRefOf } from "./methods/target.ts";
 import { readNamespaces } from "./namespaces.ts";
 import { createPodEvents } from "./pod-events.ts";
 import { listPods } from "./pods.ts";
 import { createRights, type Rights } from "./rights.ts";
-import { createRateLimit, throttleClient } from "./throttle.ts";
+import { type Answered, atOnce, createRateLimit, throttleClient } from "./throttle.ts";
 
 /** What `ebb reaper` works with, as a service and with --once. */
 export interface Reaping {
@@ -71,14 +71,15 @@ export async function reapEach(
 ): Promise<readonly Row[]> {
   const { settings, policy, rights, identity, log, signal } = around;
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
-  const api = throttleClient(direct, turn, (_verb, _code, error) => rights.refused(error));
-  const events = createPodEvents(api, identity, log);
+  const answered: Answered = (_verb, _code, error) => rights.refused(error);
+  const api = throttleClient(direct, atOnce, answered);
+  const events = createPodEvents(throttleClient(direct, turn, answered), identity, log);
   const seen = new Map<string, number>();
   const known = (uid: string) => ({ now: Date.now(), seenAt: seen.get(uid) });
   const attempts = createAttempts({
-    ...{ api, events, known, log, policy: () => policy },
-    perform: createActs({ ...settings, api, turn, denied: rights.refused, log }),
-    metrics: { acted: () => undefined, attempted: () => undefined },
+    ...{ api, turn, events, known, polls: true, log, policy: () => policy },
+    send: createSender({ ...settings, api, turn, denied: rights.refused, log }),
+    metrics: { sent: () => undefined, attempted: () => undefined },
     pace: { refusedRounds: 1 }, // who waits for the end of the command gains nothing from the same answer again
   });
   const pods = new Map(listed.map((pod) => [podRefOf(pod).uid, pod]));
@@ -93,22 +94,24 @@ export async function reapEach(
     put(pod, isBegun ? stopped : reportNow(pod, verdict, policy, known(podRefOf(pod).uid)));
     return verdict;
   };
+  /** Judges a pod, and returns the milliseconds after which its time has come; undefined: nothing is done to it. */
+  const take = (uid: string, pod: KubeObject): number | undefined => {
+    const verdict = judge(pod);
+    if (verdict.kind === "leave" || settings.dryRun) return undefined;
+    if (verdict.kind === "end") attempts.begin(pod, verdict);
+    else if (!seen.has(uid)) seen.set(uid, Date.now());
+    return verdict.kind === "later" ? verdict.at - Date.now() + 1 : 0;
+  };
   const controller = createController(async (uid) => {
     const pod = pods.get(uid) as KubeObject;
-    if (attempts.has(uid)) {
-      const step = await attempts.step(uid, signal);
-      return typeof step === "number" ? step : put(pod, reportOf(step));
-    }
-    const verdict = judge(pod);
-    if (verdict.kind === "leave") return undefined;
-    if (verdict.kind === "later") {
-      if (!seen.has(uid)) seen.set(uid, Date.now());
-      return verdict.at - Date.now() + 1;
-    }
-    attempts.begin(pod, verdict);
-    return 0;
+    if (!attempts.has(uid)) return take(uid, pod); // its time has come
+    const step = await attempts.step(uid, signal);
+    return typeof step === "number" ? step : put(pod, reportOf(step));
   }, settings.concurrency);
-  for (const [uid, pod] of pods) if (judge(pod).kind !== "leave" && !settings.dryRun) controller.add(uid);
+  for (const [uid, pod] of pods) {
+    const afterMs = take(uid, pod);
+    if (afterMs !== undefined) controller.add(uid, afterMs);
+  }
   await controller.run(signal, true);
   return [...rows.values()];
 }

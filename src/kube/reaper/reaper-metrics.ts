@@ -16,8 +16,8 @@ export interface ReaperMetrics extends Exposition {
   saw(uid: string, pod: KubeObject): void;
   /** Removes a pod that is gone from both gauges of pods. */
   forgot(uid: string): void;
-  /** Counts an act. */
-  acted(method: MethodKind, result: Result["kind"]): void;
+  /** Counts a request to a sidecar. */
+  sent(method: MethodKind, result: Result["kind"]): void;
   /**
    * Counts an attempt.
    * @param seconds from the app's end to the sidecars'; undefined: they have not ended
@@ -93,7 +93,7 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
       judged(uid, undefined);
       injected(uid, undefined);
     },
-    acted: (method, result) => acts.inc({ method, result }),
+    sent: (method, result) => acts.inc({ method, result }),
     attempted(outcome, seconds) {
       attempts.inc({ outcome });
       if (seconds !== undefined) durations.observe(seconds);

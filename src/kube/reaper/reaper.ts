@@ -13,15 +13,15 @@ import type { Signals } from "../../system/process/signals.ts";
 import { type ApiClient, connect } from "../api/client.ts";
 import { openHealth } from "../controller/health.ts";
 import { stopsOf } from "../controller/stops.ts";
-import { createActs } from "./act/act.ts";
 import { createAttempts } from "./attempts.ts";
+import { createSender } from "./methods/send.ts";
 import { createComplaints, createPodEvents } from "./pod-events.ts";
 import { type PodSource, watchPods } from "./pods.ts";
 import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createReconciler, knownNow, type Memory, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
-import { createRateLimit, throttleClient } from "./throttle.ts";
+import { type Answered, atOnce, createRateLimit, throttleClient } from "./throttle.ts";
 
 /** What `ebb reaper` needs beside its settings. */
 export interface Context {
@@ -63,23 +63,25 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
-  const api = throttleClient(direct, turn, (verb, code, error) => {
+  const answered: Answered = (verb, code, error) => {
     metrics.requested(verb, code);
     rights.refused(error);
-  });
+  };
+  const api = throttleClient(direct, turn, answered);
+  const unlimited = throttleClient(direct, atOnce, answered);
   const rights = createRights({ api, needed, changed: () => reconciler.reconsider(), log });
   const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
-  const perform = createActs({ ...settings, api, turn, denied: rights.refused, log });
+  const send = createSender({ ...settings, api: unlimited, turn, denied: rights.refused, log });
   const memory: Memory = new Map();
   const known = (uid: string) => knownNow(memory.get(uid));
   const attempts = createAttempts({
-    ...{ api, perform, events, metrics, policy, known, watched: source.get, log },
+    ...{ api: unlimited, turn, send, events, metrics, policy, known, polls: false, log },
   });
   const complaints = createComplaints(events, isDryRun, log);
   const reconciler: Reconciler = createReconciler({
-    ...{ source, attempts, events, complaints, metrics, policy, memory, concurrency, isDryRun, log },
+    ...{ source, attempts, complaints, metrics, policy, memory, concurrency, isDryRun, log },
   });
   const unready = () =>
     rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);

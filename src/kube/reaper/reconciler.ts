@@ -1,25 +1,26 @@
 import { type Backoff, backoffMs } from "../../core/cluster/backoff.ts";
 import type { ReaperMemory } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
-import type { Outcome } from "../../core/reap/reconcile.ts";
+import { type Outcome, observationOfLost } from "../../core/reap/reconcile.ts";
 import { reportOf, reportOfVerdict } from "../../core/reap/report.ts";
 import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
-import { podRefOf } from "./act/acting.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
 import { createController } from "./controller.ts";
+import { podRefOf } from "./methods/target.ts";
 import type { Complaints } from "./pod-events.ts";
 import type { PodSeen, PodSource } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 
 /** What is known of a pod beyond what it says. */
 export interface PodMemory {
+  /** As the watch showed it last. Undefined: it is left alone. */
+  verdict?: Exclude<Verdict, { kind: "leave" }> | undefined;
   /** What came of the attempt, if its sidecars have ended or were given up. */
   handled?: string | undefined;
   /** When it was first found to be stuck but for --after, in milliseconds since the epoch. */
   seenAt?: number | undefined;
-  isStuck: boolean;
   /** How often an attempt was put off or found no reason to act. */
   rests: number;
   /** No attempt is begun before this time, in milliseconds of the monotonic clock. */
@@ -73,39 +74,52 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
     metrics.forgot(uid);
     context.complaints.forgot(uid);
   };
+  /** Judges a pod, and returns the milliseconds after which its time has come; undefined: it is left alone. */
+  const take = (pod: KubeObject): number | undefined => {
+    const { uid } = podRefOf(pod);
+    const verdict = judge(pod, context);
+    attempts.changed(uid, verdict);
+    if (verdict.kind === "end" || attempts.has(uid)) return 0;
+    return verdict.kind === "later" ? verdict.at - Date.now() + 1 : undefined;
+  };
+  const enqueue = (pod: KubeObject): void => {
+    const afterMs = take(pod);
+    if (afterMs === undefined) controller.forget(podRefOf(pod).uid);
+    else controller.add(podRefOf(pod).uid, afterMs);
+  };
   const reconcile = async (uid: string): Promise<number | undefined> => {
-    const pod = source.get(uid);
     if (!attempts.has(uid)) {
-      const verdict = pod && judge(pod, context);
-      if (verdict?.kind === "later") return verdict.at - Date.now() + 1;
-      if (pod === undefined || verdict?.kind !== "end") return undefined;
+      const pod = source.get(uid);
+      const verdict = memory.get(uid)?.verdict;
+      if (pod === undefined || verdict === undefined) return undefined;
+      if (verdict.kind === "later") return take(pod);
       const afterMs = begin(pod, verdict, context);
       if (!attempts.has(uid)) return afterMs;
     }
     const step = await attempts.step(uid, stop);
     if (typeof step === "number") return step;
-    if (source.get(uid) === undefined) return void forget(uid);
+    const pod = source.get(uid);
+    if (pod === undefined) return void forget(uid);
     remember(step, memoryOf(uid, memory));
-    return 0; // it is judged again
+    return take(pod);
   };
   const controller = createController(reconcile, context.concurrency);
-  const addAll = (): void => {
-    for (const pod of source.all()) controller.add(podRefOf(pod).uid);
-  };
   return {
     depth: () =>
       [...new Set([...controller.waiting(), ...stuckOnes(memory)])].filter((uid) => !attempts.has(uid)).length,
     changed(pod, isGone) {
       const { uid } = podRefOf(pod);
-      if (isGone) forget(uid);
-      else metrics.saw(uid, pod);
-      attempts.changed(uid, isGone ? undefined : pod);
-      if (attempts.has(uid) || (!isGone && judge(pod, context).kind !== "leave")) controller.add(uid);
-      else controller.forget(uid);
+      if (!isGone) {
+        metrics.saw(uid, pod);
+        return enqueue(pod);
+      }
+      forget(uid);
+      attempts.changed(uid, observationOfLost(pod));
+      if (attempts.has(uid)) controller.add(uid);
     },
     reconsider() {
       for (const one of memory.values()) one.handled = undefined;
-      addAll();
+      for (const pod of source.all()) enqueue(pod);
     },
     run(signal) {
       stop = signal;
@@ -114,7 +128,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
   };
 }
 
-/** Judges a pod, and remembers if it is stuck, or since when only the time is missing. */
+/** Judges a pod, and remembers the verdict, and since when only the time is missing. */
 function judge(pod: KubeObject, { metrics, complaints, policy, memory }: ReconcilerContext): Verdict {
   const { uid } = podRefOf(pod);
   const verdict = verdictOf(pod, policy(), knownNow(memory.get(uid)));
@@ -122,20 +136,20 @@ function judge(pod: KubeObject, { metrics, complaints, policy, memory }: Reconci
   complaints.judged(pod, verdict);
   if (verdict.kind === "leave" && !memory.has(uid)) return verdict;
   const one = memoryOf(uid, memory);
-  one.isStuck = verdict.kind === "end";
+  one.verdict = verdict.kind === "leave" ? undefined : verdict;
   if (verdict.kind === "leave") one.seenAt = undefined;
   if (verdict.kind === "later") one.seenAt ??= Date.now();
   return verdict;
 }
 
 function memoryOf(uid: string, memory: Memory): PodMemory {
-  const one = memory.get(uid) ?? { isStuck: false, rests: 0, restUntil: 0 };
+  const one = memory.get(uid) ?? { rests: 0, restUntil: 0 };
   memory.set(uid, one);
   return one;
 }
 
 function stuckOnes(memory: Memory): readonly string[] {
-  return [...memory].flatMap(([uid, { isStuck }]) => (isStuck ? [uid] : []));
+  return [...memory].flatMap(([uid, { verdict }]) => (verdict?.kind === "end" ? [uid] : []));
 }
 
 type StuckVerdict = Extract<Verdict, { kind: "end" }>;

@@ -22,6 +22,9 @@ export function createRateLimit(rate: Rate): Turn {
   };
 }
 
+/** Waits for nothing: the turn of a client whose callers wait themselves. */
+export const atOnce: Turn = async () => undefined;
+
 /** Takes the result of each request: its status, or the reason if there was none; and the error, if it failed. */
 export type Answered = (verb: string, code: string, error?: unknown) => void;
 

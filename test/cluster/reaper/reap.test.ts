@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
-import type { Act, Outcome, Result } from "../../../src/core/reap/reconcile.ts";
+import type { EndRequest, Outcome, Result } from "../../../src/core/reap/reconcile.ts";
 import { connect, type KubeObject } from "../../../src/kube/api/client.ts";
 import { pause } from "../../../src/kube/controller/pause.ts";
-import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import type { StepContext } from "../../../src/kube/reaper/attempt-step.ts";
 import { createAttempts } from "../../../src/kube/reaper/attempts.ts";
+import { createSender } from "../../../src/kube/reaper/methods/send.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../../kube/collect-log.ts";
 import { read } from "../api.ts";
@@ -50,15 +50,16 @@ async function stuck(here: Namespace, name: string): Promise<Pod> {
 
 interface Reaped {
   readonly outcome: Outcome;
-  readonly acts: readonly (readonly [Act, Result])[];
+  /** The requests that were sent, with their results. */
+  readonly sent: readonly (readonly [EndRequest, Result])[];
   readonly log: ReturnType<typeof collectLog>;
 }
 
 interface Otherwise extends Partial<Pick<StepContext, "pace">> {
   readonly kubeconfig?: string;
-  /** Happens between each look and its act. */
+  /** Happens before each request. */
   readonly meanwhile?: () => Promise<void>;
-  /** Happens between what an act reads and what it writes. */
+  /** Happens between what a request reads and what it writes. */
   readonly between?: () => Promise<void>;
 }
 
@@ -66,22 +67,23 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
   const { meanwhile, between, kubeconfig, ...more } = otherwise;
   const log = collectLog();
   const api = await connect({ env: process.env, kubeconfig }, log);
-  const acts: [Act, Result][] = [];
+  const sent: [EndRequest, Result][] = [];
+  const turn = async () => undefined;
   const patch: typeof api.patch = async (...words) => {
     await between?.();
     return await api.patch(...words);
   };
-  const perform = createActs({ api: { ...api, patch }, turn: async () => undefined, image: images.ebb, log });
+  const send = createSender({ api: { ...api, patch }, turn, image: images.ebb, log });
   const attempts = createAttempts({
-    api,
-    async perform(act, acting) {
+    ...{ api, turn, polls: true },
+    async send(request, target) {
       await meanwhile?.();
-      const result = await perform(act, acting);
-      acts.push([act, result]);
+      const result = await send(request, target);
+      if (result !== undefined) sent.push([request, result]);
       return result;
     },
     events: { write: async () => undefined },
-    metrics: { acted: () => undefined, attempted: () => undefined },
+    metrics: { sent: () => undefined, attempted: () => undefined },
     policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
     known: () => ({ now: Date.now() }),
     log: collectLog(),
@@ -91,27 +93,27 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
   attempts.begin(pod as unknown as KubeObject, { kind: "leave", rule: "stuck", reason: "stuck" });
   for (;;) {
     const step = await attempts.step(pod.metadata.uid ?? "", signal);
-    if (typeof step !== "number") return { outcome: step, acts, log };
+    if (typeof step !== "number") return { outcome: step, sent, log };
     await pause(step, signal);
   }
 }
 
 /** But for those that a busy API server had no time for. */
-function resultsOf(acts: Reaped["acts"]): readonly (readonly [MethodKind, Result])[] {
-  const answered = acts.filter(([, { kind }]) => kind !== "unavailable");
+function resultsOf(sent: Reaped["sent"]): readonly (readonly [MethodKind, Result])[] {
+  const answered = sent.filter(([, { kind }]) => kind !== "unavailable");
   return answered.map(([{ method }, result]) => [method.kind, result]);
 }
 
-function whysOf(acts: Reaped["acts"]): readonly string[] {
-  return resultsOf(acts).flatMap(([, result]) => ("why" in result ? [result.why] : []));
+function whysOf(sent: Reaped["sent"]): readonly string[] {
+  return resultsOf(sent).flatMap(([, result]) => ("why" in result ? [result.why] : []));
 }
 
 describe("a Job that a real Envoy keeps from its end", () => {
   test.concurrent.each(methodKinds)("completes by %s", async (method) => {
     await using here = await namespace();
     const pod = await stuckJob(here, 0);
-    const { outcome, acts } = await reapPod(pod, [method]);
-    expect(resultsOf(acts)).toEqual([[method, { kind: "taken" }]]);
+    const { outcome, sent } = await reapPod(pod, [method]);
+    expect(resultsOf(sent)).toEqual([[method, { kind: "taken" }]]);
     expect(outcome.kind).toBe("ended");
     await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
     expect(exitCodeOf(await here.pod(pod.metadata.name), "envoy")).toBe(0);
@@ -124,9 +126,9 @@ describe("a Job that a real Envoy keeps from its end", () => {
     const write = async () => {
       if (++written === 1) await here.kubectl("annotate", "pod", pod.metadata.name, "somebody=else");
     };
-    const { outcome, acts } = await reapPod(pod, ["ephemeral"], { between: write });
+    const { outcome, sent } = await reapPod(pod, ["ephemeral"], { between: write });
     expect(written).toBe(2);
-    expect(resultsOf(acts)).toEqual([["ephemeral", { kind: "taken" }]]);
+    expect(resultsOf(sent)).toEqual([["ephemeral", { kind: "taken" }]]);
     expect(outcome.kind).toBe("ended");
   });
 
@@ -151,13 +153,11 @@ describe("another pod that has taken the name", () => {
       await here.apply([one]);
       await stuck(here, "work");
     };
-    const { outcome, acts } = await reapPod(pod, [method], {
+    const { outcome, sent } = await reapPod(pod, [method], {
       meanwhile: replace,
       pace: { rounds: 1, answerMs: 300_000, rest: { firstMs: 1000, longestMs: 1000 } },
     });
-    const why = "the pod is gone, or another one has its name";
-    expect(resultsOf(acts)).toEqual([[method, { kind: "refused", why }]]);
-    expect(outcome.kind).toBe("gone");
+    expect({ sent, outcome }).toEqual({ sent: [], outcome: { kind: "gone" } });
     const other = await here.pod("work");
     expect(other.metadata.uid).not.toBe(pod.metadata.uid);
     expect(statusOf(other, "envoy")?.state.running).toBeDefined();
@@ -175,9 +175,9 @@ test("what cannot be done is told in the words of who cannot do it", async () =>
   await here.apply([configMap, podOf("work", stuckSpec(0), { annotations })]);
   const pod = await stuck(here, "work");
   const pace = { rounds: 1, answerMs: 60_000, rest: { firstMs: 100, longestMs: 100 } };
-  const { outcome, acts } = await reapPod(pod, ["exec", "port-forward"], { pace });
+  const { outcome, sent } = await reapPod(pod, ["exec", "port-forward"], { pace });
   expect(outcome.kind).toBe("gave-up");
-  const whys = whysOf(acts);
+  const whys = whysOf(sent);
   expect(whys[0]).toContain("no such file or directory");
   expect(whys[1]).toContain("connection refused");
 });
@@ -224,11 +224,11 @@ describe("who may do less, by a token", () => {
     const pod = await stuckJob(here, 0);
     const kubeconfig = await accountFor(here, folder.path, [rule("pods", "get"), ...rules]);
     const methods = [...methodKinds.filter((kind) => kind !== allowed), allowed];
-    const { outcome, acts, log } = await reapPod(pod, methods, { kubeconfig });
+    const { outcome, sent, log } = await reapPod(pod, methods, { kubeconfig });
     expect(outcome.kind).toBe("ended");
     await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
     const user = `User "system:serviceaccount:${here.name}:reaper" cannot`;
-    for (const why of whysOf(acts)) expect(why).toContain(`is forbidden: ${user}`);
+    for (const why of whysOf(sent)) expect(why).toContain(`is forbidden: ${user}`);
     expect(new Set(log.lines.map(({ fields }) => fields.method))).toEqual(new Set(methods.slice(0, 2)));
   });
 
@@ -240,9 +240,9 @@ describe("who may do less, by a token", () => {
     using folder = temporaryFolder();
     const pod = await stuckJob(here, 0);
     const kubeconfig = await accountFor(here, folder.path, [rule("pods", "get"), rule("pods/exec", verb)]);
-    const { outcome, acts } = await reapPod(pod, ["exec"], { kubeconfig, pace: { rounds: 1 } });
+    const { outcome, sent } = await reapPod(pod, ["exec"], { kubeconfig, pace: { rounds: 1 } });
     const isAsked = missing !== "create" || (await minorVersion()) >= 35;
     if (!isAsked) return expect(outcome.kind).toBe("ended");
-    expect(whysOf(acts)[0]).toContain(`cannot ${missing} resource "pods/exec"`);
+    expect(whysOf(sent)[0]).toContain(`cannot ${missing} resource "pods/exec"`);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Act, Outcome, Tried } from "../../../src/core/reap/reconcile.ts";
+import type { Answer, EndRequest, Outcome, Tried } from "../../../src/core/reap/reconcile.ts";
 import {
-  eventOfAct,
+  eventOfAnswer,
   eventOfOutcome,
   reportOf,
   reportOfUnselected,
@@ -11,7 +11,7 @@ import { formatReapTable, type Row } from "../../../src/core/reap/table.ts";
 import { type Verdict, verdictOf } from "../../../src/core/reap/verdict.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 
-const forward: Act = {
+const forward: EndRequest = {
   container: "proxy",
   patienceMs: 1,
   method: {
@@ -20,15 +20,15 @@ const forward: Act = {
     requests: [{ port: 9, method: "POST", path: "/q", headers: [["token", "s3cret"]] }],
   },
 };
-const exec: Act = {
+const exec: EndRequest = {
   container: "proxy",
   patienceMs: 1,
   method: { kind: "exec", container: "proxy", command: ["/stop"] },
 };
-const tried = (act: Act, round: number, why: string): Tried => ({ ...act, round, why });
+const tried = (request: EndRequest, round: number, why: string): Tried => ({ ...request, round, why });
 
 const outcomes = {
-  ended: { kind: "ended", acts: [forward] },
+  ended: { kind: "ended", requests: [forward] },
   gone: { kind: "gone" },
   left: { kind: "left", reason: "app container app still runs" },
   gaveUp: {
@@ -69,12 +69,16 @@ describe("what became of a pod", () => {
 });
 
 describe("an Event", () => {
-  test("tells of an act before it, and of its end", () => {
-    expect(eventOfAct(exec, "the app has ended")).toEqual({
-      type: "Normal",
-      reason: "SidecarAsked",
-      note: "asking proxy to quit: the app has ended; by exec in proxy: /stop",
-    });
+  test("tells that a sidecar was asked, and of its end", () => {
+    const note = "asked proxy to quit: the app has ended; by exec in proxy: /stop";
+    const asked = { type: "Normal", reason: "SidecarAsked", note } as const;
+    const eventOf = (answer: Answer) => eventOfAnswer(exec, "the app has ended", answer);
+    expect(eventOf({ kind: "taken" })).toEqual(asked);
+    expect(eventOf({ kind: "overtaken" })).toEqual(asked);
+    const why = "no answer within 30s";
+    expect(eventOf({ kind: "unanswered", why })).toEqual({ ...asked, note: `${note}; ${why}` });
+    expect(eventOf({ kind: "refused", why: "404" })).toBeUndefined();
+    expect(eventOf({ kind: "unavailable", why: "503" })).toBeUndefined();
     expect(eventOfOutcome(outcomes.ended)).toMatchObject({ type: "Normal", reason: "SidecarsEnded" });
     expect(eventOfOutcome(outcomes.gaveUp)).toMatchObject({ type: "Warning", reason: "SidecarDidNotExit" });
   });
@@ -85,7 +89,11 @@ describe("an Event", () => {
 
   test("has no token in it", () => {
     expect(
-      JSON.stringify([eventOfAct(forward, "x"), eventOfOutcome(outcomes.ended), reportOf(outcomes.gaveUp)]),
+      JSON.stringify([
+        eventOfAnswer(forward, "x", { kind: "taken" }),
+        eventOfOutcome(outcomes.ended),
+        reportOf(outcomes.gaveUp),
+      ]),
     ).not.toContain("s3cret");
   });
 

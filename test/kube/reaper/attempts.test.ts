@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
-import type { Outcome } from "../../../src/core/reap/reconcile.ts";
+import { type Observation, type Outcome, observationOf } from "../../../src/core/reap/reconcile.ts";
+import type { Verdict } from "../../../src/core/reap/verdict.ts";
 import type { KubeObject } from "../../../src/kube/api/client.ts";
-import { createActs } from "../../../src/kube/reaper/act/act.ts";
 import type { StepContext } from "../../../src/kube/reaper/attempt-step.ts";
 import { type Attempts, createAttempts } from "../../../src/kube/reaper/attempts.ts";
+import { createSender } from "../../../src/kube/reaper/methods/send.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
 import { takes } from "../../time.ts";
@@ -39,6 +40,9 @@ interface Told {
   readonly attempts: Attempts;
   readonly log: ReturnType<typeof collectLog>;
   readonly told: string[];
+  begin(): void;
+  /** Returns what is seen of a pod. */
+  observed(pod: unknown): Observation;
   /** Takes step after step, also before it is time, to the outcome; undefined: it was stopped before. */
   reap(): Promise<Outcome | undefined>;
   readonly stop: AbortController;
@@ -46,53 +50,60 @@ interface Told {
 
 interface Given extends Partial<StepContext> {
   readonly methods?: readonly MethodKind[];
-  /** Called when the Event before an act is written. */
-  readonly before?: () => Promise<void>;
+  /** Returns what a watch has seen of the pod. Undefined: nothing is watched. */
+  readonly watched?: () => KubeObject;
+  /** Called before a request is sent. */
+  readonly before?: () => void;
 }
 
-function attemptsAt(cluster: StandInApi, { methods = methodKinds, before, ...rest }: Given = {}): Told {
+function attemptsAt(cluster: StandInApi, { methods = methodKinds, watched, before, ...rest }: Given = {}): Told {
   const log = collectLog();
   const told: string[] = [];
   const stop = new AbortController();
+  const turn = async () => undefined;
+  const policy = { afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() };
+  const send = createSender({ api: cluster.api, turn, image: "i", freshMs: 60_000, log });
   const attempts = createAttempts({
-    api: cluster.api,
-    perform: createActs({ api: cluster.api, turn: async () => undefined, image: "i", freshMs: 60_000, log }),
-    policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
-    known: () => ({ now: Date.now(), handled: "it is being dealt with" }),
-    events: {
-      async write(_, { reason, note }) {
-        told.push(`${reason}: ${note}`);
-        if (reason === "SidecarAsked") await before?.();
-      },
+    ...{ api: cluster.api, turn },
+    send(request, target) {
+      before?.();
+      return send(request, target);
     },
-    metrics: { acted: (method, result) => told.push(`${method}: ${result}`), attempted: (kind) => told.push(kind) },
+    policy: () => policy,
+    known: () => ({ now: Date.now() }),
+    polls: watched === undefined,
+    events: { write: async (_, { reason, note }) => void told.push(`${reason}: ${note}`) },
+    metrics: { sent: (method, result) => told.push(`${method}: ${result}`), attempted: (kind) => told.push(kind) },
     pace: { rounds: 1, answerMs: 30_000, rest: { firstMs: 10, longestMs: 20 } },
     log,
     ...rest,
   });
+  const observed = (pod: unknown) => observationOf(pod, "uid-1", policy, { now: Date.now() });
+  const begin = () => attempts.begin(podWith(running) as unknown as KubeObject, observed(podWith(running)) as Verdict);
   const reap = async (): Promise<Outcome | undefined> => {
-    attempts.begin(podWith(running) as unknown as KubeObject, { kind: "leave", rule: "stuck", reason: "stuck" });
+    begin();
     for (;;) {
+      if (watched !== undefined) attempts.changed("uid-1", observed(watched()));
       const step = await attempts.step("uid-1", stop.signal);
       if (typeof step !== "number") return step;
       if (stop.signal.aborted) return undefined;
       await takes(Math.min(step, 20)); // as if the pod had changed
     }
   };
-  return { attempts, log, told, reap, stop };
+  return { attempts, log, told, begin, observed, reap, stop };
 }
 
 const why = "the app has ended and will not restart (app: exit code 0), but envoy still runs";
-const asked = `SidecarAsked: asking envoy to quit: ${why}; by exec in envoy: /stop`;
+const asked = `SidecarAsked: asked envoy to quit: ${why}; by exec in envoy: /stop`;
 const said = "SidecarsEnded: ended: envoy, by exec in envoy: /stop";
 
-test("a look, word of it, an act, and its end as the watch sees it; nothing is left behind", async () => {
+test("a look, a request, and its end as the watch sees it; nothing is left behind", async () => {
   await using cluster = arrange();
   const { told, reap, attempts, log } = attemptsAt(cluster, { watched: cluster.watched });
-  expect(await reap()).toMatchObject({ kind: "ended", acts: [{ container: "envoy", method: { kind: "exec" } }] });
-  expect(told).toEqual([asked, "exec: taken", "ended", said]);
+  expect(await reap()).toMatchObject({ kind: "ended", requests: [{ container: "envoy", method: { kind: "exec" } }] });
+  expect(told).toEqual(["exec: taken", asked, "ended", said]);
   const stream = `STREAM ${PATH}/exec?container=envoy&stdout=true&stderr=true&command=%2Fstop v5.channel.k8s.io`;
-  expect(cluster.requests).toEqual([`GET ${PATH}`, `GET ${PATH}`, stream, `GET ${PATH}`]);
+  expect(cluster.requests).toEqual([`GET ${PATH}`, stream]);
   expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
     "info asked a sidecar to quit",
     "info sidecars ended",
@@ -105,7 +116,7 @@ test("where nothing is watched the pod is read until it has ended", async () => 
   await using cluster = arrange();
   const { reap, told } = attemptsAt(cluster);
   expect(await reap()).toMatchObject({ kind: "ended" });
-  expect(told).toEqual([asked, "exec: taken", "ended", said]);
+  expect(told).toEqual(["exec: taken", asked, "ended", said]);
 });
 
 test("one method after the other, until one works", async () => {
@@ -123,8 +134,8 @@ test("one method after the other, until one works", async () => {
     },
   };
   const { told, reap } = attemptsAt(cluster, { watched: cluster.watched });
-  expect(await reap()).toMatchObject({ kind: "ended", acts: [{ method: { kind: "port-forward" } }] });
-  expect(told.slice(0, 2)).toEqual([asked, "exec: refused"]);
+  expect(await reap()).toMatchObject({ kind: "ended", requests: [{ method: { kind: "port-forward" } }] });
+  expect(told.slice(0, 2)).toEqual(["exec: refused", "port-forward: taken"]);
   expect(told[2]).toEndWith("; by POST localhost:9901/quitquitquit through a port-forward");
 });
 
@@ -170,8 +181,8 @@ test("after a failed read it rests, also while the sidecar has its time to exit"
   await using cluster = arrange();
   cluster.exec = { open: (far) => far.send(success) };
   const pace = { rounds: 1, rest: { firstMs: 20_000, longestMs: 20_000 } };
-  const { attempts, stop } = attemptsAt(cluster, { pace });
-  attempts.begin(cluster.watched(), { kind: "leave", rule: "stuck", reason: "stuck" });
+  const { attempts, begin, stop } = attemptsAt(cluster, { pace });
+  begin();
   expect(await attempts.step("uid-1", stop.signal)).toBe(2000);
   cluster.answer = () => refuse(503, "unwell");
   expect(await attempts.step("uid-1", stop.signal)).toBeGreaterThan(9000);
@@ -192,8 +203,8 @@ test("reads that fail now and then do not add up", async () => {
 test("it comes back when the API server says", async () => {
   await using cluster = arrange();
   cluster.answer = () => refuse(429, "busy", { "retry-after": "2" });
-  const { attempts, stop } = attemptsAt(cluster, { watched: cluster.watched });
-  attempts.begin(cluster.watched(), { kind: "leave", rule: "stuck", reason: "stuck" });
+  const { attempts, begin, stop } = attemptsAt(cluster, { watched: cluster.watched });
+  begin();
   expect(await attempts.step("uid-1", stop.signal)).toBeGreaterThan(1900);
 });
 
@@ -208,18 +219,16 @@ test("who may not look is told so in the server's words", async () => {
 test.each<[string, (cluster: StandInApi) => void]>([
   ["a pod that is gone", (cluster) => cluster.objects.clear()],
   ["another pod of that name", (cluster) => cluster.objects.set(PATH, podWith(running, "uid-2"))],
-])("%s is not touched: at the first look, and at the last", async (_, change) => {
+])("%s is not touched", async (_, change) => {
   await using cluster = arrange();
-  const late = attemptsAt(cluster, { before: async () => change(cluster) });
-  expect(await late.reap()).toEqual({ kind: "gone" });
-  expect(late.told).toEqual([asked, "exec: refused", "gone"]);
-  expect(await attemptsAt(cluster).reap()).toEqual({ kind: "gone" });
-  expect(cluster.opened).toBe(0);
+  const { reap, told } = attemptsAt(cluster, { before: () => change(cluster) });
+  expect(await reap()).toEqual({ kind: "gone" });
+  expect([told, cluster.opened]).toEqual([["gone"], 0]);
 });
 
 test("who opts out between look and act is left alone", async () => {
   await using cluster = arrange();
-  const before = async (): Promise<void> => {
+  const before = (): void => {
     cluster.objects.set(PATH, podWith(running, "uid-1", { "ebb.dev/reap": "false" }));
   };
   const outcome = await attemptsAt(cluster, { before, watched: cluster.watched }).reap();
@@ -233,14 +242,14 @@ test("to stop is to do nothing any more: before the first look, and in the middl
   cluster.exec = { open: () => stop.abort() };
   expect(await reap()).toBeUndefined();
   await until("the stream is closed", () => cluster.closed === 1, 30_000);
-  expect(told).toEqual([asked, "exec: unavailable"]);
+  expect(told).toEqual(["exec: unavailable"]);
   const { length } = cluster.requests;
   expect(await reap()).toBeUndefined();
   expect(cluster.opened).toBe(1);
   expect(cluster.requests.slice(length)).toEqual([]);
 });
 
-test("an act that nobody answers is given up, and the next method is tried", async () => {
+test("a request that nobody answers is given up, and the next method is tried", async () => {
   await using cluster = arrange();
   cluster.exec = {};
   cluster.answer = ({ method }) => (method === "PATCH" ? refuse(422, "no") : undefined);
@@ -250,22 +259,45 @@ test("an act that nobody answers is given up, and the next method is tried", asy
   await until("the stream is closed", () => cluster.closed === cluster.opened, 30_000);
 });
 
-test("an act is not waited for where the watch has seen the sidecar's end", async () => {
+test("an answer is not waited for where the watch has seen the sidecar's end", async () => {
   await using cluster = arrange();
   cluster.exec = { open: () => cluster.objects.set(PATH, podWith(ended(0))) };
-  const { reap, attempts, told } = attemptsAt(cluster, { watched: cluster.watched });
+  const { reap, attempts, observed, told } = attemptsAt(cluster, { watched: cluster.watched });
   const outcome = reap();
   await until("the stream is open", () => cluster.opened === 1, 30_000);
-  attempts.changed("uid-1", cluster.watched());
-  expect(await outcome).toMatchObject({ kind: "ended", acts: [{}] });
-  expect(told).toEqual([asked, "exec: unavailable", "ended", said]);
+  attempts.changed("uid-1", observed(cluster.watched()));
+  expect(await outcome).toMatchObject({ kind: "ended", requests: [{}] });
+  expect(told).toEqual(["exec: unavailable", asked, "ended", said]);
 });
 
 test("a bug is thrown", async () => {
   await using cluster = arrange();
-  const perform = () => Promise.reject(new TypeError("oops"));
-  const failed = await attemptsAt(cluster, { perform })
+  const send = () => Promise.reject(new TypeError("oops"));
+  const failed = await attemptsAt(cluster, { send })
     .reap()
     .catch((error) => error);
   expect(failed).toEqual(new TypeError("oops"));
+});
+
+test("a request that a fresh look makes another one is sent as that says", async () => {
+  await using cluster = arrange();
+  let isChanged = false;
+  const before = (): void => {
+    if (!isChanged) cluster.objects.set(PATH, podWith(running, "uid-1", { "ebb.dev/reap-exec.envoy": "/other" }));
+    isChanged = true;
+  };
+  const { reap, told } = attemptsAt(cluster, { before, watched: cluster.watched });
+  expect(await reap()).toMatchObject({ kind: "ended" });
+  expect(told[0]).toBe("exec: taken");
+  expect(cluster.requests.filter((each) => each.startsWith("STREAM"))).toEqual([
+    expect.stringContaining("command=%2Fother"),
+  ]);
+});
+
+test("a request that was taken has its Event, also if ebb is stopped meanwhile", async () => {
+  await using cluster = arrange();
+  const metrics = { sent: () => stop.abort(), attempted: () => undefined };
+  const { reap, told, stop } = attemptsAt(cluster, { watched: cluster.watched, metrics });
+  expect(await reap()).toBeUndefined();
+  expect(told).toEqual([asked]);
 });

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../../src/core/reap/reconcile.ts";
 import type { KubeObject } from "../../../src/kube/api/client.ts";
-import { podRefOf } from "../../../src/kube/reaper/act/acting.ts";
 import type { Attempts } from "../../../src/kube/reaper/attempts.ts";
+import { podRefOf } from "../../../src/kube/reaper/methods/target.ts";
 import { createReaperMetrics } from "../../../src/kube/reaper/reaper-metrics.ts";
 import { createReconciler, type Memory } from "../../../src/kube/reaper/reconciler.ts";
 import { ended, podOf, policy, running } from "../../core/reap/stuck-pods.ts";
@@ -77,7 +77,7 @@ export function reconcile({ concurrency = 10, isDryRun = false, afterMs = 0 }: G
       pods.delete(uid);
       if (pod !== undefined) reconciler.changed(pod, true);
     },
-    finish(uid: string, outcome: Outcome = { kind: "ended", acts: [] }) {
+    finish(uid: string, outcome: Outcome = { kind: "ended", requests: [] }) {
       underWay.get(uid)?.(outcome);
     },
     async end() {

@@ -51,7 +51,7 @@ test("one that is not stuck any more does not wait for its turn", async () => {
 });
 
 test.each([
-  ["ended", { kind: "ended", acts: [] }],
+  ["ended", { kind: "ended", requests: [] }],
   ["given up", { kind: "gave-up", reason: "it does not go", tried: [] }],
 ] as const)("a pod that was %s is not begun anew, and is forgotten when it is deleted", async (_, outcome) => {
   const reconciler = reconcile();

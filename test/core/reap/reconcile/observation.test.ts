@@ -1,16 +1,11 @@
 import { expect, test } from "bun:test";
-import { observationOf } from "../../../../src/core/reap/reconcile.ts";
+import { observationOf, observationOfLost } from "../../../../src/core/reap/reconcile.ts";
 import { ended, known, podOf, policy, running } from "../stuck-pods.ts";
 
 const stuck = { containers: { app: ended(0), "istio-proxy": running } };
 
 test("a pod that is stuck as before is seen so", () => {
   expect(observationOf(podOf(stuck), "uid-1", policy, known)).toMatchObject({ kind: "end", rule: "stuck" });
-});
-
-test("that it is being dealt with is no reason to leave it", () => {
-  const handled = "it is being dealt with";
-  expect(observationOf(podOf(stuck), "uid-1", policy, { ...known, handled }).kind).toBe("end");
 });
 
 test.each<[string, unknown]>([
@@ -24,4 +19,10 @@ test.each<[string, unknown]>([
 test("one that has changed is seen as it is now", () => {
   const alive = podOf({ containers: { ...stuck.containers, app: running } });
   expect(observationOf(alive, "uid-1", policy, known)).toMatchObject({ kind: "leave", rule: "app-running" });
+});
+
+test("one that a watch of running pods has lost is over, or deleted if it was marked so", () => {
+  expect(observationOfLost(podOf(stuck))).toMatchObject({ kind: "leave", rule: "over" });
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  expect(observationOfLost(podOf({ ...stuck, metadata: { deletionTimestamp } }))).toEqual({ kind: "gone" });
 });

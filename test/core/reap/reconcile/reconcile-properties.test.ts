@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Ending, Method } from "../../../../src/core/reap/methods.ts";
 import {
-  type Act,
   type Answer,
-  afterAct,
+  afterAnswer,
   afterFailedRead,
+  type EndRequest,
   firstAttempt,
   type Next,
   nextStep,
@@ -19,7 +19,7 @@ interface World {
   readonly chance: number;
   /** For each sidecar the number of its methods, and the index of the method that ends it; undefined if none does. */
   readonly sidecars: readonly { readonly methods: number; readonly heeds: number | undefined }[];
-  /** What happens to the first requests, in order; all others go well. `late`: the act is done, its answer is lost. */
+  /** What happens to the first requests, in order; all others go well. `late`: it is done, its answer is lost. */
   readonly troubles: readonly ("unavailable" | "hangs" | "late")[];
   /** What happens to the pod, and at which step; undefined if nothing does. */
   readonly happens: { readonly at: number; readonly what: "replaced" | "opts-out" | "ends" } | undefined;
@@ -40,15 +40,15 @@ const world: fc.Arbitrary<World> = fc.record({
 
 interface Told {
   readonly outcome: Outcome;
-  /** Each act with the round in which it was done and its answer. */
-  readonly acts: readonly { readonly act: Act; readonly round: number; readonly answer: Answer }[];
+  /** Each request with the round in which it was sent and its answer. */
+  readonly asked: readonly { readonly request: EndRequest; readonly round: number; readonly answer: Answer }[];
 }
 
 /** Reconciles in a world, as soon as each step allows, to the outcome. @throws Error after 500 steps */
 function simulate({ rounds, chance, sidecars, troubles, happens }: World): Told {
   const left = new Map(sidecars.map((each, at) => [`s${at}`, each]));
   const ahead = [...troubles];
-  const acts: Told["acts"][number][] = [];
+  const asked: Told["asked"][number][] = [];
   let attempt = firstAttempt;
   let now = 0;
   let fate: Observation | undefined;
@@ -65,14 +65,14 @@ function simulate({ rounds, chance, sidecars, troubles, happens }: World): Told 
     if (trouble === "unavailable") next = afterFailedRead(attempt, clock, { why: "503" });
     else next = nextStep(attempt, fate ?? seen(left), clock);
     expect(attempt).toEqual(before);
-    if (next.kind === "act") {
-      const { act } = next;
-      const answer = answerTo(act, left, ahead.shift());
-      acts.push({ act, round: next.attempt.round, answer });
-      next = afterAct(next.attempt, act, answer, clock);
+    if (next.kind === "ask") {
+      const { request } = next;
+      const answer = answerTo(request, left, ahead.shift());
+      asked.push({ request, round: next.attempt.round, answer });
+      next = afterAnswer(next.attempt, request, answer, clock);
     }
-    if (next.kind === "over") return { outcome: next.outcome, acts };
-    if (next.kind === "act") throw new Error("an act after an act");
+    if (next.kind === "over") return { outcome: next.outcome, asked };
+    if (next.kind === "ask") throw new Error("a request after a request");
     expect(next.untilMs).toBeGreaterThanOrEqual(now);
     now = next.untilMs;
     attempt = next.attempt;
@@ -91,14 +91,14 @@ function seen(left: ReadonlyMap<string, { readonly methods: number }>): Observat
 }
 
 function answerTo(
-  act: Act,
+  request: EndRequest,
   left: Map<string, World["sidecars"][number]>,
   trouble: World["troubles"][number] | undefined,
 ): Answer {
   if (trouble === "unavailable") return { kind: "unavailable", why: "503" };
-  const sidecar = left.get(act.container);
-  const isHeeded = act.method.kind === "exec" && act.method.command[0] === String(sidecar?.heeds);
-  if (trouble !== "hangs" && isHeeded) left.delete(act.container);
+  const sidecar = left.get(request.container);
+  const isHeeded = request.method.kind === "exec" && request.method.command[0] === String(sidecar?.heeds);
+  if (trouble !== "hangs" && isHeeded) left.delete(request.container);
   if (trouble !== undefined) return { kind: "unanswered", why: "no answer" };
   return isHeeded || (sidecar?.methods ?? 0) % 2 === 0 ? { kind: "taken" } : { kind: "refused", why: "no" };
 }
@@ -111,11 +111,13 @@ function always(holds: (told: Told, world: World) => void): void {
 }
 
 test("it ends, and no sidecar is asked twice by one method in one round, unless nobody answered", () => {
-  always(({ acts }, { rounds }) => {
-    const answered = acts.filter(({ answer }) => answer.kind !== "unavailable");
-    const keys = answered.map(({ act, round }) => `${round} ${act.container} ${JSON.stringify(act.method)}`);
+  always(({ asked }, { rounds }) => {
+    const answered = asked.filter(({ answer }) => answer.kind !== "unavailable");
+    const keys = answered.map(
+      ({ request, round }) => `${round} ${request.container} ${JSON.stringify(request.method)}`,
+    );
     expect(new Set(keys).size).toBe(keys.length);
-    for (const { round } of acts) expect(round).toBeLessThanOrEqual(rounds);
+    for (const { round } of asked) expect(round).toBeLessThanOrEqual(rounds);
   });
 });
 

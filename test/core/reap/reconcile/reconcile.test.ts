@@ -28,7 +28,7 @@ const unavailable = (afterMs?: number): Answer => ({
 
 describe("the usual life:", () => {
   testLives([
-    ["see it, act, see it ended", [seen(proxy), answered(taken), seen(ended)], ["exec in proxy", "wait 7000", "ended"]],
+    ["see it, ask, see it ended", [seen(proxy), answered(taken), seen(ended)], ["exec in proxy", "wait 7000", "ended"]],
     [
       "the pod may be over by then",
       [seen(proxy), answered(taken), seen(left("over"))],
@@ -40,7 +40,7 @@ describe("the usual life:", () => {
       ["exec in proxy", "wait 7000", "wait 6000", "wait 6000", "ended"],
     ],
     [
-      "its end may be seen before the act is answered",
+      "its end may be seen before the request is answered",
       [seen(proxy), answered({ kind: "overtaken" }), seen(ended)],
       ["exec in proxy", "wait 0", "ended"],
     ],
@@ -153,17 +153,17 @@ describe("an API server that is unwell:", () => {
       ["wait 2000", "wait 4000", "wait 8000", "exec in proxy"],
     ],
     [
-      "an act that is not answered is the next one too, after a rest",
+      "a request that is not answered is the next one too, after a rest",
       [seen(proxy), answered(unavailable()), seen(proxy), passed(2000), seen(proxy)],
       ["exec in proxy", "wait 2000", "wait 2000", "exec in proxy"],
     ],
     [
-      "an act that was not answered may have been heard: the sidecar's end is its",
+      "a request that was not answered may have been heard: the sidecar's end is its",
       [seen(proxy), answered(unavailable()), seen(ended)],
       ["exec in proxy", "wait 2000", "ended"],
     ],
     [
-      "where act after act is not answered it is put off, for others to have their turn",
+      "where request after request is not answered it is put off, for others to have their turn",
       Array.from({ length: 7 }, () => [seen(proxy), answered(unavailable(1)), passed(60_000)]).flat(),
       [...[2, 4, 8, 16, 32, 60].flatMap((s) => ["exec in proxy", `wait ${s * 1000}`]), "exec in proxy", "put-off: 503"],
     ],
@@ -185,7 +185,7 @@ describe("nothing is done any more", () => {
   testLives([
     ["when the pod is gone, or another has its name", [seen(gone)], ["gone"]],
     [
-      "when it is replaced while an act is under way",
+      "when it is replaced while a request is under way",
       [seen(proxy), answered({ kind: "overtaken" }), seen(gone)],
       ["exec in proxy", "wait 0", "gone"],
     ],

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import type { Ending, Method } from "../../../../src/core/reap/methods.ts";
 import type { Rule } from "../../../../src/core/reap/pod-rules.ts";
 import {
-  type Act,
   type Answer,
   type AttemptPolicy,
-  afterAct,
+  afterAnswer,
   afterFailedRead,
+  type EndRequest,
   firstAttempt,
   type Next,
   nextStep,
@@ -50,7 +50,7 @@ export const taken: Answer = { kind: "taken" };
 export const refused: Answer = { kind: "refused", why: "404" };
 export const unanswered: Answer = { kind: "unanswered", why: "no answer within 30s" };
 
-/** The pod was read, or cannot be read; the act was answered; time passes. */
+/** The pod was read, or cannot be read; the request was answered; time passes. */
 export type Step =
   | { readonly seen: Observation }
   | { readonly answered: Answer }
@@ -68,8 +68,8 @@ export type Life = readonly [title: string, steps: readonly Step[], told: readon
 /** Writes what follows: `exec in proxy`, `wait 7000` (from now), `ended`, `gave-up: ...`. */
 function tell(next: Next, now: number): string {
   switch (next.kind) {
-    case "act":
-      return `${next.act.method.kind} in ${next.act.container}`;
+    case "ask":
+      return `${next.request.method.kind} in ${next.request.container}`;
     case "wait":
       return `wait ${next.untilMs - now}`;
     case "over":
@@ -80,7 +80,7 @@ function tell(next: Next, now: number): string {
 /** Runs an attempt through these steps. Returns what follows from each, and the last of it. */
 export function live(steps: readonly Step[], policy: AttemptPolicy = usual, chance = 1) {
   let attempt = firstAttempt;
-  let act: Act | undefined;
+  let request: EndRequest | undefined;
   let now = 1000;
   let next: Next | undefined;
   const told: string[] = [];
@@ -91,10 +91,10 @@ export function live(steps: readonly Step[], policy: AttemptPolicy = usual, chan
       continue;
     }
     if ("seen" in step) next = nextStep(attempt, step.seen, clock);
-    else if ("answered" in step) next = afterAct(attempt, act as Act, step.answered, clock);
+    else if ("answered" in step) next = afterAnswer(attempt, request as EndRequest, step.answered, clock);
     else next = afterFailedRead(attempt, clock, { why: "503", afterMs: step.afterMs });
     told.push(tell(next, now));
-    if (next.kind === "act") act = next.act;
+    if (next.kind === "ask") request = next.request;
     if (next.kind !== "over") attempt = next.attempt;
   }
   return { told, next };

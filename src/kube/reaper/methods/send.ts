@@ -1,29 +1,28 @@
-import type { Act, Result } from "../../../core/reap/reconcile.ts";
+import type { EndRequest, Result } from "../../../core/reap/reconcile.ts";
 import { EXIT, Failure } from "../../../core/run/exit.ts";
 import { ApiError, isConflict, isForbidden, isTransient, lacksRight } from "../../api/api-error.ts";
-import type { Acting, ActSettings } from "./acting.ts";
-import { actByEphemeral } from "./ephemeral.ts";
-import { actByExec } from "./exec.ts";
-import { actByForward } from "./forward.ts";
+import { sendByEphemeral } from "./ephemeral.ts";
+import { sendByExec } from "./exec.ts";
+import { sendByForward } from "./forward.ts";
+import type { PodTarget, SendSettings } from "./target.ts";
 
 /**
- * Performs an act on a pod, and resolves with its result, also if the API fails. Rejects with the signal's reason, or
- * on a bug.
+ * Sends a request to end a sidecar, and resolves with its result, also if the API fails; with undefined if `confirm`
+ * says that it is not to be sent. Rejects with the signal's reason, or on a bug.
  */
-export type Perform = (act: Act, acting: Acting) => Promise<Result>;
+export type Send = (request: EndRequest, target: PodTarget) => Promise<Result | undefined>;
 
 /**
- * Creates the function that tells a sidecar to quit by exec, port-forward or ephemeral container. Each method reads the
- * pod once more, as late as it can, and acts on that pod or on none. The log says once for each method that it is
- * forbidden (403).
+ * Creates the function that asks a sidecar to quit by exec, port-forward or ephemeral container. Each method has the
+ * pod confirmed as late as it can. The log says once for each method that it is forbidden (403).
  */
-export function createActs(settings: ActSettings): Perform {
+export function createSender(settings: SendSettings): Send {
   const forbidden = new Set<string>();
-  return async (act, acting) => {
+  return async (request, target) => {
     try {
-      return await perform(act, acting, settings);
+      return await sendBy(request, target, settings);
     } catch (error) {
-      const { kind } = act.method;
+      const { kind } = request.method;
       if (isForbidden(error)) {
         if (!forbidden.has(kind))
           settings.log.warn({ method: kind, reason: error.message }, "a reaping method is forbidden");
@@ -35,14 +34,14 @@ export function createActs(settings: ActSettings): Perform {
   };
 }
 
-function perform({ method, patienceMs }: Act, acting: Acting, settings: ActSettings): Promise<Result> {
+function sendBy({ method, patienceMs }: EndRequest, target: PodTarget, settings: SendSettings) {
   switch (method.kind) {
     case "exec":
-      return actByExec(method, acting, settings);
+      return sendByExec(method, target, settings);
     case "port-forward":
-      return actByForward(method, acting, settings);
+      return sendByForward(method, target, settings);
     case "ephemeral":
-      return actByEphemeral({ ...method, patienceMs }, acting, settings);
+      return sendByEphemeral({ ...method, patienceMs }, target, settings);
   }
 }
 

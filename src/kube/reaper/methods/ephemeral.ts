@@ -6,7 +6,7 @@ import type { Method } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { Result } from "../../../core/reap/reconcile.ts";
 import type { KubeObject } from "../../api/client.ts";
-import { type Acting, type ActSettings, pathOf, podRefOf, refusedBecause } from "./acting.ts";
+import { type PodTarget, pathOf, podRefOf, type SendSettings } from "./target.ts";
 
 type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs: number };
 
@@ -14,14 +14,17 @@ type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs:
  * Adds an ephemeral container of ebb's image, which shares the pod's loopback and quits the sidecar. Resolves as soon
  * as it is added. Rejects with ApiError: 422 if another pod has the name, 409 if the pod has changed since it was read.
  */
-export async function actByEphemeral(method: Ephemeral, acting: Acting, settings: ActSettings): Promise<Result> {
-  const { pod, objection, signal } = acting;
-  const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
-  const why = objection(fresh);
-  if (why !== undefined) return refusedBecause(why);
-  const name = `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(fresh)).length + 1}`;
+export async function sendByEphemeral(
+  method: Ephemeral,
+  { confirm, signal }: PodTarget,
+  settings: SendSettings,
+): Promise<Result | undefined> {
+  const fresh = await confirm();
+  if (fresh === undefined) return undefined;
+  const name = `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(fresh.object)).length + 1}`;
   const args = [...method.args, "--quit-timeout", formatDuration(method.patienceMs)];
-  await addEphemeral({ name, args, env: method.env }, fresh, { ...settings, signal });
+  await settings.turn(signal);
+  await addEphemeral({ name, args, env: method.env }, fresh.object, { ...settings, signal });
   return { kind: "taken" };
 }
 
@@ -32,9 +35,9 @@ export interface EbbContainer {
   readonly env: readonly JsonObject[];
 }
 
-type Adding = Pick<ActSettings, "api" | "image" | "imagePullPolicy"> & { readonly signal: AbortSignal };
+type Adding = Pick<SendSettings, "api" | "image" | "imagePullPolicy"> & { readonly signal: AbortSignal };
 
-/** Adds an ephemeral container to a pod as it was read. Rejects as `actByEphemeral` does. */
+/** Adds an ephemeral container to a pod as it was read. Rejects as `sendByEphemeral` does. */
 export async function addEphemeral(container: EbbContainer, pod: KubeObject, adding: Adding): Promise<void> {
   const path = `${pathOf(podRefOf(pod))}/ephemeralcontainers`;
   await adding.api.patch(path, patchOf(containerOf(container, pod, adding), pod), {
@@ -58,7 +61,7 @@ function patchOf(container: JsonObject, pod: KubeObject): readonly object[] {
 function containerOf(
   { name, args, env }: EbbContainer,
   pod: KubeObject,
-  { image, imagePullPolicy }: Pick<ActSettings, "image" | "imagePullPolicy">,
+  { image, imagePullPolicy }: Pick<SendSettings, "image" | "imagePullPolicy">,
 ): JsonObject {
   return {
     name,

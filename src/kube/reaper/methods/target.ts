@@ -2,21 +2,19 @@ import type { Result } from "../../../core/reap/reconcile.ts";
 import type { Log } from "../../../system/output/log.ts";
 import type { ApiError } from "../../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../../api/client.ts";
+import type { Turn } from "../throttle.ts";
 
-/** What all acts need. */
-export interface ActSettings {
+/** What all methods need. */
+export interface SendSettings {
+  /** A client without a rate limit. */
   readonly api: ApiClient;
-  /**
-   * Resolves when the next stream may be opened. Awaited before the last look at a pod, so that nothing waits between
-   * that look and the act.
-   */
-  readonly turn: (signal: AbortSignal) => Promise<void>;
+  /** Awaited before each request. */
+  readonly turn: Turn;
   /** The image of ephemeral containers. */
   readonly image?: string | undefined;
   readonly imagePullPolicy?: string | undefined;
   /**
-   * How long an exec's last look at the pod may take: after a slower one another pod may have the name. Undefined: 500
-   * ms.
+   * How long an exec's look at the pod may take: after a slower one another pod may have the name. Undefined: 500 ms.
    */
   readonly freshMs?: number | undefined;
   /** Takes each 403: a permission may be missing. */
@@ -36,12 +34,19 @@ export function podRefOf({ metadata }: KubeObject): PodRef {
   return { uid: String(metadata.uid), namespace: metadata.namespace ?? "", name: metadata.name };
 }
 
-/** The pod that is acted on. */
-export interface Acting {
+/** The pod that a request is sent to. */
+export interface PodTarget {
   readonly pod: PodRef;
-  /** Returns why nothing may be done to the pod as it is at this moment; undefined if the act is still right. */
-  readonly objection: (pod: unknown) => string | undefined;
+  /** Reads the pod, and resolves with it if the request is still what is right; with undefined if it is not to be sent. */
+  readonly confirm: () => Promise<FreshPod | undefined>;
   readonly signal: AbortSignal;
+}
+
+/** A pod as it was just read. */
+export interface FreshPod {
+  readonly object: KubeObject;
+  /** When the API server was asked for it, in milliseconds of the monotonic clock. */
+  readonly askedAt: number;
 }
 
 /** Returns the API path of a pod. */
@@ -49,7 +54,7 @@ export function pathOf({ namespace, name }: PodRef): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
-/** Returns the result of an act that was not done, or that the sidecar refused. */
+/** Returns the result of a request that was refused. */
 export function refusedBecause(why: string): Result {
   return { kind: "refused", why };
 }

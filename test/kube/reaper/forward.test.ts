@@ -3,7 +3,7 @@ import type { Method } from "../../../src/core/reap/methods.ts";
 import type { Result } from "../../../src/core/reap/reconcile.ts";
 import { ended, podOf, running } from "../../core/reap/stuck-pods.ts";
 import { onChannel, type StreamEnd } from "../api-server/api-server.ts";
-import { gone, metadata, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
+import { metadata, POD, refused, send, stuck, taken, withPod } from "./sent-request.ts";
 
 describe("port-forward", () => {
   const annotation = "the annotation ebb.dev/reap-quit.envoy can say where";
@@ -33,7 +33,7 @@ describe("port-forward", () => {
     await using cluster = withPod();
     const end = answers(http("200 OK\r\ncontent-length: 100"));
     cluster.portforward = end;
-    expect((await perform(cluster, method)).result).toEqual(taken);
+    expect((await send(cluster, method)).result).toEqual(taken);
     expect(cluster.requests).toEqual(["turn", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
     expect(end.got).toEqual([
       "\0POST /quitquitquit HTTP/1.1\r\nHost: localhost:15000\r\nUser-Agent: ebb\r\nContent-Length: 0\r\nx-token: t\r\n\r\n",
@@ -64,7 +64,7 @@ describe("port-forward", () => {
   ])("%s", async (_, messages, result) => {
     await using cluster = withPod();
     cluster.portforward = answers(...messages);
-    expect((await perform(cluster, method)).result).toEqual(result);
+    expect((await send(cluster, method)).result).toEqual(result);
   });
 
   const sidecars = ["istio-proxy", "kuma-sidecar", "consul-dataplane", "daprd", "cloud-sql-proxy", "linkerd-proxy"];
@@ -75,7 +75,7 @@ describe("port-forward", () => {
     await using cluster = withPod(podOf({ containers, metadata }));
     for (const refusal of refusals) {
       cluster.portforward = answers(refusal);
-      const { result } = await perform(cluster, { ...method, container });
+      const { result } = await send(cluster, { ...method, container });
       expect(result).toMatchObject({ kind: "refused", why: expect.stringMatching(/^(HTTP \d+|connection refused)/) });
       expect(JSON.stringify(result)).not.toMatch(/--(admin|quit|header|signal-process)(?![\w-])/);
     }
@@ -85,7 +85,7 @@ describe("port-forward", () => {
     await using cluster = withPod();
     const end = answers(http("200 OK"));
     cluster.portforward = { ...end, open: () => void cluster.objects.set(POD, stuck("uid-2")) };
-    expect((await perform(cluster, method)).result).toEqual(refused(gone));
+    expect((await send(cluster, method)).result).toBeUndefined();
     expect(end.got).toEqual([]);
   });
 
@@ -100,8 +100,8 @@ describe("port-forward", () => {
       },
     };
     const both: Method = { ...method, requests: [request, request] };
-    expect((await perform(cluster, both)).result).toEqual(taken);
-    expect((await perform(cluster, both)).result).toEqual(refused(`HTTP 404: ${noPath}; HTTP 500`));
+    expect((await send(cluster, both)).result).toEqual(taken);
+    expect((await send(cluster, both)).result).toEqual(refused(`HTTP 404: ${noPath}; HTTP 500`));
   });
 
   test("what was taken stays so, whatever becomes of the next request", async () => {
@@ -113,6 +113,6 @@ describe("port-forward", () => {
         far.send(http("200 OK"));
       },
     };
-    expect((await perform(cluster, { ...method, requests: [request, request] })).result).toEqual(taken);
+    expect((await send(cluster, { ...method, requests: [request, request] })).result).toEqual(taken);
   });
 });

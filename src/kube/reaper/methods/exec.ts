@@ -1,11 +1,9 @@
 import { excerpt } from "../../../core/base/http-framing.ts";
 import { listOf, objectOf, textOf } from "../../../core/base/json.ts";
-import { describeMethod, type Method } from "../../../core/reap/methods.ts";
-import { viewOf } from "../../../core/reap/pod-view.ts";
+import type { Method } from "../../../core/reap/methods.ts";
 import type { Result } from "../../../core/reap/reconcile.ts";
-import type { KubeObject } from "../../api/client.ts";
 import type { Stream } from "../../api/stream.ts";
-import { type Acting, type ActSettings, type PodRef, pathOf, refusedBecause } from "./acting.ts";
+import { type PodRef, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Exec = Extract<Method, { kind: "exec" }>;
 
@@ -21,36 +19,20 @@ const LOOKS = 3;
  * Runs a command in the sidecar's container by pods/exec, and waits for its end. Exit code 0 and SIGKILL (137) count as
  * taken.
  *
- * exec names a pod, not a UID. So ebb reads the pod directly before, within 500 ms (FRESH_MS), and once more after: if
- * its UID has changed, the log has an error.
+ * exec names a pod, not a UID. So the pod is confirmed directly before, within 500 ms (FRESH_MS).
  */
-export async function actByExec(method: Exec, acting: Acting, settings: ActSettings): Promise<Result> {
-  const { pod, signal } = acting;
-  await settings.turn(signal);
-  const problem = await lookDirectlyBefore(acting, settings);
-  if (problem !== undefined) return problem;
-  using stream = await settings.api.stream(execPath(method, pod), EXEC_PROTOCOL, { signal });
-  const result = await resultOf(stream);
-  const uid = await uidNow(acting, settings);
-  if (uid !== undefined && uid !== pod.uid) {
-    settings.log.error(
-      { ...pod, now: uid, method: describeMethod(method) },
-      "another pod took the name while the command ran",
-    );
-  }
-  return result;
-}
-
-async function lookDirectlyBefore(
-  { pod, objection, signal }: Acting,
-  { api, freshMs = FRESH_MS }: ActSettings,
+export async function sendByExec(
+  method: Exec,
+  { pod, confirm, signal }: PodTarget,
+  { api, turn, freshMs = FRESH_MS }: SendSettings,
 ): Promise<Result | undefined> {
+  await turn(signal); // here, so that nothing waits between the look at the pod and the command
   for (let look = 0; look < LOOKS; look++) {
-    const start = performance.now();
-    const fresh = await api.get(pathOf(pod), { signal, retries: 0 });
-    const why = objection(fresh);
-    if (why !== undefined) return refusedBecause(why);
-    if (performance.now() - start < freshMs) return undefined;
+    const fresh = await confirm();
+    if (fresh === undefined) return undefined;
+    if (performance.now() - fresh.askedAt >= freshMs) continue;
+    using stream = await api.stream(execPath(method, pod), EXEC_PROTOCOL, { signal });
+    return await resultOf(stream);
   }
   const why = "the API server is too slow to tell which pod has the name now";
   return { kind: "refused", why, isUnasked: true }; // the other methods need no such look
@@ -132,15 +114,5 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined; // the reason is then the text itself
-  }
-}
-
-/** Reads the UID of the pod that has this name now. Resolves with undefined if there is none, or it cannot be read. */
-async function uidNow({ pod, signal }: Acting, { api }: ActSettings): Promise<string | undefined> {
-  try {
-    return viewOf(await api.get<KubeObject>(pathOf(pod), { signal, retries: 0 })).uid;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return undefined;
   }
 }

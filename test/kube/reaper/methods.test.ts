@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Method } from "../../../src/core/reap/methods.ts";
 import type { Result } from "../../../src/core/reap/reconcile.ts";
-import { createActs } from "../../../src/kube/reaper/act/act.ts";
+import { createSender } from "../../../src/kube/reaper/methods/send.ts";
 import { ended, type Json } from "../../core/reap/stuck-pods.ts";
 import { onChannel, refuse, type StandInApi, type StreamEnd, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
-import { annotations, gone, metadata, POD, perform, refused, stuck, taken, withPod } from "./performed-act.ts";
+import { annotations, metadata, POD, refused, send, stuck, taken, targetIn, withPod } from "./sent-request.ts";
 
 describe("exec", () => {
   const method: Method = { kind: "exec", container: "envoy", command: ["/stop", "--now please"] };
@@ -24,11 +24,11 @@ describe("exec", () => {
       details: { causes: [{ reason: "ExitCode", message: text }] },
     });
 
-  test("the pod is looked at directly before and after it; nothing waits between", async () => {
+  test("the pod is looked at directly before it; nothing waits between", async () => {
     await using cluster = withPod();
     cluster.exec = says(onChannel(1, "OK\n"), status({ status: "Success" }));
-    expect((await perform(cluster, method)).result).toEqual(taken);
-    expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`, `GET ${POD}`]);
+    expect((await send(cluster, method)).result).toEqual(taken);
+    expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`]);
   });
 
   test.each<[string, readonly Uint8Array[], Result]>([
@@ -55,53 +55,27 @@ describe("exec", () => {
   ])("%s", async (_, messages, result) => {
     await using cluster = withPod();
     cluster.exec = says(...messages);
-    expect((await perform(cluster, method)).result).toEqual(result);
+    expect((await send(cluster, method)).result).toEqual(result);
   });
 
   test("of much output the first is kept", async () => {
     await using cluster = withPod();
     const much = Array.from({ length: 100 }, () => onChannel(1, "x".repeat(10_000)));
     cluster.exec = says(...much, code("2"));
-    const { result } = await perform(cluster, method);
+    const { result } = await send(cluster, method);
     expect(result).toEqual(refused(`exit code 2: "${"x".repeat(200)}..."`));
   });
 
   test("another pod of that name is not touched", async () => {
     await using cluster = withPod(stuck("uid-2"));
-    expect((await perform(cluster, method)).result).toEqual(refused(gone));
+    expect((await send(cluster, method)).result).toBeUndefined();
     expect(cluster.requests).toEqual(["turn", `GET ${POD}`]);
   });
 
   test("a look that took long tells nothing of now: it is looked again, and where that never gets better the next method follows", async () => {
     await using cluster = withPod();
-    expect((await perform(cluster, method, 0)).result).toMatchObject({ kind: "refused", isUnasked: true });
+    expect((await send(cluster, method, { freshMs: 0 })).result).toMatchObject({ kind: "refused", isUnasked: true });
     expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
-  });
-
-  test("where another pod has the name directly after it, that is an error for the log", async () => {
-    await using cluster = withPod();
-    cluster.exec = {
-      open(far) {
-        cluster.objects.set(POD, stuck("uid-2"));
-        far.send(status({ status: "Success" }));
-      },
-    };
-    const { result, log } = await perform(cluster, method);
-    expect(result).toEqual(taken);
-    expect(log.lines).toMatchObject([{ level: "error", fields: { uid: "uid-1", now: "uid-2" } }]);
-  });
-
-  test("the pod may be gone by then", async () => {
-    await using cluster = withPod();
-    cluster.exec = {
-      open(far) {
-        cluster.objects.clear();
-        far.close();
-      },
-    };
-    const { result, log } = await perform(cluster, method);
-    expect(result).toEqual(taken);
-    expect(log.lines).toEqual([]);
   });
 });
 
@@ -117,8 +91,8 @@ describe("ephemeral", () => {
 
   test("a container that ends the sidecar is put into the pod", async () => {
     await using cluster = withPod();
-    expect((await perform(cluster, method)).result).toEqual(taken);
-    expect(cluster.requests).toEqual([`GET ${POD}`, `PATCH ${POD}/ephemeralcontainers`]);
+    expect((await send(cluster, method)).result).toEqual(taken);
+    expect(cluster.requests).toEqual([`GET ${POD}`, "turn", `PATCH ${POD}/ephemeralcontainers`]);
     expect(containersOf(cluster)).toEqual([
       {
         name: "ebb-reaper-1",
@@ -148,7 +122,7 @@ describe("ephemeral", () => {
     ],
   ])("its user is %s, where there is one", async (_, more) => {
     await using cluster = withPod(stuck("uid-1", more));
-    expect((await perform(cluster, method)).result).toEqual(taken);
+    expect((await send(cluster, method)).result).toEqual(taken);
     expect(containersOf(cluster)[0]?.securityContext).not.toHaveProperty("runAsUser");
   });
 
@@ -159,7 +133,7 @@ describe("ephemeral", () => {
     );
     const pod = cluster.objects.get(POD) as { spec: Json };
     pod.spec.ephemeralContainers = [{ name: "debug" }, { name: "ebb-reaper-1" }];
-    expect((await perform(cluster, { ...method, env: [] })).result).toEqual(taken);
+    expect((await send(cluster, { ...method, env: [] })).result).toEqual(taken);
     expect(containersOf(cluster).map(({ name }) => name)).toEqual(["debug", "ebb-reaper-1", "ebb-reaper-2"]);
     expect(containersOf(cluster)[2]).toMatchObject({ securityContext: { runAsUser: 65532, runAsGroup: 65532 } });
     expect(containersOf(cluster)[2]).not.toHaveProperty("env");
@@ -175,7 +149,7 @@ describe("ephemeral", () => {
       if (method === "PATCH") cluster.objects.set(POD, other);
       return undefined;
     };
-    expect((await perform(cluster, method)).result).toEqual(result);
+    expect((await send(cluster, method)).result).toEqual(result);
     expect(cluster.objects.get(POD)).toEqual(other);
   });
 });
@@ -193,11 +167,10 @@ describe("whatever the method", () => {
     const why = 'pods "p" is forbidden: User "x" cannot do that';
     cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
     const log = collectLog();
-    const act = createActs({ api: cluster.api, turn: async () => undefined, image: "i", log });
-    const pod = { namespace: "shop", name: "p", uid: "uid-1" };
-    const acting = { pod, objection: () => undefined, signal: new AbortController().signal };
+    const sender = createSender({ api: cluster.api, turn: async () => undefined, image: "i", freshMs: 60_000, log });
     for (let time = 0; time < 2; time++) {
-      expect(await act({ container: "envoy", method, patienceMs: 1 }, acting)).toEqual(refused(`403 ${why}`));
+      const result = await sender({ container: "envoy", method, patienceMs: 1 }, targetIn(cluster));
+      expect(result).toEqual(refused(`403 ${why}`));
     }
     expect(log.lines).toMatchObject([{ level: "warn", fields: { method: method.kind } }]);
   });
@@ -209,38 +182,33 @@ describe("whatever the method", () => {
       const why =
         'pods "p" is forbidden: User "x" cannot create resource "pods/exec" in API group "" in the namespace "shop"';
       cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
-      expect((await perform(cluster, method)).result).toEqual({ kind: "refused", why: `403 ${why}`, isUnasked: true });
+      expect((await send(cluster, method)).result).toEqual({ kind: "refused", why: `403 ${why}`, isUnasked: true });
     },
   );
 
   test.each(table)("%s: a server that has too much to do is left alone as long as it wants", async (_, method) => {
     await using cluster = withPod();
     cluster.answer = () => refuse(429, "slowly", { "retry-after": "7" });
-    expect((await perform(cluster, method)).result).toEqual({ kind: "unavailable", why: "429 slowly", afterMs: 7000 });
+    expect((await send(cluster, method)).result).toEqual({ kind: "unavailable", why: "429 slowly", afterMs: 7000 });
   });
 
   test.each(table)("%s: what conflicts with somebody else's write is tried again", async (_, method) => {
     await using cluster = withPod();
     cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(409, "conflict"));
-    expect((await perform(cluster, method)).result).toEqual({ kind: "unavailable", why: "409 conflict" });
+    expect((await send(cluster, method)).result).toEqual({ kind: "unavailable", why: "409 conflict" });
   });
 
   test.each(table)("%s: a pod that is not there is refused", async (_, method) => {
     await using cluster = startStandInApi();
-    expect((await perform(cluster, method)).result).toEqual(refused('404 pods "p" not found'));
+    expect((await send(cluster, method)).result).toEqual(refused('404 pods "p" not found'));
   });
 
   test.each(table)("%s: it ends with the signal's reason", async (_, method) => {
     await using cluster = withPod();
     cluster.answer = () => new Promise(() => undefined);
     const stop = new AbortController();
-    const act = createActs({ api: cluster.api, turn: async () => undefined, image: "i", log: collectLog() });
-    const pod = { namespace: "shop", name: "p", uid: "uid-1" };
-    const acting = act(
-      { container: "envoy", method, patienceMs: 1 },
-      { pod, objection: () => undefined, signal: stop.signal },
-    );
+    const sending = send(cluster, method, { signal: stop.signal });
     stop.abort(new Error("enough"));
-    expect(await acting.catch((error: unknown) => error)).toEqual(new Error("enough"));
+    expect(await sending.catch((error: unknown) => error)).toEqual(new Error("enough"));
   });
 });

@@ -8,7 +8,7 @@ import { quitRefusal, quitUnreachable } from "../../../core/sidecars/quit.ts";
 import type { Sidecar } from "../../../core/sidecars/sidecar.ts";
 import { latin1 } from "../../../system/http/latin1.ts";
 import type { Stream } from "../../api/stream.ts";
-import { type Acting, type ActSettings, pathOf, refusedBecause } from "./acting.ts";
+import { type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Forward = Extract<Method, { kind: "port-forward" }>;
 
@@ -23,16 +23,22 @@ const MAX_ANSWER = 64 * 1024;
 
 /**
  * Sends the method's quit requests through a port-forward to the pod's loopback; one that is taken is enough. The
- * tunnel belongs to the pod that had the name when it was opened, so the pod is read after that, and before anything is
- * sent.
+ * tunnel belongs to the pod that had the name when it was opened, so the pod is confirmed after that, and before
+ * anything is sent.
  */
-export async function actByForward(method: Forward, acting: Acting, settings: ActSettings): Promise<Result> {
+export async function sendByForward(
+  method: Forward,
+  target: PodTarget,
+  settings: SendSettings,
+): Promise<Result | undefined> {
   const results: Result[] = [];
   for (const request of method.requests) {
     try {
-      results.push(await send(request, method.container, { acting, settings }));
+      const result = await sendOne(request, method.container, { target, settings });
+      if (result !== undefined) results.push(result);
+      else if (!results.some(isTaken)) return undefined;
     } catch (error) {
-      if (acting.signal.aborted || !results.some(isTaken)) throw error;
+      if (target.signal.aborted || !results.some(isTaken)) throw error;
     }
   }
   return together(results);
@@ -51,19 +57,21 @@ function together(results: readonly Result[]): Result {
 }
 
 interface Around {
-  readonly acting: Acting;
-  readonly settings: ActSettings;
+  readonly target: PodTarget;
+  readonly settings: SendSettings;
 }
 
-async function send(request: PortRequest, container: string, { acting, settings }: Around): Promise<Result> {
-  const { pod, objection, signal } = acting;
-  await settings.turn(signal);
-  using stream = await openForward(request.port, { pod, api: settings.api, signal });
-  const fresh = await settings.api.get(pathOf(pod), { signal, retries: 0 });
-  const why = objection(fresh);
-  if (why !== undefined) return refusedBecause(why);
+async function sendOne(
+  request: PortRequest,
+  container: string,
+  { target: { pod, confirm, signal }, settings: { api, turn } }: Around,
+): Promise<Result | undefined> {
+  await turn(signal);
+  using stream = await openForward(request.port, { pod, api, signal });
+  const fresh = await confirm();
+  if (fresh === undefined) return undefined;
   sendForward(stream, Buffer.from(bytesOf(request), "latin1"));
-  return await answerOf(stream, { container, sidecar: sidecarNamed(container, fresh) });
+  return await answerOf(stream, { container, sidecar: sidecarNamed(container, fresh.object) });
 }
 
 function bytesOf({ port, method, path, headers }: PortRequest): string {
@@ -98,7 +106,7 @@ async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result
 /** Opens a tunnel to a port of a pod's loopback. Rejects as `ApiClient.stream` does. */
 export function openForward(
   port: number,
-  { pod, api, signal }: Pick<Acting, "pod" | "signal"> & Pick<ActSettings, "api">,
+  { pod, api, signal }: Pick<PodTarget, "pod" | "signal"> & Pick<SendSettings, "api">,
 ): Promise<Stream> {
   return api.stream(`${pathOf(pod)}/portforward?ports=${port}`, PROTOCOL, { signal });
 }

@@ -3,10 +3,12 @@ import { describeMissing, describeRight, howToMend, type Right, refusedRight } f
 import type { Log } from "../../system/output/log.ts";
 import { isApiFailure, lacksRight } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
-import { createNotifier } from "../controller/pause.ts";
+import { createNotifier, pause } from "../controller/pause.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const LONGEST_REQUEST_MS = 4000;
+/** An API server that has just started refuses everything until it has read its RBAC: what is missing is asked twice. */
+const SURE_MS = 3000;
 /** The pauses between reviews while a permission is missing. They start short, because a user may grant it soon. */
 const again: Backoff = { firstMs: 1000, longestMs: 30_000 };
 
@@ -26,28 +28,36 @@ export interface Rights {
   problem(): string | undefined;
   /** Takes the error of a request. A 403 that names a needed permission marks it as missing. */
   refused(error: unknown): void;
-  /** Asks the API server for all of them. If there is no answer, the log says so once, and what was known stays. */
+  /**
+   * Asks the API server for all of them, and again 3 s later if one is missing that the log has not named: only then the
+   * log has an error. If there is no answer, the log says so once, and what was known stays.
+   */
   review(signal: AbortSignal): Promise<void>;
   /** Reviews after each new refusal and, while a permission is missing, with backoff; until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Creates the list of missing permissions. Logs each change of it. */
+/** Creates the list of missing permissions. Logs each change of it that a second review confirms. */
 export function createRights({ api, needed, changed = () => undefined, log }: RightsContext): Rights {
   let missing: readonly Right[] = [];
+  let named: readonly Right[] = [];
   let isSilent = false;
   const notifier = createNotifier();
   const set = (now: readonly Right[]): void => {
-    if (now.length === missing.length && now.every((right) => missing.includes(right))) return;
+    if (isEqual(now, missing)) return;
     missing = now;
-    tell(missing, log);
     changed();
   };
   const review = async (signal: AbortSignal): Promise<void> => {
     try {
-      const lacking = await missingOf(api, needed, signal);
+      set(await missingOf(api, needed, signal));
+      if (missing.some((right) => !named.includes(right))) {
+        await pause(SURE_MS, signal);
+        set(await missingOf(api, needed, signal));
+      }
       isSilent = false;
-      set(lacking);
+      if (!isEqual(missing, named)) tell(missing, log);
+      named = missing;
     } catch (error) {
       if (signal.aborted) return;
       if (!isApiFailure(error)) throw error;
@@ -74,6 +84,10 @@ export function createRights({ api, needed, changed = () => undefined, log }: Ri
       }
     },
   };
+}
+
+function isEqual(one: readonly Right[], other: readonly Right[]): boolean {
+  return one.length === other.length && one.every((right) => other.includes(right));
 }
 
 function tell(missing: readonly Right[], log: Log): void {

@@ -25,7 +25,7 @@ function arrange() {
   };
   const changes: string[] = [];
   const rights = createRights({ api, needed, changed: () => changes.push(rights.problem() ?? "none"), log });
-  return { rights, denied, changes, reviews: () => reviews };
+  return { rights, denied, changes, log, reviews: () => reviews };
 }
 
 test("nothing is asked while nothing is refused, and a refusal is reviewed once if all is granted", async () => {
@@ -68,4 +68,32 @@ test("what names no needed right changes nothing", () => {
   rights.refused(new ApiError("gone", { status: 404, reason: "NotFound", retryAfterMs: undefined }));
   rights.refused(undefined);
   expect(changes).toEqual([]);
+});
+
+const { signal } = new AbortController();
+
+test("what is missing at the first look and granted at the second is no error: an API server that has just started", async () => {
+  const { rights, denied, changes, log, reviews } = arrange();
+  denied.add("get");
+  const reviewing = rights.review(signal);
+  await until("it is known at once", () => rights.problem(), 30_000);
+  denied.delete("get");
+  await reviewing;
+  expect({ problem: rights.problem(), lines: log.lines }).toEqual({ problem: undefined, lines: [] });
+  expect(changes).toEqual(["this reaper's account may not get pods in all namespaces", "none"]);
+  expect(reviews()).toBe(2 * needed.length);
+});
+
+test("what is still missing at the second is an error, once, and so is its return a line", async () => {
+  const { rights, denied, log, reviews } = arrange();
+  denied.add("get");
+  await rights.review(signal);
+  await rights.review(signal);
+  expect(reviews()).toBe(3 * needed.length);
+  denied.delete("get");
+  await rights.review(signal);
+  expect(log.lines.map(({ level, message, fields }) => [level, message, fields.rights])).toEqual([
+    ["error", "the reaper's account lacks permissions", ["get pods in all namespaces"]],
+    ["info", "all permissions are granted: continuing", undefined],
+  ]);
 });

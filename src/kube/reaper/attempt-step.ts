@@ -149,6 +149,11 @@ async function ask(planned: Ask, one: Stuck, around: Around): Promise<Next> {
     },
   });
   if (answer === undefined) return last?.next ?? nextStep(one.attempt, one.seen, clockOf(context));
+  if (confirmed === undefined && context.polls) {
+    // it failed before the pod was read, which may be gone: no watch tells
+    const { next } = await look(one, around.signal, context);
+    if (next.kind !== "ask") return next;
+  }
   const next = afterAnswer(confirmed?.attempt ?? planned.attempt, request, answer, clockOf(context));
   const event = confirmed && eventOfAnswer(request, confirmed.reason, answer);
   if (event !== undefined) await context.events.write(one.ref, event);

@@ -301,3 +301,11 @@ test("a request that was taken has its Event, also if ebb is stopped meanwhile",
   expect(await reap()).toBeUndefined();
   expect(told).toEqual([asked]);
 });
+
+test("a pod that is gone before a tunnel to it can be opened is gone, also where nothing is watched", async () => {
+  await using cluster = arrange();
+  cluster.answer = (_, { pathname }) => (pathname.endsWith("/portforward") ? refuse(404, "not found") : undefined);
+  const before = (): void => cluster.objects.clear();
+  const { reap } = attemptsAt(cluster, { methods: ["port-forward"], before });
+  expect(await reap()).toEqual({ kind: "gone" });
+});

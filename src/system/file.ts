@@ -1,4 +1,4 @@
-import { ERRNO, errorText } from "./native/errno.ts";
+import { ERRNO, errnoText } from "./native/errno.ts";
 import { native } from "./native/native.ts";
 
 const F_OK = 0;
@@ -29,7 +29,7 @@ export function readSmall(path: string, mostMiB: number): string | { readonly re
   if (typeof text === "string") return text;
   if (text === -ERRNO.ENOENT || text === -ERRNO.ENOTDIR) return undefined;
   if (text === -ERRNO.EFBIG) return { reason: `larger than ${mostMiB} MiB` };
-  return { reason: text === -ERRNO.ENOTSUP ? "not a regular file" : errorText(-text) };
+  return { reason: text === -ERRNO.ENOTSUP ? "not a regular file" : errnoText(-text) };
 }
 
 /** Reports whether a file exists and its folders may be searched. */
@@ -46,7 +46,7 @@ export function whyNotReady(path: string, isNotEmpty: boolean): string | undefin
   const text = native.readFile(path, 1);
   if (text === -ERRNO.ENOENT || text === -ERRNO.ENOTDIR) return NO_FILE;
   if (typeof text === "string") return text === "" ? "the file is empty" : undefined;
-  return text === -ERRNO.EFBIG ? undefined : text === -ERRNO.ENOTSUP ? "not a regular file" : errorText(-text);
+  return text === -ERRNO.EFBIG ? undefined : text === -ERRNO.ENOTSUP ? "not a regular file" : errnoText(-text);
 }
 
 const NO_FILE = "no such file";

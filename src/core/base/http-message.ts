@@ -12,6 +12,7 @@ import {
   type Parsed,
   type Reading,
 } from "./http-framing.ts";
+import { errorTexts } from "./system-error.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -98,7 +99,7 @@ export function createAnswerReader(method = "GET", onBody?: (text: string) => vo
       const reading = read();
       if (reading.kind === "garbage") return reading;
       const isWhole = reading.kind === "whole" || (isEnd && head?.framing.isUntilEnd === true);
-      if (!isWhole) return isEnd ? garbage("the connection was closed before the answer was complete") : PARTIAL;
+      if (!isWhole) return isEnd ? garbage(errorTexts.ECONNRESET) : PARTIAL;
       const { status, headers, isKeptAlive, framing } = head as Head;
       return { kind: "answer", answer: { status, headers, body, isReusable: isKeptAlive && !framing.isUntilEnd } };
     },

@@ -1,3 +1,4 @@
+import { errorTexts } from "../base/system-error.ts";
 import { quitRefusal, quitUnreachable } from "./quit.ts";
 import type { Sidecar } from "./sidecar.ts";
 
@@ -101,7 +102,7 @@ const LONGEST_REST_MS = 250;
 const SURE = 3;
 /** An attempt that is younger than this when time is up would have ended as the one before. */
 const SHORT_MS = 100;
-const REFUSED = "connection refused";
+const REFUSED = errorTexts.ECONNREFUSED;
 const EXITED = "exited";
 
 /** Returns the quit's first state, and its first action: to send the request. */
@@ -216,7 +217,7 @@ function unanswered(state: Asked, askedMs: number, policy: QuitMachinePolicy): Q
     return over({ ok: false, isTaken: false, outcome: `${quitRefusal(policy.name, last)}`, status });
   }
   if (last === undefined || askedMs >= SHORT_MS) {
-    return over({ ok: false, isTaken: false, outcome: "no answer in time" });
+    return over({ ok: false, isTaken: false, outcome: errorTexts.ETIMEDOUT });
   }
   if (last.why !== "refused") return over({ ok: false, isTaken: false, outcome: last.message });
   return state.wasCut ? closed(state, policy) : unreachable("unknown", policy);

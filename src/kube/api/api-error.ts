@@ -1,4 +1,5 @@
 import { HIDDEN, redactUrl, redactUrls } from "../../core/base/redact.ts";
+import { describeSystemError } from "../../core/base/system-error.ts";
 import { oneLine } from "../../core/base/text.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Access } from "./identity.ts";
@@ -82,13 +83,12 @@ export interface RequestName {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Causes by Bun's code, for those that Bun words in its own way or too briefly. */
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nobody listens there",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name; a kubeconfig's tls-server-name can say which",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    "its certificate is signed by a CA that is not known; a kubeconfig's certificate-authority can name it",
-  UnsupportedProxyProtocol: "expected a proxy's URL with http: or https:",
+/** What helps, by the code of the cause. */
+const remedies: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: "a kubeconfig's certificate-authority can name it",
+  ERR_TLS_CERT_ALTNAME_INVALID: "a kubeconfig's tls-server-name can say which",
+  SELF_SIGNED_CERT_IN_CHAIN: "a kubeconfig's certificate-authority can name it",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "a kubeconfig's certificate-authority can name it",
 };
 
 /** Parameters that differ from try to try, and would make another message of the same failure. */
@@ -113,12 +113,11 @@ export function shownPath(path: string): string {
  */
 export function toApiError(error: unknown, { method, path, signal }: RequestName, { server, proxy }: Access): unknown {
   if (signal?.aborted) return signal.reason;
-  const { name, code, message } = error as NodeJS.ErrnoException;
+  const { name, code } = error as NodeJS.ErrnoException;
   const where = `${method} ${shownPath(path)}: ${redactUrl(server)}${proxy ? ` through the proxy ${redactUrl(proxy)}` : ""}`;
   const none = { status: undefined, retryAfterMs: undefined };
   if (name === "TimeoutError") return new ApiError(`${where}: no answer in time`, { ...none, reason: "Timeout" });
-  const known =
-    reasons[code ?? ""] ?? (message.includes('fetching "') ? "" : message).replace(/^WebSocket .* failed: /, "");
-  const why = known === "" ? code : `${known}${code === undefined ? "" : ` (${code})`}`;
-  return new ApiError(`${where}: ${redactUrls(String(why))}`, { ...none, reason: "Unreachable" }, { cause: error });
+  const remedy = remedies[code ?? ""];
+  const why = `${redactUrls(describeSystemError(error))}${remedy === undefined ? "" : `; ${remedy}`}`;
+  return new ApiError(`${where}: ${why}`, { ...none, reason: "Unreachable" }, { cause: error });
 }

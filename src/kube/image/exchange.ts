@@ -1,5 +1,6 @@
 import { formatDuration } from "../../core/base/duration.ts";
 import { redactSecrets, redactUrl, secretsIn } from "../../core/base/redact.ts";
+import { describeSystemError } from "../../core/base/system-error.ts";
 import { type LookupError, lookupError } from "../../core/image/failure.ts";
 import { isListed, type Source, type SourcePolicy } from "../../core/image/sources.ts";
 import { type Environment, proxyFor } from "../api/proxy.ts";
@@ -140,19 +141,11 @@ function plainMirror({ source: { host, origin, mirrors = host } }: Conversation,
   return new URL(url).origin === origin ? `${mirrors}=http://${host}` : undefined;
 }
 
-/** Causes by Bun's code, for those that Bun words in its own way. */
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nobody listens there",
-  ECONNRESET: "it closed the connection",
-  ENOTFOUND: "its name is unknown",
-  EPROTO: "it does not speak TLS",
-};
-
-/** Those of certificates, and what to do if that is not to name a CA. */
-const badCertificates: Readonly<Record<string, readonly [string, string]>> = {
-  ERR_TLS_CERT_ALTNAME_INVALID: ["is for another name", "the server needs one for this name"],
-  CERT_HAS_EXPIRED: ["has expired", "renew it, or set this machine's clock"],
-  CERT_NOT_YET_VALID: ["is not valid yet", "set this machine's clock"],
+/** What to do about a certificate if that is not to name a CA. */
+const cures: Readonly<Record<string, string>> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server needs one for this name",
+  CERT_HAS_EXPIRED: "renew it, or set this machine's clock",
+  CERT_NOT_YET_VALID: "set this machine's clock",
 };
 
 /** The circumstances of a request that failed. */
@@ -165,25 +158,18 @@ interface Tried {
 
 /** Converts a failure of `fetch`, or of reading an answer, into a LookupError. */
 export function toLookupError(error: unknown, server: string, { limitMs, proxy, plain }: Tried): LookupError {
-  const { name, code = "", message } = error as NodeJS.ErrnoException;
+  const { name, code = "" } = error as NodeJS.ErrnoException;
   const shownProxy = proxy === undefined ? "" : `the proxy ${redactUrl(proxy)}`;
   const where = proxy === undefined ? server : `${server} through ${shownProxy}`;
   if (name === "TimeoutError" || name === "AbortError")
     return lookupError("timeout", `${where} did not answer within ${formatDuration(limitMs)}`);
-  const [wrong, cure] = badCertificates[code] ?? [];
-  if (wrong !== undefined) return lookupError("untrusted", `the certificate of ${where} ${wrong}`, { remedy: cure });
+  const why = describeSystemError(error);
   if (/CERT|ISSUER|SIGNATURE|TLS/.test(code))
-    return lookupError("untrusted", `the certificate of ${where} is not trusted: ${withoutHint(message)}`);
-  const why = reasons[code] ?? withoutHint(message);
+    return lookupError("untrusted", `${where} is not trusted: ${why}`, code in cures ? { remedy: cures[code] } : {});
   // only the proxy itself is connected to
   if (proxy !== undefined && ["ECONNREFUSED", "ENOTFOUND"].includes(code))
     return lookupError("unreachable", `${shownProxy} cannot be reached: ${why}`, { remedy: "check HTTPS_PROXY" });
   const isPlain = code === "EPROTO" && plain !== undefined;
   const remedy = isPlain ? { remedy: `if it has no TLS: --registry-mirror ${plain}` } : {};
   return lookupError("unreachable", `${where} cannot be reached: ${why}`, remedy);
-}
-
-/** Returns a message of Bun's without its advice to programmers. */
-function withoutHint(message: string): string {
-  return message.replace(/ fetching ".*$|\. For more information, pass .*$/s, "");
 }

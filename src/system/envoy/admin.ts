@@ -1,5 +1,6 @@
 import { withPath } from "../../core/base/address.ts";
 import type { HttpAnswer } from "../../core/base/http-framing.ts";
+import { errorTexts } from "../../core/base/system-error.ts";
 import { judgeStatus } from "../../core/sidecars/probe.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { createHttpClient, type OnBody } from "../http/http.ts";
@@ -60,7 +61,7 @@ export function connectAdmin({ admin, headers = [] }: EnvoyPlace, signal: AbortS
     } catch (error) {
       if (error instanceof RequestFailed) return noAnswer(error.message, error.kind);
       if (signal.aborted || !limit.aborted) throw error;
-      return noAnswer("no answer in time");
+      return noAnswer(errorTexts.ETIMEDOUT);
     } finally {
       patience.end();
     }

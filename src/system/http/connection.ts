@@ -1,5 +1,6 @@
 import type { Socket, SocketHandler } from "bun";
 import { type Address, hostsToDial, nameIn } from "../../core/base/address.ts";
+import { describeSystemError } from "../../core/base/system-error.ts";
 import { latin1 } from "./latin1.ts";
 import { lookUp } from "./name-watch.ts";
 import { closedWithin, REFUSED, RequestFailed } from "./request-failed.ts";
@@ -138,7 +139,7 @@ function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
 function connectFailure(error: unknown): RequestFailed {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED" || code === "ENOENT") return new RequestFailed("refused", REFUSED);
-  return new RequestFailed("unreachable", code === undefined ? String(error) : `connection failed (${code})`);
+  return new RequestFailed("unreachable", describeSystemError(error));
 }
 
 export interface HoldOptions {

@@ -1,4 +1,5 @@
 import type { HttpRequest } from "../../core/base/http-message.ts";
+import { errorTexts } from "../../core/base/system-error.ts";
 import { MiB } from "../input.ts";
 import { abortedAfter } from "../timer.ts";
 import type { StreamedAnswer } from "./fetch.ts";
@@ -34,7 +35,7 @@ export async function askExactly(
     return { status, statusText: "", headers, body: oneByOne(pieces) };
   } catch (error) {
     if (full.signal.aborted) throw new RequestFailed("broken", tooLong(mostBytes));
-    throw late.aborted ? new RequestFailed("late", "no answer in time") : error;
+    throw late.aborted ? new RequestFailed("late", errorTexts.ETIMEDOUT) : error;
   }
 }
 

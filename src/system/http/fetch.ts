@@ -1,8 +1,9 @@
 import { type HttpTarget, hostsToDial, nameIn } from "../../core/base/address.ts";
 import { formatHostPort } from "../../core/base/host-port.ts";
-import { excerpt, type Header, type HttpAnswer } from "../../core/base/http-framing.ts";
+import type { Header, HttpAnswer } from "../../core/base/http-framing.ts";
 import { basicCredentials, type HttpRequest } from "../../core/base/http-message.ts";
 import { redactUrls } from "../../core/base/redact.ts";
+import { describeSystemError, errorTexts } from "../../core/base/system-error.ts";
 import { deadline } from "../timer.ts";
 import { type Connection, connect, lookUpHost, promised, type TcpAddress } from "./connection.ts";
 import { latin1 } from "./latin1.ts";
@@ -196,29 +197,15 @@ async function* piecesOf(response: Response, limit: Limit): AsyncGenerator<Uint8
 }
 
 function failureOf(error: unknown, signal: AbortSignal): RequestFailed {
-  if (signal.aborted) return new RequestFailed("late", "no answer in time");
+  if (signal.aborted) return new RequestFailed("late", errorTexts.ETIMEDOUT);
   if (error instanceof RequestFailed) return error;
   const code = codeOf(error);
-  if (code === "ECONNREFUSED") return new RequestFailed("refused", REFUSED);
-  if (notThere.includes(code)) return new RequestFailed("unreachable", `connection failed (${code})`);
-  const { message } = error as Error;
-  const [reason = ""] = message.split(". For more information");
-  return new RequestFailed("broken", reasons[code] ?? excerpt(redactUrls(reason), 200));
+  const kind = code === "ECONNREFUSED" ? "refused" : notThere.includes(code) ? "unreachable" : "broken";
+  return new RequestFailed(kind, redactUrls(describeSystemError(error)));
 }
 
 /** Codes with which nothing was sent: the connection was refused, or there is no route. */
 const notThere = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"];
-
-/** What Bun's codes mean. */
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: "no such socket",
-  EPROTO: "the TLS handshake failed; does it speak TLS there?",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name",
-  ECONNRESET: "the connection was closed before the answer was complete",
-  Malformed_HTTP_Response: "the answer is not HTTP",
-  InvalidHTTPResponse: "the answer is not HTTP",
-  UnrequestedUpgrade: "the answer changes the protocol, which was not asked for",
-};
 
 function codeOf(error: unknown): string {
   return String((error as NodeJS.ErrnoException).code ?? "");

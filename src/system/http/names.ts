@@ -50,7 +50,7 @@ async function lookUpAsGlibc(name: string): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: conf.timeoutMs / 2, tries: 2 * conf.attempts });
   const asItIs = name.replace(/\.$/, "");
   let isSearchOver = false;
-  let reason = NO_HOST;
+  let reason: string = NO_HOST;
   for (const asked of namesToAsk(name, conf)) {
     if (isSearchOver && asked !== asItIs) continue;
     const answers = await Promise.allSettled([resolver.resolve4(`${asked}.`), resolver.resolve6(`${asked}.`)]);

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../core/base/duration.ts";
+import { errorTexts } from "../../core/base/system-error.ts";
 
 /**
  * Why a request brought no answer:
@@ -20,13 +21,13 @@ export class RequestFailed extends Error {
 }
 
 /** The reason with which a request is `refused`. */
-export const REFUSED = "connection refused";
+export const REFUSED = errorTexts.ECONNREFUSED;
 
 /** The reason while a name is being looked up, and while no DNS server has answered without an error. */
 export const UNRESOLVED = "the host name is not resolved yet";
 
 /** The reason if a name has no address. */
-export const NO_HOST = "no such host";
+export const NO_HOST = errorTexts.ENOTFOUND;
 
 /** Formats why a connection does not count: `closed within 100ms: ...`. */
 export function closedWithin(ms: number): string {

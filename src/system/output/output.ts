@@ -1,7 +1,7 @@
 import { type Backlog, createBacklog, type Write } from "../../core/base/backlog.ts";
 import { oneLine, printable } from "../../core/base/text.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
-import { ERRNO, errorText } from "../native/errno.ts";
+import { ERRNO, errnoText } from "../native/errno.ts";
 import { atExit } from "../native/exit.ts";
 import { native } from "../native/native.ts";
 import { deadline } from "../timer.ts";
@@ -119,7 +119,7 @@ export async function writeStreamed(bytes: Uint8Array, descriptor: 1 | 2 = 1): P
       continue;
     }
     if (error !== 0 && error !== ERRNO.EINTR) {
-      throw new Failure(EXIT.system, `cannot write to ${descriptor === 1 ? "stdout" : "stderr"}: ${errorText(error)}`);
+      throw new Failure(EXIT.system, `cannot write to ${descriptor === 1 ? "stdout" : "stderr"}: ${errnoText(error)}`);
     }
     at += Math.max(0, written);
     pauseMs = 1;

@@ -1,7 +1,7 @@
 import type { ChildExit } from "../../core/run/exit.ts";
 import { type SignalNumber, signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
-import { ERRNO, errorText } from "../native/errno.ts";
+import { ERRNO, errnoText } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
 import { noShell, scriptAt, startFailure } from "./start-failure.ts";
@@ -116,7 +116,7 @@ function decodeStatus(status: number): Change {
  */
 export function kill(pid: number, signal: SignalNumber): string | undefined {
   const result = native.kill(pid, signal);
-  return result === 0 || result === -ERRNO.ESRCH ? undefined : errorText(-result);
+  return result === 0 || result === -ERRNO.ESRCH ? undefined : errnoText(-result);
 }
 
 /** Sends a signal as `kill` does. Logs a warning if that fails. */

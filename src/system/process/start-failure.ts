@@ -3,7 +3,7 @@ import { EXIT, Failure } from "../../core/run/exit.ts";
 import { type FileHead, parseHead } from "../../core/run/file-head.ts";
 import { explainStart, type Host, hintAtBlanks, type Seen, type StartProblem } from "../../core/run/start-failure.ts";
 import { isExecutable, isThere, pathsOf } from "../file.ts";
-import { ERRNO, errorText } from "../native/errno.ts";
+import { ERRNO, errnoText } from "../native/errno.ts";
 
 /** Returns the path of a script without `#!` that the kernel did not execute; undefined if the file is none. */
 export function scriptAt(word: string): string | undefined {
@@ -16,14 +16,14 @@ export function scriptAt(word: string): string | undefined {
 export function startFailure(word: string, error: number): Failure {
   const path = blamedPath(word);
   const hint = path === undefined || !isThere(path) ? hintAtBlanks(word) : "";
-  const refused = { reason: `${errorText(error)}${hint}`, exitCode: codeOf(error) };
+  const refused = { reason: `${errnoText(error)}${hint}`, exitCode: codeOf(error) };
   const isOfFile = path !== undefined && ofFile.includes(error);
   return failureOf(word, isOfFile ? explainStart(path, refused, host) : refused);
 }
 
 /** Returns the failure of a script without `#!` that sh, which was to run it, could not. */
 export function noShell(word: string, error: number): Failure {
-  const reason = `it has no #! line, and /bin/sh does not start: ${errorText(error)}`;
+  const reason = `it has no #! line, and /bin/sh does not start: ${errnoText(error)}`;
   return failureOf(word, { reason, exitCode: codeOf(error) });
 }
 

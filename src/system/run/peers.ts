@@ -13,7 +13,7 @@ import {
   whyNotLast,
 } from "../../core/run/peers.ts";
 import { mayRestartAfterCrash, whyRestarted } from "../../core/run/restart.ts";
-import { ERRNO, errorText } from "../native/errno.ts";
+import { ERRNO, errnoText } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import { findSidecars } from "../sidecars/find.ts";
 import { LOOK_MS } from "../sidecars/quit-watch.ts";
@@ -72,7 +72,7 @@ async function enter({ settings }: PeerRun): Promise<Membership> {
   const { error, ...former } = readPeer(name, descriptor);
   if (!former.isLocked) return { problem: notSeen(name, error) };
   const written = write(descriptor, { state: "started", restarts: mayRestartAfterCrash(settings) });
-  if (written < 0) return { problem: `${ownRecord()}: ${errorText(-written)}` };
+  if (written < 0) return { problem: `${ownRecord()}: ${errnoText(-written)}` };
   return { descriptor, hasQuit: haveToldToQuit([former]) };
 }
 
@@ -84,11 +84,11 @@ function notSeen(name: string, error: number): string {
   const path = recordOf(name);
   if (error === 0) return `${path}: its lock is not seen there`;
   const isAnother = error === ERRNO.EXDEV || error === ERRNO.ENOENT;
-  return isAnother ? `${path} is not ${ownRecord()}: is ${name} this container?` : `${path}: ${errorText(error)}`;
+  return isAnother ? `${path} is not ${ownRecord()}: is ${name} this container?` : `${path}: ${errnoText(error)}`;
 }
 
 function lockError(error: number): string {
-  return error === -ERRNO.EAGAIN ? "another process holds the lock" : errorText(-error);
+  return error === -ERRNO.EAGAIN ? "another process holds the lock" : errnoText(-error);
 }
 
 /**
@@ -152,7 +152,7 @@ export async function leave(
   };
   const restarts = whyRestarted(exitCode, settings) !== undefined;
   const written = write(descriptor, { state: "ended", restarts });
-  if (written < 0) return keep(`${ownRecord()}: ${errorText(-written)}`);
+  if (written < 0) return keep(`${ownRecord()}: ${errnoText(-written)}`);
   if (stay !== undefined) return stay;
   const quitter = () => quitterOf(readPeers(settings));
   const lock = await lockWithin(END_MS, APPS_FOLDER, false, () => quitter() !== undefined);

@@ -147,7 +147,7 @@ describe("what brings no answer is exit code 69, and says why", () => {
 
   test.each([
     [["http://127.0.0.1:1/"], "connection refused"],
-    [["--admin", "unix:/nowhere.sock", "/"], "no such socket"],
+    [["--admin", "unix:/nowhere.sock", "/"], "no such file or directory"],
     [["http://nosuch.invalid/"], "no such host"],
   ])("%j: %s", async (words, reason) => {
     const { code, stderr } = await ebb(["request", ...words]);

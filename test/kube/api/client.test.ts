@@ -121,7 +121,7 @@ test("a server that nobody is at, one that is silent, and one that breaks off ar
   });
   expect(await failureOf(nowhere.get("/x", { retries: 0 }))).toMatchObject({
     reason: "Unreachable",
-    message: "GET /x: http://127.0.0.1:1: nobody listens there (ECONNREFUSED)",
+    message: "GET /x: http://127.0.0.1:1: connection refused",
   });
   await using silent = serve(() => new Promise(() => undefined));
   expect(await failureOf(silent.api.get("/x", { retries: 0, timeoutMs: 50 }))).toMatchObject({ reason: "Timeout" });

@@ -111,7 +111,7 @@ test("a server that nobody is at, one that is silent, and one that speaks anothe
   const nowhere = createApiClient({ server: "http://127.0.0.1:1", namespace: "x", identity });
   expect(await failureOf(nowhere.stream(EXEC, PROTOCOL))).toMatchObject({
     reason: "Unreachable",
-    message: `GET ${POD}/exec: http://127.0.0.1:1: nobody listens there (ECONNREFUSED)`,
+    message: `GET ${POD}/exec: http://127.0.0.1:1: connection refused`,
   });
   await using silent = withPod();
   silent.answer = () => new Promise(() => undefined);

@@ -228,7 +228,7 @@ describe("mirrors", () => {
 
   test("what to do is said once if none can be reached", async () => {
     const gone = ["127.0.0.1:1", "127.0.0.1:2"];
-    const [first, second] = gone.map((host) => `${host} cannot be reached: nobody listens there`);
+    const [first, second] = gone.map((host) => `${host} cannot be reached: connection refused`);
     expect(await findOnce("app", { mirrors: gone.map((host) => `docker.io=${host}`), registries: [] })).toMatchObject({
       reason: `${first}. ${second}; check the name and the network, or name a mirror that answers (--registry-mirror)`,
     });
@@ -245,7 +245,7 @@ describe("mirrors", () => {
       },
     });
     const [host, how] = [`localhost:${plain.port}`, { registries: [] }];
-    const reason = `${host} cannot be reached: it does not speak TLS; if it has no TLS: --registry-mirror docker.io=http://${host}`;
+    const reason = `${host} cannot be reached: the TLS handshake failed: no TLS there, or it wants a client certificate; if it has no TLS: --registry-mirror docker.io=http://${host}`;
     expect(await findOnce("app", { ...how, mirrors: [`docker.io=${host}`] })).toMatchObject({ reason });
     using asking = createAsking({ ...how, mirrors: [`docker.io=http://${host}`] });
     expect(await find(asking, "app")).toMatchObject(starting("/library/app"));

@@ -27,7 +27,7 @@ test("a proxy that is not there is named, without its password", async () => {
   const env = { HTTPS_PROXY: "http://me:s3cret@127.0.0.1:1" };
   const { reason = "" } = (await findOnce("registry.example.com/app", { env })) as { readonly reason?: string };
   expect(reason).toMatch(
-    /^the proxy http:\/\/\*\*\*@127\.0\.0\.1:1\/? cannot be reached: nobody listens there; check HTTPS_PROXY$/,
+    /^the proxy http:\/\/\*\*\*@127\.0\.0\.1:1\/? cannot be reached: connection refused; check HTTPS_PROXY$/,
   );
   expect(reason).not.toContain("s3cret");
 });

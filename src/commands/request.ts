@@ -11,7 +11,7 @@ import { EXIT, Failure } from "../core/run/exit.ts";
 import { whyNoPort } from "../core/sidecars/network.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
 import { askExactly } from "../system/http/exact.ts";
-import { fetchStreamed, type StreamedAnswer } from "../system/http/fetch.ts";
+import { fetchWithin, type StreamedAnswer } from "../system/http/fetch.ts";
 import { RequestFailed } from "../system/http/request-failed.ts";
 import { MiB, readStdinWithin } from "../system/input.ts";
 import { contentWriter } from "../system/output/content.ts";
@@ -68,7 +68,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   try {
     const answer = isExact
       ? await askExactly({ method, target, headers, content: body }, call.values.timeout)
-      : await fetchStreamed({ method, target, headers, content: bytes }, call.values.timeout);
+      : await fetchWithin(target, { method, headers, content: bytes, timeMs: call.values.timeout });
     const write = contentWriter();
     for await (const piece of answer.body) if (!(await write(piece))) break;
     return judge(answer, asked);

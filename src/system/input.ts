@@ -18,7 +18,7 @@ export function readFileWithin(path: string, mostBytes: number): string {
   try {
     const status = fstatSync(descriptor);
     if (!status.isFile()) throw new Error(status.isDirectory() ? "is a folder, not a file" : "not a regular file");
-    const pieces = gather(path, mostBytes);
+    const pieces = gather(mostBytes, tooMuch(path));
     while (pieces.add(nextPiece(descriptor) ?? END));
     return pieces.all().toString("utf8");
   } finally {
@@ -39,7 +39,7 @@ export async function readPathWithin(
   const end = performance.now() + limitMs;
   const descriptor = openSync(path, FLAGS);
   try {
-    const pieces = gather(path, mostBytes);
+    const pieces = gather(mostBytes, tooMuch(path));
     let waitsForWriter = lstatSync(path).isFIFO();
     for (let pauseMs = 1; ; ) {
       const piece = nextPiece(descriptor);
@@ -61,16 +61,16 @@ export async function readPathWithin(
 
 /** Reads stdin to its end. Rejects if it is longer than `mostBytes`. */
 export function readStdinWithin(mostBytes: number): Promise<Buffer> {
-  return readStreamWithin("stdin", Bun.stdin.stream(), mostBytes);
+  return readStreamWithin(Bun.stdin.stream(), mostBytes, tooMuch("stdin"));
 }
 
-/** Reads a stream to its end. Rejects if it is longer than `mostBytes`, with an error that calls it `name`. */
+/** Reads a stream to its end. Rejects with what `refuse` returns if it is longer than `mostBytes`. */
 export async function readStreamWithin(
-  name: string,
   stream: AsyncIterable<Uint8Array>,
   mostBytes: number,
+  refuse: (mostBytes: number) => Error,
 ): Promise<Buffer> {
-  const pieces = gather(name, mostBytes);
+  const pieces = gather(mostBytes, refuse);
   for await (const piece of stream) pieces.add(Buffer.from(piece));
   return pieces.all();
 }
@@ -88,16 +88,20 @@ function nextPiece(descriptor: number): Buffer | undefined {
   }
 }
 
+/** Returns a function that returns the error of what is called `name` and is too long. */
+export function tooMuch(name: string): (mostBytes: number) => Error {
+  return (mostBytes) => new Error(`${name} has more than ${mostBytes / MiB} MiB, the most that ebb reads here`);
+}
+
 /** Creates a collector of pieces, of `mostBytes` in all. */
-function gather(name: string, mostBytes: number) {
+function gather(mostBytes: number, refuse: (mostBytes: number) => Error) {
   const pieces: Buffer[] = [];
   let size = 0;
   return {
-    /** Adds a piece. Returns false if it is empty, which is the end. @throws Error if it is too much */
+    /** Adds a piece. Returns false if it is empty, which is the end. @throws what `refuse` returns if it is too much */
     add(piece: Buffer): boolean {
       size += piece.length;
-      if (size > mostBytes)
-        throw new Error(`${name} has more than ${mostBytes / MiB} MiB, the most that ebb reads here`);
+      if (size > mostBytes) throw refuse(mostBytes);
       pieces.push(piece);
       return piece.length > 0;
     },

@@ -90,7 +90,7 @@ export interface Refusal {
   readonly status: number;
   /** The body's beginning. */
   readonly body: string;
-  readonly retryAfter: string | null;
+  readonly retryAfter: string | undefined;
   /** The secrets that were sent, which it may repeat. */
   readonly sent: readonly string[];
 }
@@ -134,8 +134,8 @@ function failureOf(status: number): LookupFailure {
 }
 
 /** Parses the seconds of a Retry-After (RFC 9110, 10.2.3); a date counts as none. */
-function retryAfterMs(text: string | null): number | undefined {
-  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) * 1000 : undefined;
+function retryAfterMs(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) * 1000 : undefined;
 }
 
 function messageIn(body: string, sent: readonly string[]): string {

@@ -1,7 +1,8 @@
 import { HIDDEN, redactUrl, redactUrls } from "../../core/base/redact.ts";
-import { describeSystemError } from "../../core/base/system-error.ts";
+import { describeSystemError, errorTexts } from "../../core/base/system-error.ts";
 import { oneLine } from "../../core/base/text.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
+import { RequestFailed } from "../../system/http/request-failed.ts";
 import type { Access } from "./identity.ts";
 
 /** A request that the API server refused, or did not answer. */
@@ -116,7 +117,8 @@ export function toApiError(error: unknown, { method, path, signal }: RequestName
   const { name, code } = error as NodeJS.ErrnoException;
   const where = `${method} ${shownPath(path)}: ${redactUrl(server)}${proxy ? ` through the proxy ${redactUrl(proxy)}` : ""}`;
   const none = { status: undefined, retryAfterMs: undefined };
-  if (name === "TimeoutError") return new ApiError(`${where}: no answer in time`, { ...none, reason: "Timeout" });
+  const isLate = name === "TimeoutError" || (error instanceof RequestFailed && error.kind === "late");
+  if (isLate) return new ApiError(`${where}: ${errorTexts.ETIMEDOUT}`, { ...none, reason: "Timeout" });
   const remedy = remedies[code ?? ""];
   const why = `${redactUrls(describeSystemError(error))}${remedy === undefined ? "" : `; ${remedy}`}`;
   return new ApiError(`${where}: ${why}`, { ...none, reason: "Unreachable" }, { cause: error });

@@ -1,17 +1,17 @@
 import { isObject } from "../../core/base/json.ts";
+import { type FetchedAnswer, fetchWithin, readBodyWithin } from "../../system/http/fetch.ts";
 import { MiB } from "../../system/input.ts";
 import type { Log } from "../../system/output/log.ts";
 import { findAccess } from "./access.ts";
 import { ApiError, type RequestName, shownPath, toApiError } from "./api-error.ts";
-import { createEventReader, type RawEvent, readBodyWithin } from "./body.ts";
-import type { Access, Surroundings } from "./identity.ts";
+import { createEventReader, type RawEvent } from "./body.ts";
+import { type Access, type Surroundings, tlsOf } from "./identity.ts";
 import { type Query, withQuery } from "./query.ts";
 import { type RequestOptions, withRetries } from "./retry.ts";
 import { openStream, type Stream } from "./stream.ts";
 
-// JSON over Bun's fetch, which takes a CA and a client certificate for each request, keeps connections apart by them,
-// and reuses them (measured: 0.3 ms a request, memory flat over thousands). @kubernetes/client-node takes 25 MB more
-// memory, 60 ms more to start (measured), and under Bun no CA and no client certificate: Bun replaces its undici.
+// JSON over fetch. @kubernetes/client-node takes 25 MB more memory, 60 ms more to start (measured), and under Bun no CA and
+// no client certificate: Bun replaces its undici.
 
 /** The largest answer that is read: a list of 500 objects of 128 KiB. */
 const LARGEST_ANSWER = 64 * MiB;
@@ -126,7 +126,7 @@ async function requestJson<T>(access: Access, asked: Request): Promise<T> {
 async function requestText(access: Access, asked: Request): Promise<string> {
   const response = await request(access, asked);
   try {
-    return await readBodyWithin(response, LARGEST_ANSWER);
+    return (await readBodyWithin(response.body, LARGEST_ANSWER)).toString();
   } catch (error) {
     throw toApiError(error, asked, access); // it broke off
   }
@@ -138,33 +138,28 @@ function hasMetadata(value: unknown): boolean {
 }
 
 /** Sends a request, after a 401 once more with fresh credentials. Rejects with ApiError for other refusals. */
-async function request(access: Access, asked: Request): Promise<Response> {
+async function request(access: Access, asked: Request): Promise<FetchedAnswer> {
   const response = await send(access, asked, false);
   const final = response.status === 401 ? await send(access, asked, true) : response;
-  if (final.ok) return final;
+  if (final.status < 300) return final;
   throw await refusal(asked, final);
 }
 
-async function send(access: Access, asked: Request, isRefused: boolean): Promise<Response> {
+async function send(access: Access, asked: Request, isRefused: boolean): Promise<FetchedAnswer> {
   const { method, path, body, signal, timeoutMs = TIMEOUT_MS } = asked;
-  const { ca, cert, key, headers } = await access.identity(isRefused);
-  const { serverName, isInsecure, proxy } = access;
-  const limit = AbortSignal.timeout(timeoutMs);
+  const identity = await access.identity(isRefused);
+  const headers = { accept: "application/json", ...(body && { "content-type": body.type }), ...identity.headers };
   try {
-    return await fetch(access.server + path, {
+    return await fetchWithin(access.server + path, {
       method,
       redirect: "error",
-      timeout: false, // Bun's own, after 5 to 6 minutes without a byte: a watch of what does not change is that quiet
-      headers: {
-        accept: "application/json",
-        "user-agent": "ebb",
-        ...(body && { "content-type": body.type }),
-        ...headers,
-      },
-      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-      tls: { ca, cert, key, ...(serverName && { serverName }), rejectUnauthorized: isInsecure !== true },
-      ...(body && { body: body.text }),
-      ...(proxy && { proxy }),
+      headers: Object.entries(headers),
+      content: body?.text,
+      decompress: true, // lists are long, and the server packs them
+      tls: tlsOf(access, identity),
+      proxy: access.proxy,
+      signal,
+      timeMs: timeoutMs,
     });
   } catch (error) {
     throw toApiError(error, asked, access);
@@ -186,9 +181,9 @@ async function explainRefusal(access: Access, status: number, asked: Omit<Reques
 }
 
 /** Makes an error of the server's own words, which name verb, resource and user if a permission is missing. */
-async function refusal({ method, path }: Request, response: Response): Promise<ApiError> {
-  const body = await readBodyWithin(response, LARGEST_REFUSAL).catch(() => "");
-  const { message, reason } = statusOf(body);
+async function refusal({ method, path }: Request, response: FetchedAnswer): Promise<ApiError> {
+  const body = await readBodyWithin(response.body, LARGEST_REFUSAL).catch(() => "");
+  const { message, reason } = statusOf(body.toString());
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   return new ApiError(`${method} ${shownPath(path)}: ${response.status} ${message || response.statusText}`, {
     status: response.status,
@@ -240,10 +235,10 @@ interface Refusal {
   readonly reason?: string;
 }
 
-async function* events(response: Response, asked: RequestName, access: Access): AsyncGenerator<RawEvent> {
+async function* events(response: FetchedAnswer, asked: RequestName, access: Access): AsyncGenerator<RawEvent> {
   const reader = createEventReader(LARGEST_OBJECT);
   try {
-    for await (const chunk of response.body ?? []) yield* reader.take(chunk);
+    for await (const chunk of response.body) yield* reader.take(chunk);
   } catch (error) {
     throw toApiError(error, asked, access);
   }

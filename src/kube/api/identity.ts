@@ -33,6 +33,12 @@ export interface Access {
   identity(isRefused?: boolean): Promise<Identity>;
 }
 
+/** Returns how TLS is spoken to the server. */
+export function tlsOf({ serverName, isInsecure }: Access, { ca, cert, key }: Identity): Bun.TLSOptions {
+  const tls = { ca, cert, key, ...(serverName && { serverName }), rejectUnauthorized: isInsecure !== true };
+  return tls as Bun.TLSOptions; // to Bun an undefined field is an absent one
+}
+
 /** The environment and the flags that decide which API server is used. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;

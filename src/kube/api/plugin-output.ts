@@ -1,5 +1,5 @@
 import { SIG } from "../../core/run/signal.ts";
-import { MiB, readStreamWithin } from "../../system/input.ts";
+import { MiB, readStreamWithin, tooMuch } from "../../system/input.ts";
 import { kill } from "../../system/process/child.ts";
 import { deadline } from "../../system/timer.ts";
 import type { Environment } from "./proxy.ts";
@@ -27,7 +27,7 @@ export async function outputOf(
   const { promise: late, reject } = Promise.withResolvers<never>();
   const cancel = deadline(limitMs, () => reject(new Error(`did not end within ${limitMs / 1000} s, and was killed`)));
   try {
-    const ended = Promise.all([readStreamWithin("its output", stdout, MOST_BYTES), exited]);
+    const ended = Promise.all([readStreamWithin(stdout, MOST_BYTES, tooMuch("its output")), exited]);
     const [output, code] = await Promise.race([ended, late]);
     return [output.toString(), code];
   } catch (error) {

@@ -1,6 +1,6 @@
 import { createQueue } from "../../system/queue.ts";
 import { ApiError, toApiError } from "./api-error.ts";
-import type { Access } from "./identity.ts";
+import { type Access, tlsOf } from "./identity.ts";
 
 /** An open WebSocket to the API server. Disposing of it (`using`) closes it. */
 export interface Stream extends Disposable {
@@ -122,14 +122,13 @@ async function tryOpen(
 }
 
 async function createSocket(access: Access, { path, protocol }: StreamRequest, isRefused: boolean): Promise<WebSocket> {
-  const { ca, cert, key, headers } = await access.identity(isRefused);
-  const { server, serverName, isInsecure, proxy } = access;
-  const tls = { ca, cert, key, ...(serverName && { serverName }), rejectUnauthorized: isInsecure !== true };
+  const identity = await access.identity(isRefused);
+  const { server, proxy } = access;
   const socket = new WebSocket(server.replace(/^http/, "ws") + path, {
     protocols: [protocol],
-    headers: { "user-agent": "ebb", ...headers },
+    headers: { "user-agent": "ebb", ...identity.headers },
     perMessageDeflate: false,
-    tls: tls as Bun.TLSOptions, // to Bun an undefined field is an absent one
+    tls: tlsOf(access, identity),
     ...(proxy && { proxy }),
   });
   socket.binaryType = "arraybuffer";

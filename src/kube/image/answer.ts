@@ -1,19 +1,19 @@
 import { redactSecrets } from "../../core/base/redact.ts";
 import { LookupError, lookupError, type Refused, refusalError } from "../../core/image/failure.ts";
+import { readBodyWithin } from "../../system/http/fetch.ts";
+import { tooLong } from "../../system/http/request-failed.ts";
 import { readStreamWithin } from "../../system/input.ts";
-import { type Conversation, nameOf, serverOf, toLookupError } from "./exchange.ts";
+import { type Conversation, nameOf, type RegistryAnswer, toLookupError } from "./exchange.ts";
 
 const LARGEST_REFUSAL = 64 * 1024;
 
 /** Reads a whole answer. Rejects with LookupError if it has more than `most` bytes, or breaks off. */
-export async function bodyOf(session: Conversation, response: Response, most: number): Promise<Buffer> {
+export async function bodyOf(session: Conversation, { body, url }: RegistryAnswer, most: number): Promise<Buffer> {
   try {
-    return await readStreamWithin("its answer", counted(session, response.body ?? new Blob().stream()), most);
+    const refuse = () => lookupError("invalid", `${nameOf(session)}: ${tooLong(most)}`);
+    return await readStreamWithin(counted(session, body), most, refuse);
   } catch (error) {
-    if (error instanceof LookupError) throw error;
-    if (error instanceof Error && /^its answer has more/.test(error.message))
-      throw lookupError("invalid", `${nameOf(session)}: ${error.message}`);
-    throw toLookupError(error, serverOf(session, response.url), session);
+    throw error instanceof LookupError ? error : toLookupError(error, session, url);
   }
 }
 
@@ -48,8 +48,12 @@ export function parse<T>(session: Conversation, read: () => T): T {
 }
 
 /** Makes an error of an answer that refuses. */
-export async function refusalOf({ sent }: Conversation, response: Response, refused: Refused): Promise<LookupError> {
-  const body = await readStreamWithin("it", response.body ?? new Blob().stream(), LARGEST_REFUSAL).catch(() => "");
-  const { status, headers } = response;
+export async function refusalOf(
+  { sent }: Conversation,
+  answer: RegistryAnswer,
+  refused: Refused,
+): Promise<LookupError> {
+  const { status, headers } = answer;
+  const body = await readBodyWithin(answer.body, LARGEST_REFUSAL).catch(() => "");
   return refusalError(refused, { status, body: body.toString(), retryAfter: headers.get("retry-after"), sent });
 }

@@ -37,7 +37,7 @@ async function readToken(
   const who = `the token server ${url.host} of ${nameOf(session)}`;
   const what = askedFor("a token", auth !== undefined);
   const login = loginRemedy(session.source.host, session.reach.isAtDesk);
-  if (!response.ok) throw await refusalOf(session, response, { who, what, image: undefined, login });
+  if (response.status >= 300) throw await refusalOf(session, response, { who, what, image: undefined, login });
   const body = await bodyOf(session, response, LARGEST_TOKEN);
   const { token, access_token: other } = objectOf(parseObject(body.toString()));
   const got = textOf(token) || textOf(other) || "";

@@ -1,8 +1,9 @@
 import { formatDuration } from "../../core/base/duration.ts";
 import { redactSecrets, redactUrl, secretsIn } from "../../core/base/redact.ts";
-import { describeSystemError } from "../../core/base/system-error.ts";
 import { type LookupError, lookupError } from "../../core/image/failure.ts";
 import { isListed, type Source, type SourcePolicy } from "../../core/image/sources.ts";
+import { type FetchedAnswer, fetchWithin } from "../../system/http/fetch.ts";
+import type { RequestFailed } from "../../system/http/request-failed.ts";
 import { type Environment, proxyFor } from "../api/proxy.ts";
 import { internalAddressOf } from "./addresses.ts";
 
@@ -49,18 +50,23 @@ export interface Asked {
   readonly authorization: string | undefined;
 }
 
+/** An answer, and the URL that it came from, after redirects. */
+export interface RegistryAnswer extends FetchedAnswer {
+  readonly url: string;
+}
+
 /**
  * Sends a request, and follows redirects; only within a host do they keep the authorization. Resolves with whatever
  * answer is no redirect. Rejects with LookupError if there is none, or a redirect must not be followed.
  */
-export async function exchange(conversation: Conversation, asked: Asked): Promise<Response> {
+export async function exchange(conversation: Conversation, asked: Asked): Promise<RegistryAnswer> {
   let { url, authorization } = asked;
   for (let redirects = 0; ; redirects += 1) {
     const response = await send(conversation, { ...asked, url, authorization });
     const location = response.headers.get("location");
-    if (location === null || ![301, 302, 303, 307, 308].includes(response.status) || asked.method === "POST")
+    if (location === undefined || ![301, 302, 303, 307, 308].includes(response.status) || asked.method === "POST")
       return response;
-    await response.body?.cancel();
+    await response.cancel();
     if (redirects === MOST_REDIRECTS)
       throw lookupError("invalid", `${nameOf(conversation)} redirects more than ${MOST_REDIRECTS} times`);
     const next = await checkedTarget(conversation, location, url);
@@ -110,29 +116,25 @@ export function serverOf({ source }: Pick<Conversation, "source">, url: string):
 async function send(
   conversation: Conversation,
   { method, url, headers, body, authorization }: Asked,
-): Promise<Response> {
-  const { reach, signal, limitMs } = conversation;
-  const proxy = proxyFor(url, reach.env);
+): Promise<RegistryAnswer> {
+  const { reach, signal } = conversation;
   if (authorization !== undefined) conversation.sent.push(...secretsIn(authorization));
+  // so that no small answer becomes a large one
+  const all = { "accept-encoding": "identity", ...headers, ...(authorization !== undefined && { authorization }) };
   try {
-    const response = await fetch(url, {
+    const answer = await fetchWithin(url, {
       method,
-      redirect: "manual",
-      headers: {
-        "user-agent": "ebb",
-        "accept-encoding": "identity", // so that no small answer becomes a large one
-        ...headers,
-        ...(authorization !== undefined && { authorization }),
-      },
+      headers: Object.entries(all),
+      content: body,
+      decompress: true, // some may not heed that
+      tls: reach.ca && { ca: [...reach.ca] },
+      proxy: proxyFor(url, reach.env),
       signal,
-      ...(body !== undefined && { body }),
-      ...(reach.ca && { tls: { ca: [...reach.ca] } }),
-      ...(proxy && { proxy }),
     });
     conversation.isAnswered = true;
-    return response;
+    return { ...answer, url };
   } catch (error) {
-    throw toLookupError(error, serverOf(conversation, url), { limitMs, proxy, plain: plainMirror(conversation, url) });
+    throw toLookupError(error, conversation, url);
   }
 }
 
@@ -148,22 +150,16 @@ const cures: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: "set this machine's clock",
 };
 
-/** The circumstances of a request that failed. */
-interface Tried {
-  readonly limitMs: number;
-  readonly proxy?: string | undefined;
-  /** The --registry-mirror by which the server would be asked without TLS. */
-  readonly plain?: string | undefined;
-}
-
-/** Converts a failure of `fetch`, or of reading an answer, into a LookupError. */
-export function toLookupError(error: unknown, server: string, { limitMs, proxy, plain }: Tried): LookupError {
-  const { name, code = "" } = error as NodeJS.ErrnoException;
+/** Converts a failure of a request to `url`, or of reading its answer, into a LookupError. */
+export function toLookupError(error: unknown, conversation: Conversation, url: string): LookupError {
+  const { reach, signal, limitMs } = conversation;
+  const { code = "", message: why } = error as RequestFailed;
+  const proxy = proxyFor(url, reach.env);
+  const plain = plainMirror(conversation, url);
+  const server = serverOf(conversation, url);
   const shownProxy = proxy === undefined ? "" : `the proxy ${redactUrl(proxy)}`;
   const where = proxy === undefined ? server : `${server} through ${shownProxy}`;
-  if (name === "TimeoutError" || name === "AbortError")
-    return lookupError("timeout", `${where} did not answer within ${formatDuration(limitMs)}`);
-  const why = describeSystemError(error);
+  if (signal.aborted) return lookupError("timeout", `${where} did not answer within ${formatDuration(limitMs)}`);
   if (/CERT|ISSUER|SIGNATURE|TLS/.test(code))
     return lookupError("untrusted", `${where} is not trusted: ${why}`, code in cures ? { remedy: cures[code] } : {});
   // only the proxy itself is connected to

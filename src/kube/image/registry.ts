@@ -17,7 +17,7 @@ import { chooseEntry, type ImageReport, type Index } from "../../core/image/plat
 import { isDigest, type Reference } from "../../core/image/reference.ts";
 import { bodyOf, parse, refusalOf } from "./answer.ts";
 import { authorize } from "./authorize.ts";
-import { type Conversation, exchange, nameOf } from "./exchange.ts";
+import { type Conversation, exchange, nameOf, type RegistryAnswer } from "./exchange.ts";
 
 /** A conversation with a registry about one repository. */
 export interface Session extends Conversation {
@@ -78,7 +78,7 @@ async function readOf(
  */
 export async function readDigest(session: Session, { tag = "" }: Reference): Promise<string | undefined> {
   const { headers } = await ask(session, "HEAD", `manifests/${tag}`, manifestTypes.join());
-  return headers.get("docker-content-digest") ?? undefined;
+  return headers.get("docker-content-digest");
 }
 
 /** Reports whether an image may run on one of the processors; what it does not say is no reason against it. */
@@ -102,7 +102,7 @@ async function readManifest(session: Session, name: string): Promise<Verified> {
     throw lookupError("invalid", `${nameOf(session)}: ${SCHEMA_1}`);
   const said = response.headers.get("docker-content-digest");
   const body = await bodyOf(session, response, session.reach.mostBytes);
-  const wanted = isDigest(name) ? name : said !== null && isDigest(said) ? said : digestOf(body, "sha256");
+  const wanted = isDigest(name) ? name : said !== undefined && isDigest(said) ? said : digestOf(body, "sha256");
   verify(session, body, wanted);
   return { digest: wanted, manifest: parse(session, () => parseManifest(body.toString())) };
 }
@@ -127,19 +127,19 @@ function digestOf(body: Buffer, algorithm: string): string {
  * Asks for something of the repository. If the registry wants to know who asks, it is told by each of the credentials
  * until one is right, as the kubelet does. Resolves with an answer of 200; rejects with LookupError for others.
  */
-async function ask(session: Session, method: "GET" | "HEAD", path: string, accept: string): Promise<Response> {
+async function ask(session: Session, method: "GET" | "HEAD", path: string, accept: string): Promise<RegistryAnswer> {
   const { origin, repository, mirrors } = session.source;
   // as containerd does it: some mirrors tell by `ns` for whom they are asked
   const url = `${origin}/v2/${repository}/${path}${mirrors === undefined ? "" : `?ns=${encodeURIComponent(mirrors)}`}`;
   const send = () => exchange(session, { method, url, headers: { accept }, authorization: session.authorization });
   const response = await send();
-  if (response.ok) return response;
+  if (response.status < 300) return response;
   const refused = refusedOf(session, path);
   // where it redirects to is told nothing of who asks
   if (response.status !== 401 || new URL(response.url).origin !== origin)
     throw await refusalOf(session, response, refused);
   const challenge = chooseChallenge(response.headers.get("www-authenticate") ?? "", repository);
-  await response.body?.cancel();
+  await response.cancel();
   if (challenge === undefined) throw unauthorized(refused, "401 without a way to authenticate");
   let refusal = unauthorized({ ...refused, what: askedFor(refused.what, false) }, "401");
   for (const auth of session.auths.length > 0 ? session.auths : [undefined]) {
@@ -161,13 +161,13 @@ async function tryWith(
   session: Session,
   challenge: TokenSource | "basic",
   auth: RegistryAuth | undefined,
-  { refused, send }: { readonly refused: Refused; readonly send: () => Promise<Response> },
-): Promise<Response | LookupError | undefined> {
+  { refused, send }: { readonly refused: Refused; readonly send: () => Promise<RegistryAnswer> },
+): Promise<RegistryAnswer | LookupError | undefined> {
   try {
     session.authorization = await authorize(session, challenge, auth);
     if (session.authorization === undefined) return undefined;
     const response = await send();
-    return response.ok ? response : await refusalOf(session, response, refused);
+    return response.status < 300 ? response : await refusalOf(session, response, refused);
   } catch (error) {
     if (error instanceof LookupError) return error;
     throw error;

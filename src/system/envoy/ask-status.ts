@@ -4,8 +4,8 @@ import { clustersPath } from "../../core/envoy/clusters.ts";
 import type { Inbound } from "../../core/envoy/inbound.ts";
 import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
-import { fetchStreamed } from "../http/fetch.ts";
-import { RequestFailed, tooLong } from "../http/request-failed.ts";
+import { fetchWithin, readBodyWithin } from "../http/fetch.ts";
+import { RequestFailed } from "../http/request-failed.ts";
 import { type EnvoyPlace, MAX_ADMIN_ANSWER } from "./admin.ts";
 import { readListeners } from "./scope.ts";
 
@@ -40,24 +40,12 @@ async function ask(target: HttpTarget, headers: readonly Header[], withinMs: num
   if (withinMs <= 0) return { problem: "not all of it was answered in time" };
   try {
     // by fetch, because it keeps its connections from one look to the next: watching leaves no trail of closed ones
-    const answer = await fetchStreamed({ method: "GET", target, headers }, withinMs);
-    const text = await readText(answer.body);
-    if (text === undefined) return { problem: tooLong(MAX_ADMIN_ANSWER) };
-    if (answer.status === 200) return { text };
-    return { problem: `HTTP ${answer.status}${text.trim() === "" ? "" : ` ${excerpt(text)}`}` };
+    const { status, body } = await fetchWithin(target, { method: "GET", headers, timeMs: withinMs });
+    const text = (await readBodyWithin(body, MAX_ADMIN_ANSWER)).toString();
+    if (status === 200) return { text };
+    return { problem: `HTTP ${status}${text.trim() === "" ? "" : ` ${excerpt(text)}`}` };
   } catch (error) {
     if (error instanceof RequestFailed) return { problem: error.message };
     throw error;
   }
-}
-
-/** Reads a body as UTF-8. Returns undefined if it is longer than `MAX_ADMIN_ANSWER`. */
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const piece of body) {
-    text += decoder.decode(piece, { stream: true });
-    if (text.length > MAX_ADMIN_ANSWER) return undefined;
-  }
-  return text + decoder.decode();
 }

@@ -13,10 +13,13 @@ export type FailureKind = "refused" | "unreachable" | "late" | "broken";
 /** An HTTP request or connection attempt that brought no answer. */
 export class RequestFailed extends Error {
   readonly kind: FailureKind;
+  /** The code of its cause (core/base/system-error.ts); undefined if it has none, or is not fetch's. */
+  readonly code: string | undefined;
 
-  constructor(kind: FailureKind, reason: string) {
+  constructor(kind: FailureKind, reason: string, code?: string) {
     super(reason);
     this.kind = kind;
+    this.code = code;
   }
 }
 

@@ -83,7 +83,7 @@ function endless(start: string, times = Number.POSITIVE_INFINITY): () => Respons
 }
 
 test.each<[string, (api: ApiClient) => Promise<unknown>, string]>([
-  ["answer", (api) => api.get("/x", { retries: 0 }), "an answer of more than 64 MiB"],
+  ["answer", (api) => api.get("/x", { retries: 0 }), "an answer longer than 64 MiB"],
   [
     "line of a watch",
     (api) => Array.fromAsync(api.watch("/x", {}, new AbortController().signal)),

@@ -72,6 +72,15 @@ test("what is no object of the API is no answer, whatever its status", async () 
   }
 });
 
+test("what the server packs is unpacked: it packs long lists", async () => {
+  await using server = serve(({ headers }) => {
+    const isTaken = headers.get("accept-encoding")?.includes("gzip") === true;
+    const body = JSON.stringify({ metadata: { name: isTaken ? "packed" : "as it is" } });
+    return isTaken ? new Response(Bun.gzipSync(body), { headers: { "content-encoding": "gzip" } }) : new Response(body);
+  });
+  expect(await server.api.get("/x")).toEqual({ metadata: { name: "packed" } });
+});
+
 /** It never ends, and says nothing. */
 function endless(start: string, times = Number.POSITIVE_INFINITY): () => Response {
   const chunk = new TextEncoder().encode("x".repeat(0x10000));

@@ -24,6 +24,15 @@ describe("what a registry says of an image", () => {
     expect(registry.take()).toHaveLength(2);
   });
 
+  test("is asked for unpacked, so that no small answer becomes a large one", async () => {
+    const content = new Content();
+    content.add("app:latest", { config: app });
+    await using registry = startStandIn(content);
+    await findOnce(`${registry.host}/app`);
+    const codings = registry.got.map(({ request }) => request.headers.get("accept-encoding"));
+    expect(codings).toEqual(["identity", "identity"]);
+  });
+
   test("is asked for the processors alone on which the pod may run", async () => {
     const content = new Content();
     content.add(

@@ -25,7 +25,7 @@ export const warnings = [
   "disabled by an environment variable: does not wait for the sidecar or quit it",
   "the copy cannot be executed here: its volume is mounted noexec",
   "dropped log lines of ebb: stderr was not read",
-  "cannot reach the pod's sidecars: --image allows an ephemeral container",
+  "cannot ask the ebb in the pod",
   // draining
   "--min-drain does not fit into the drain: shortened it",
   "drain ended",

@@ -2,8 +2,6 @@ import { isDnsLabel, isDnsSubdomain } from "../base/dns-name.ts";
 import { allNamespaces, output, scopeOptions } from "../cli/cluster/kubectl-options.ts";
 import { reaperOptions } from "../cli/cluster/reaper-options.ts";
 import { changed, option, optional } from "../cli/option.ts";
-import { options, pickOptions } from "../cli/options.ts";
-import { kubectlShort } from "../cli/short-flags.ts";
 import { boolean, syntax } from "../cli/syntax.ts";
 import { EXIT, Failure } from "../run/exit.ts";
 
@@ -29,15 +27,6 @@ export function clusterOptionsOf<O extends { readonly namespace: (typeof reaperO
   };
 }
 
-const container = optional({
-  ...flagOnly,
-  flag: "container",
-  group: "cluster",
-  value: "NAME",
-  syntax: label,
-  help: "-c: the container in which ebb is looked for, instead of the app's",
-});
-
 const end = option({
   flag: "end",
   group: "reaping",
@@ -49,32 +38,17 @@ const end = option({
 
 const { kubeconfig, context, selector, methods, allJobs, after, allowReapExec, image, imagePullPolicy } = reaperOptions;
 const own = { namespace, kubeconfig, context };
-const withImage = {
-  image: changed(image, {
-    group: "cluster",
-    help: "the image of an ephemeral container, if nothing else reaches the pod",
-  }),
-  imagePullPolicy: changed(imagePullPolicy, { group: "cluster" }),
-};
-const reaping = { methods, allowReapExec, image, imagePullPolicy };
-const labels = changed(selector, { group: "cluster", help: "-l: the pods with these labels" });
 
-/** The options of each command of the plugin that is about one pod. They share some with `ebb reaper`. */
+/** The options of each command of the plugin that is about pods. They share some with `ebb reaper`. */
 export const podOptions = {
-  status: { ...own, allNamespaces, selector: labels, container, output, ...withImage },
-  drain: { ...own, container, ...withImage },
-  quit: { ...own, container, ...reaping },
-  why: { ...own, output, end, allJobs, after, ...reaping },
+  status: {
+    ...own,
+    allNamespaces,
+    selector: changed(selector, { group: "cluster", help: "-l: the pods with these labels" }),
+    output,
+  },
+  why: { ...own, output, end, allJobs, after, methods, allowReapExec, image, imagePullPolicy },
 };
-
-/** The flags that a drain through a port-forward takes after `--`. */
-export const farDrainOptions = {
-  ...pickOptions("minDrain", "maxInFlight", "logLevel", "logFormat", "quiet"),
-  drain: changed(options.drain, { initial: 60_000, initially: "60s" }),
-};
-
-/** The short flags, as kubectl has them. */
-export const pluginShort = { ...kubectlShort, c: "container" };
 
 /** Returns the pod's name in `NAME` or `pod/NAME`. @throws Failure(64) for anything else, or more than one */
 export function podNameIn(operands: readonly string[]): string {

@@ -24,42 +24,18 @@ ${plugin} help [TOPIC]      a page of the manual; without TOPIC that of the plug
 }
 
 const badCall = ["64", "an unknown flag, a bad value, no kubeconfig, or no such pod"] as const;
-const left = ["69", "the pod cannot be reached, or a sidecar is left; stderr says which and why"] as const;
-const remote = ["any other", "of the ebb in the pod"] as const;
 const more = { page: "kubectl", seeAlso: [], operands: "pods" } as const;
 
-/** The help of the plugin's commands that are about one pod. */
+/** The help of the plugin's commands that are about pods. */
 export const podCommands: Readonly<Record<keyof typeof podOptions, PluginHelp>> = {
   status: {
     ...more,
     summary: "show the state of a pod and its sidecars, or a table of pods",
-    usage: "status [POD] [flags] [-- FLAG...]",
-    about:
-      "Shows a pod by the ebb in it, or what the API server and a port-forward tell. Without POD: a table of pods.",
-    examples: [
-      { call: "kubectl ebb status -A", why: "Which pods have a sidecar, which have ebb, which are stuck." },
-      { call: "kubectl ebb status web-0 -- --watch", why: "Follow a pod by the ebb in it." },
-    ],
-    exits: [["0", "done"], badCall, left, remote],
+    usage: "status [POD] [flags]",
+    about: "Shows what the API server knows of a pod, and what the ebb in it sees. Without POD: a table of pods.",
+    examples: [{ call: "kubectl ebb status -A", why: "Which pods have a sidecar, which have ebb, which are stuck." }],
+    exits: [["0", "done"], badCall, ["69", "the API server does not answer, or refuses"]],
     options: podOptions.status,
-  },
-  drain: {
-    ...more,
-    summary: "drain a pod's sidecars",
-    usage: "drain POD [flags] [-- FLAG...]",
-    about: "Runs ebb drain in the pod, or drains its Envoys through a port-forward, or by an ephemeral container.",
-    examples: [{ call: "kubectl ebb drain web-0 -- --drain 30s", why: "What follows -- are flags of ebb drain." }],
-    exits: [["0", "nothing is left in flight"], badCall, left, remote],
-    options: podOptions.drain,
-  },
-  quit: {
-    ...more,
-    summary: "tell a pod's sidecars to quit, whatever its app does",
-    usage: "quit POD [flags] [-- FLAG...]",
-    about: "Runs ebb quit in the pod, or quits its sidecars by the reaper's methods.",
-    examples: [{ call: "kubectl ebb quit job-x7k2p", why: "Ends a pod that hangs because its proxy still runs." }],
-    exits: [["0", "the sidecars are gone"], badCall, left, remote],
-    options: podOptions.quit,
   },
   why: {
     ...more,

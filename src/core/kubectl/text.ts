@@ -1,5 +1,6 @@
 import { columns } from "../base/columns.ts";
 import { oneLine } from "../base/text.ts";
+import type { EbbPlace } from "./ebb-in.ts";
 import type { ContainerStatus, PodRow, PodSummary } from "./pod-status.ts";
 import type { PodReason } from "./why.ts";
 
@@ -49,6 +50,22 @@ export function summaryLines({ namespace, name, phase, job, containers }: PodSum
   ]);
   const head = [`pod ${namespace}/${name}: ${phase ?? "no phase"}`, job === null ? [] : `of Job ${job}`].flat();
   return [head.join(", "), "", ...columns([["CONTAINER", "ROLE", "SIDECAR", "STATE"], ...rows])].map(oneLine);
+}
+
+/**
+ * Formats one pod: what the API server tells, and `text` of the ebb at `place` in it. If there is none, says how ebb is
+ * asked.
+ */
+export function podLines(row: PodRow, place: EbbPlace | undefined, text: string | undefined): readonly string[] {
+  const rest = text === undefined ? [] : ["", ...text.trimEnd().split("\n")];
+  const hint =
+    place === undefined && row.containers.some(({ state }) => state === "running") ? ["", howToAsk(row)] : [];
+  return [...summaryLines(row), ...rest, ...hint].map(oneLine);
+}
+
+function howToAsk({ namespace, name }: PodSummary): string {
+  const pod = `-n ${namespace} ${name}`;
+  return `no ebb in its spec: kubectl exec ${pod} -- /ebb status if its image has one, else kubectl debug ${pod} -it --image=IMAGE -- /ebb status, with ebb's image`;
 }
 
 /** Formats why a pod is stuck or not, and what would end it. */

@@ -74,13 +74,6 @@ export const selectionRules: ReadonlySet<Rule> = new Set<Rule>(["not-selected"])
 /** Waived, it does not count what selects the pod, or opts it out. */
 export const choiceRules: ReadonlySet<Rule> = new Set<Rule>(["opted-out", "unreadable-choice", ...selectionRules]);
 
-/** Waived, the sidecars are ended whatever the app does: a user asks for it (kubectl ebb quit). */
-export const useRules: ReadonlySet<Rule> = new Set<Rule>([
-  ...choiceRules,
-  ...(["handled", "restarting", "no-app", "initializing", "debugged"] as const),
-  ...(["app-running", "app-waiting", "app-unknown", "app-restarts"] as const),
-]);
-
 /** The names of all rules, as metrics have them; the last ones are those that `verdictOf` itself applies. */
 export const ruleNames: readonly Rule[] = [
   ...rules.map(([name]) => name),

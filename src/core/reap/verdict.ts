@@ -106,8 +106,7 @@ function inTime({ apps, policy, known }: RuleInput, containers: readonly Ending[
   const codes = apps.map(
     ({ name, state }) => `${name}: exit code ${state.kind === "terminated" ? state.exitCode : "unknown"}`,
   );
-  const ending = `the app has ended and will not restart (${codes.join(", ")})`;
-  const what = policy.waived?.has("app-running") === true ? "a user asks for it" : ending;
+  const what = `the app has ended and will not restart (${codes.join(", ")})`;
   if (now < at)
     return {
       kind: "later",

@@ -24,15 +24,10 @@ export interface Sidecar {
   readonly isNative: boolean;
   /**
    * The admin interface of its Envoy, the user's headers for it, and the path there that drains the listeners. Undefined
-   * if it is not an Envoy. `isElsewhere`: it is reached through a tunnel, so its sockets are not those of this pod.
+   * if it is not an Envoy.
    */
   readonly envoy:
-    | {
-        readonly admin: HttpTarget;
-        readonly headers?: readonly Header[];
-        readonly drainPath: string;
-        readonly isElsewhere?: true;
-      }
+    | { readonly admin: HttpTarget; readonly headers?: readonly Header[]; readonly drainPath: string }
     | undefined;
   readonly ready: readonly Probe[];
   readonly quits: readonly QuitRequest[];

@@ -1,4 +1,4 @@
-import { type CallContext, readOperandCall, UnknownFlags } from "../../core/cli/call.ts";
+import { type CallContext, readOperandCall } from "../../core/cli/call.ts";
 import { reaperOptions } from "../../core/cli/cluster/reaper-options.ts";
 import { expandShortFlags } from "../../core/cli/short-flags.ts";
 import { nearest } from "../../core/cli/suggestion.ts";
@@ -11,10 +11,10 @@ import { createLog } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
 import { onStop } from "../../system/process/stop.ts";
 import { ApiError, isConflict, isTransient } from "../api/api-error.ts";
-import { drainPod, explainPod, quitPod } from "./end.ts";
 import { completeNames } from "./names.ts";
 import { type Around, type ClusterSettings, openPod, openSession, type PodSession } from "./session.ts";
 import { listPods, showPod } from "./status.ts";
+import { explainPod } from "./why.ts";
 
 /** A call of one of the plugin's commands: an Invocation (command.ts). */
 export interface PluginCall extends CallContext {
@@ -108,51 +108,28 @@ const commandsOfPods: Readonly<Record<keyof typeof podOptions, PluginCommand>> =
   status: {
     ...podCommands.status,
     async main(call) {
-      const { values: settings, operands, command: words } = read("status", call);
-      if (operands.length === 0 && words.length === 0)
+      const { values: settings, operands } = read("status", call);
+      if (operands.length === 0)
         return await untilStopped(call, async (one) => listPods({ settings, ...(await openSession(settings, one)) }));
       if (settings.allNamespaces || settings.selector !== undefined)
         throw new Failure(EXIT.usage, "POD: expected none with --all-namespaces or --selector");
-      return await withPod({ ...call, operands, settings }, (pod) => showPod(words, { ...pod, settings }));
-    },
-  },
-  drain: {
-    ...podCommands.drain,
-    async main(call) {
-      const { values: settings, operands, command: words } = read("drain", call);
-      return await withPod({ ...call, operands, settings }, (pod) => drainPod(words, { ...pod, settings }));
-    },
-  },
-  quit: {
-    ...podCommands.quit,
-    async main(call) {
-      const { values: settings, origins, operands, command: words } = read("quit", call);
-      const methods = usableMethods(settings, origins.methods !== "default");
-      return await withPod({ ...call, operands, settings }, (pod) => quitPod(words, { ...pod, settings, methods }));
+      return await withPod({ ...call, operands, settings }, (pod) => showPod({ ...pod, settings }));
     },
   },
   why: {
     ...podCommands.why,
     async main(call) {
-      const { values: settings, origins, operands: names, command } = read("why", call);
-      const operands = [...names, ...command];
+      const { values: settings, origins, operands } = read("why", call);
       const methods = usableMethods(settings, origins.methods !== "default");
       return await withPod({ ...call, operands, settings }, (pod) => explainPod({ ...pod, settings, methods }));
     },
   },
 };
 
-/** Reads a call of a command. @throws Failure(64) if it is not valid */
+/** Reads a call of a command; words after `--` are operands too. @throws Failure(64) if it is not valid */
 function read<K extends keyof typeof podOptions>(name: K, { args, env }: PluginCall) {
-  try {
-    return readOperandCall(podOptions[name], { args: expandShortFlags(args, pluginShort), env });
-  } catch (error) {
-    if (!(error instanceof UnknownFlags) || name === "why") throw error;
-    throw new Failure(
-      EXIT.usage,
-      `${error.message}; flags of the ebb in the pod come after --: kubectl ebb ${name} POD -- FLAG`,
-    );
-  }
+  const call = readOperandCall(podOptions[name], { args: expandShortFlags(args, pluginShort), env });
+  return { ...call, operands: [...call.operands, ...call.command] };
 }
 
 type PodCall = PluginCall & { readonly operands: readonly string[]; readonly settings: ClusterSettings };

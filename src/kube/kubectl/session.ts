@@ -50,20 +50,6 @@ export async function openPod(name: string, settings: ClusterSettings, around: A
   }
 }
 
-/** Reads the pod again. Rejects with Failure(69) if another one has its name by now. */
-export async function readAgain({ api, ref, signal }: PodSession): Promise<KubeObject> {
-  const pod = await api.get(pathOf(ref), { signal });
-  if (pod.metadata.uid === ref.uid) return pod;
-  throw new Failure(EXIT.unavailable, `pod ${ref.name}: another pod has its name now`);
-}
-
-/** @throws Failure(64) for flags that are for an ebb in the pod, where there is none */
-export function refuseWords(words: readonly string[]): void {
-  if (words.length === 0) return;
-  const given = JSON.stringify(words.join(" "));
-  throw new Failure(EXIT.usage, `--: expected no flags for a pod without ebb, got ${given}`);
-}
-
 export type Format = "json" | "yaml" | "wide" | undefined;
 
 /** Writes a document in the format of --output, as lines unless that is json or yaml. */

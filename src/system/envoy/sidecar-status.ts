@@ -9,31 +9,28 @@ import { askForStatus } from "./ask-status.ts";
 
 /**
  * Asks a sidecar for its state, each request for at most `withinMs`, all at the same time. What does not answer is part
- * of the state: never rejects. The state names the addresses of `shown`, which may be those inside another pod.
+ * of the state: never rejects.
  */
-export async function statusOf(sidecar: Sidecar, withinMs: number, shown = sidecar): Promise<SidecarStatus> {
-  const { name, isNative, ready, envoy } = sidecar;
+export async function statusOf({ name, isNative, ready, envoy }: Sidecar, withinMs: number): Promise<SidecarStatus> {
   const [probes, envoyState] = await Promise.all([
-    Promise.all(ready.map((each, at) => probe(each, withinMs, shown.ready[at]))),
-    envoy && stateOf(name, envoy, { withinMs, shown: shown.envoy ?? envoy }),
+    Promise.all(ready.map((each) => probe(each, withinMs))),
+    envoy && stateOf(name, envoy, withinMs),
   ]);
   return { name, native: isNative, ready: probes.every(({ ready }) => ready), probes, envoy: envoyState ?? null };
 }
 
-type Envoy = NonNullable<Sidecar["envoy"]>;
-
 async function stateOf(
   name: Sidecar["name"],
-  envoy: Envoy,
-  { withinMs, shown }: { readonly withinMs: number; readonly shown: Envoy },
+  envoy: NonNullable<Sidecar["envoy"]>,
+  withinMs: number,
 ): Promise<EnvoyStatus> {
   const inbound = inboundOf(name);
   const sockets = readSocketsOf(envoy);
   const answers = await askForStatus(envoy, { withinMs, inbound });
-  return envoyStatus({ ...shown, inbound, sockets }, answers);
+  return envoyStatus({ ...envoy, inbound, sockets }, answers);
 }
 
-async function probe(probe: Probe, withinMs: number, shown = probe): Promise<ProbeStatus> {
+async function probe(probe: Probe, withinMs: number): Promise<ProbeStatus> {
   const verdict = await probeOnce(probe, withinMs);
-  return { target: describeProbe(shown), ready: verdict.ready, reason: verdict.ready ? null : verdict.reason };
+  return { target: describeProbe(probe), ready: verdict.ready, reason: verdict.ready ? null : verdict.reason };
 }

@@ -19,8 +19,7 @@ export function readSocketTables(): SocketTables {
 }
 
 /** Reads the sockets of the network namespace of an Envoy. Returns undefined if that is not this one. */
-export function readSocketsOf({ admin, isElsewhere }: NonNullable<Sidecar["envoy"]>): SocketTables | undefined {
-  if (isElsewhere === true) return undefined;
+export function readSocketsOf({ admin }: NonNullable<Sidecar["envoy"]>): SocketTables | undefined {
   const tables = readSocketTables();
   return isOwnAddress(admin.address, tables) ? tables : undefined;
 }

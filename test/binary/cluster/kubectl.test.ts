@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { copyFileSync, readdirSync, statSync } from "node:fs";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { onChannel, podPath, refuse } from "../../kube/api-server/api-server.ts";
+import { podPath, refuse } from "../../kube/api-server/api-server.ts";
 import { startPluginCluster } from "./kubectl.ts";
 import { running, stuckPod } from "./reaper.ts";
 
@@ -25,23 +25,18 @@ test("a symlink and a copy under the plugin's name are the plugin; under its own
 });
 
 test.each([
-  [["nope"], "nope: no such command; kubectl ebb has status, drain, quit, why, reap, inject, doctor"],
-  [["quti"], "quti: no such command; did you mean kubectl ebb quit?"],
+  [["nope"], "nope: no such command; kubectl ebb has status, why, reap, inject, doctor"],
+  [["stauts"], "stauts: no such command; did you mean kubectl ebb status?"],
   [["-n", "shop", "status"], 'COMMAND: expected one before the flags, as in kubectl ebb status -A, got "-n"'],
   [["why"], "POD: expected a pod such as web-0 or pod/web-0, got none; kubectl get pods lists them"],
-  [["quit", "a", "b"], "POD: expected one pod, got 2: a, b;"],
-  [["quit", "job/a"], 'POD: expected a pod such as web-0 or pod/web-0, got "job/a";'],
-  [["status", "--", "--watch"], "POD: expected a pod such as web-0 or pod/web-0, got none"],
-  [
-    ["drain", "a", "--drain", "9s"],
-    "unknown flag --drain; flags of the ebb in the pod come after --: kubectl ebb drain POD -- FLAG",
-  ],
+  [["status", "a", "--", "b"], "POD: expected one pod, got 2: a, b;"],
+  [["why", "job/a"], 'POD: expected a pod such as web-0 or pod/web-0, got "job/a";'],
   [["reap", "-o", "yaml"], '--output: expected json, got "yaml"'],
   [["status", "a", "-A"], "POD: expected none with --all-namespaces or --selector"],
   [["status", "a", "-l", "app=x"], "POD: expected none with --all-namespaces or --selector"],
   [["reap", "-n"], "--namespace: expected a value"],
   [["status", "-o", "xml"], '--output: expected json, yaml or wide, got "xml"'],
-  [["quit", "a", "--methods", "ephemeral"], "--methods: expected --image IMAGE with ephemeral"],
+  [["why", "a", "--methods", "ephemeral"], "--methods: expected --image IMAGE with ephemeral"],
   [["why", "gone"], "pod gone: not in namespace shop; kubectl get pods lists them"],
 ])("%j is refused with 64", async (words, reason) => {
   await using cluster = startPluginCluster();
@@ -49,121 +44,64 @@ test.each([
   expect({ code, stdout, stderr }).toEqual({ code: 64, stdout: "", stderr: expect.stringContaining(`ebb: ${reason}`) });
 });
 
-test("stdout, stderr and exit code are those of the ebb in the pod, found at the first place that has one", async () => {
-  await using cluster = startPluginCluster();
-  cluster.put(stuckPod("web", { state: running }));
-  const asked: string[] = [];
-  cluster.programs = ([path = "", ...words], container) => {
-    asked.push(`${container}: ${[path, ...words].join(" ")}`);
-    if (path === "/ebb") return words[0] === "--version" ? { stdout: "another 1.0\n" } : { code: 1 };
-    if (path === "/ebb.dev/ebb") return undefined;
-    return words[0] === "--version"
-      ? { stdout: "ebb 0.1.0\n" }
-      : { stdout: "out ü\n", stderr: "err\u001b[1m\n", code: 69 };
-  };
-  const drained = await cluster.plugin("drain", "web", "--", "--drain", "5s");
-  expect(drained).toMatchObject({ code: 69, stdout: "out ü\n", stderr: "err\\u001b[1m\n" });
-  expect(asked).toEqual([
-    "app: /ebb --version",
-    "app: /ebb.dev/ebb --version",
-    "app: ebb --version",
-    "app: ebb drain --drain 5s",
-  ]);
-  asked.length = 0;
-  await cluster.plugin("quit", "web", "-c", "envoy");
-  expect(asked.at(-1)).toBe("envoy: ebb quit");
-});
-
-test("no container of an ended pod is asked, and quit has nothing to do", async () => {
-  await using cluster = startPluginCluster();
-  const pod = stuckPod("done");
-  pod.status.phase = "Succeeded";
-  pod.status.containerStatuses[1].state = pod.status.containerStatuses[0].state;
-  cluster.put(pod);
-  const status = await cluster.plugin("status", "done", "-o", "json");
-  expect(JSON.parse(status.stdout)).toMatchObject({ by: "none", phase: "Succeeded", job: "job-done", status: null });
-  expect([status.code, (await cluster.plugin("quit", "done")).code]).toEqual([0, 0]);
-  expect(cluster.api.opened).toBe(0);
-});
-
-/** Answers each request with 200 and these bodies by path, as an Envoy's admin interface behind a kubelet. */
-function serveAdmin(cluster: Awaited<ReturnType<typeof startPluginCluster>>, bodies: Record<string, string>): string[] {
-  const asked: string[] = [];
-  const port = Uint8Array.of(0x9a, 0x27);
-  cluster.api.portforward = {
-    open(far) {
-      for (const channel of [0, 1]) far.send(onChannel(channel, port));
-    },
-    message(far, bytes) {
-      const [, method = "", path = ""] = /^(\S+) (\S+)/.exec(Buffer.from(bytes.subarray(1)).toString()) ?? [];
-      asked.push(`${method} ${path}`);
-      const body = bodies[path.replace(/\?.*/, "")] ?? "OK\n";
-      const head = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n`;
-      far.send(onChannel(0, head + body));
-      far.close();
-    },
-  };
-  return asked;
+/** A pod that runs, whose app starts with ebb. */
+function podWithEbb(name: string) {
+  const pod = stuckPod(name, { state: running });
+  pod.spec.containers[0].command = ["/shared/ebb", "run", "--", "/app"];
+  return pod;
 }
 
-test("without ebb the sidecar is asked through a port-forward, and the pod read twice", async () => {
+test("status POD runs the ebb that the spec shows, once, and prints what it says, escaped", async () => {
   await using cluster = startPluginCluster();
-  cluster.put(stuckPod("web", { state: running }));
-  const info = { version: "x/1.40.0/Clean", state: "LIVE", command_line_options: {} };
-  const asked = serveAdmin(cluster, { "/server_info": JSON.stringify(info), "/ready": "LIVE\n" });
-  const status = await cluster.plugin("status", "web", "-o", "json");
-  const document = JSON.parse(status.stdout);
-  expect(document).toMatchObject({ by: "port-forward", status: { sockets: null, processes: null } });
-  expect(document.status.sidecars).toMatchObject([
-    { name: "envoy", envoy: { admin: "http://localhost:9901", state: "LIVE", release: "1.40.0" } },
-  ]);
-  expect(asked.filter((each) => each.startsWith("POST"))).toEqual([]);
-
-  const reads = cluster.api.requests.filter((each) => each === `GET ${podPath("shop", "web")}`);
-  expect(reads).toHaveLength(2); // before all, and after all
+  cluster.put(podWithEbb("web"));
+  const asked: string[] = [];
+  cluster.programs = (words, container) => {
+    asked.push(`${container}: ${words.join(" ")}`);
+    return { stdout: words.includes("--json") ? '{"version": 1}' : "envoy: LIVE \u001b[1m\n" };
+  };
+  const text = await cluster.plugin("status", "web");
+  expect([text.code, text.stderr]).toEqual([0, ""]);
+  expect(text.stdout).toStartWith("pod shop/web: Running, of Job job-web\n");
+  expect(text.stdout).toEndWith("\nenvoy: LIVE \\u001b[1m\n");
+  const json = await cluster.plugin("status", "web", "-o", "json");
+  expect(JSON.parse(json.stdout)).toMatchObject({ name: "web", ebb: "yes", status: { version: 1 } });
+  expect(asked).toEqual(["app: /shared/ebb status", "app: /shared/ebb status --json"]);
 });
 
 test.each([
-  ["status", 1, "another pod has its name now"],
-  ["drain", 1, "another pod has its name now"],
-  ["drain", 2, "could not drain the sidecar"],
-])("%s acts on no pod that gets the name when stream %d is open", async (name, at, reason) => {
-  await using cluster = startPluginCluster();
-  cluster.put(stuckPod("web", { state: running }));
-  const asked = serveAdmin(cluster, { "/server_info": "{}" });
-  let streams = 0;
-  cluster.api.answer = (request, url) => {
-    if (request.headers.has("sec-websocket-protocol") && url.pathname.endsWith("/portforward")) streams += 1;
-    if (streams >= at)
-      cluster.api.objects.set(podPath("shop", "web"), stuckPod("web", { uid: "other", state: running }));
-    return undefined;
-  };
-  const words = name === "drain" ? ["--", "--drain", "1s", "--min-drain", "100ms"] : [];
-  const { code, stdout, stderr } = await cluster.plugin(name, "web", ...words);
-  expect([code, stdout, stderr]).toEqual([69, "", expect.stringContaining(reason)]);
-  expect(asked.filter((each) => each.startsWith("POST"))).toEqual([]);
-});
+  ["there is none", "no such file or directory"],
+  ["it fails", '/shared/ebb status: exit code 64: "ebb: unknown flag"'],
+  ["a right is missing", 'cannot create resource "pods/exec"'],
+])(
+  "if the ebb in the pod does not answer, as %s, the API server's view is there, and the log says why",
+  async (how, why) => {
+    await using cluster = startPluginCluster();
+    cluster.put(podWithEbb("web"));
+    if (how === "it fails") cluster.programs = () => ({ code: 64, stderr: "ebb: unknown flag\n" });
+    if (how === "a right is missing")
+      cluster.api.answer = (request) =>
+        new URL(request.url).pathname.endsWith("/exec") ? refuse(403, 'cannot create resource "pods/exec"') : undefined;
+    const { code, stdout, stderr } = await cluster.plugin("status", "web");
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^envoy +sidecar +envoy +running$/m)]);
+    expect(stderr).toContain("cannot ask the ebb in the pod");
+    expect(stderr.replaceAll("\\", "")).toContain(why);
+  },
+);
 
-test("a drain through a port-forward counts nothing of this machine, and leaves nothing here", async () => {
+test("in a pod without ebb nothing is run: status POD says how to ask with kubectl, unless the pod has ended", async () => {
   await using cluster = startPluginCluster();
   cluster.put(stuckPod("web", { state: running }));
-  // statistics that say nothing, so that only sockets could tell what is in flight
-  const asked = serveAdmin(cluster, { "/stats": "x", "/stats/prometheus": "x" });
-  const modes = new Set<string>();
-  const serve = cluster.api.portforward.message;
-  cluster.api.portforward.message = (...given) => {
-    for (const name of readdirSync(cluster.temporary))
-      modes.add((statSync(join(cluster.temporary, name)).mode & 0o777).toString(8));
-    serve?.(...given);
-  };
-  const drained = await cluster.plugin("drain", "web", "--", "--drain", "1s", "--min-drain", "100ms");
-  expect(drained.code).toBe(69);
-  expect(drained.stderr).toContain("cannot count the work in flight");
-  expect(asked).toContain("POST /healthcheck/fail");
-  expect([...modes]).toEqual(["700"]);
-  expect(readdirSync(cluster.temporary)).toEqual([]);
-  const quit = await cluster.plugin("drain", "web", "--", "--quit");
-  expect([quit.code, quit.stderr]).toEqual([64, expect.stringContaining("unknown flag --quit")]);
+  const done = stuckPod("done");
+  done.status.phase = "Succeeded";
+  done.status.containerStatuses[1].state = done.status.containerStatuses[0].state;
+  cluster.put(done);
+  const status = await cluster.plugin("status", "web");
+  expect([status.code, status.stderr]).toEqual([0, ""]);
+  expect(status.stdout).toContain("kubectl debug -n shop web -it --image=IMAGE -- /ebb status");
+  expect((await cluster.plugin("status", "done")).stdout).not.toContain("kubectl");
+  const json = await cluster.plugin("status", "done", "-o", "json");
+  expect(JSON.parse(json.stdout)).toMatchObject({ phase: "Succeeded", job: "job-done", status: null });
+  expect(cluster.api.opened).toBe(0);
 });
 
 test("why reads a pod and its namespace once, and asks for rights to what would end it", async () => {
@@ -183,8 +121,8 @@ test("why reads a pod and its namespace once, and asks for rights to what would 
 test.each([
   [401, "status", "; renew the kubeconfig's credentials"],
   [403, "why", "; ask an administrator to allow it"],
-  [409, "drain", "; run it again"],
-  [422, "quit", ""],
+  [409, "status", "; run it again"],
+  [422, "why", ""],
 ])("a %d of the API server is said by %s, with what to do", async (status, name, remedy) => {
   await using cluster = startPluginCluster();
   cluster.api.answer = () => refuse(status, "no");
@@ -193,30 +131,16 @@ test.each([
   expect({ code, stdout, stderr }).toEqual({ code: 69, stdout: "", stderr: `ebb: kubectl ebb: ${reason}\n` });
 });
 
-test("an API server that refuses, or a signal, ends a command by its own exit code", async () => {
+test("a stop signal ends a command by its own exit code, and closes its stream", async () => {
   await using cluster = startPluginCluster();
-  cluster.put(stuckPod("web", { state: running }));
-  cluster.api.answer = (request) =>
-    request.method === "PATCH" ? refuse(403, 'cannot patch resource "pods/ephemeralcontainers"') : undefined;
-  const refused = await cluster.plugin("status", "web", "--image", "ebb:1");
-  expect([refused.code, refused.stderr]).toEqual([69, expect.stringContaining("ebb: kubectl ebb: PATCH /api/v1")]);
-
-  const words: string[] = [];
-  cluster.api.exec = {
-    open: (far, url) => {
-      words.push(url.searchParams.getAll("command").join(" "));
-      if (!words.at(-1)?.endsWith("--version")) return; // it does not end
-      far.send(onChannel(1, "ebb 0.1.0\n"));
-      far.send(onChannel(3, JSON.stringify({ status: "Success" })));
-      far.close();
-    },
-  };
+  cluster.put(podWithEbb("web"));
+  cluster.api.exec = { open: () => undefined }; // it does not end
   using folder = temporaryFolder();
   const program = join(folder.path, "kubectl-ebb");
   copyFileSync(ebbPath, program);
-  const args = ["status", ...cluster.flags.slice(0, 2), "-n", "shop", "web", "--", "--watch"];
+  const args = ["status", ...cluster.flags.slice(0, 2), "-n", "shop", "web"];
   await using started = startEbb(args, { program });
-  await until("it watches", () => words.includes("/ebb status --watch"));
+  await until("ebb is run", () => cluster.api.opened === 1);
   started.kill("SIGINT");
   expect(await started.ended).toMatchObject({ code: 130, stderr: "" });
   await until("the stream is closed", () => cluster.api.closed === cluster.api.opened);

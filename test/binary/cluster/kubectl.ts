@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type Ended, ebb, ebbPath, temporaryFolder } from "../../harness.ts";
 import { onChannel } from "../../kube/api-server/api-server.ts";
@@ -8,8 +8,6 @@ import { type Cluster, startCluster } from "./reaper.ts";
 export interface PluginCluster extends Cluster {
   /** Runs `kubectl-ebb WORD...` in the namespace `shop`, unless the words say otherwise. */
   plugin(...words: readonly string[]): Promise<Ended>;
-  /** The folder for temporary files. */
-  readonly temporary: string;
   /** Runs `kubectl_complete-ebb WORD...`. */
   complete(...words: readonly string[]): Promise<string>;
   /** What a command in a container prints and exits with, by its words; undefined: there is no such program. */
@@ -28,12 +26,9 @@ export function startPluginCluster(): PluginCluster {
   const folder = temporaryFolder();
   for (const name of ["kubectl-ebb", "kubectl_complete-ebb"]) symlinkSync(ebbPath, join(folder.path, name));
   const [flag = "", kubeconfig = ""] = cluster.flags;
-  const temporary = join(folder.path, "tmp");
-  mkdirSync(temporary);
-  const env = { KUBECONFIG: kubeconfig, TMPDIR: temporary };
+  const env = { KUBECONFIG: kubeconfig };
   const run = (name: string, words: readonly string[]) => ebb(words, { program: join(folder.path, name), env });
   const one: PluginCluster = Object.assign(cluster, {
-    temporary,
     plugin: async (name = "", ...words: readonly string[]) =>
       await run("kubectl-ebb", [name, ...(/^-|^help$/.test(name) ? [] : [flag, kubeconfig, "-n", "shop"]), ...words]),
     complete: async (...words: readonly string[]) => (await run("kubectl_complete-ebb", words)).stdout,

@@ -116,15 +116,8 @@ test.concurrent("a caller without rights is told which is missing", async () => 
   const run = (name: string, ...words: string[]) =>
     plugin.kubectl(["ebb", name, "-n", here.name, ...words], { KUBECONFIG });
 
-  const status = await run("status", "with-ebb");
-  expect([status.code, status.stdout]).toEqual([0, expect.stringMatching(/^app +app +- +running$/m)]);
-  const beside = await run("status", "busy");
-  expect([beside.code, beside.stdout]).toEqual([0, expect.stringMatching(/^envoy +sidecar +envoy +running$/m)]);
-  expect(beside.stderr).toContain('cannot create resource "pods/portforward"');
-  const drain = await run("drain", "with-ebb");
-  expect([drain.code, drain.stderr]).toEqual([69, expect.stringContaining('cannot create resource "pods/exec"')]);
-  const quit = await run("quit", "busy", "--methods", "port-forward");
-  expect([quit.code, quit.stderr]).toEqual([69, expect.stringContaining("may not get pods/portforward")]);
+  const status = await run("status", "busy");
+  expect([status.code, status.stdout]).toEqual([0, expect.stringMatching(/^envoy +sidecar +envoy +running$/m)]);
   const why = await run("why", "stuck");
   expect([why.code, why.stdout]).toEqual([
     1,
@@ -134,7 +127,6 @@ test.concurrent("a caller without rights is told which is missing", async () => 
   expect([end.code, end.stdout]).toEqual([69, expect.stringMatching(/^no permission: .*may not/m)]);
   const all = await plugin.kubectl(["ebb", "status", "-A"], { KUBECONFIG });
   expect([all.code, all.stderr]).toEqual([69, expect.stringContaining('cannot list resource "pods"')]);
-  expect(await quits(here, "busy")).toBe(0);
 });
 
 test.concurrent("the real kubectl completes commands, flags, and names from the cluster", async () => {
@@ -145,13 +137,13 @@ test.concurrent("the real kubectl completes commands, flags, and names from the 
     const lines = stdout.trimEnd().split("\n");
     return { names: lines.slice(0, -1).map((line) => line.split("\t")[0]), directive: lines.at(-1) };
   };
-  const commands = ["status", "drain", "quit", "why", "reap", "inject", "doctor", "help"];
+  const commands = ["status", "why", "reap", "inject", "doctor", "help"];
   expect(await complete("")).toEqual({ names: commands, directive: ":4" });
   expect((await complete("w")).names).toEqual(["why"]);
   expect((await complete("nope", "")).names).toEqual([]);
   expect((await complete("why", "--en")).names).toEqual(["--end"]);
   expect((await complete("status", "-o", "")).names).toEqual(["json", "yaml", "wide"]);
-  expect((await complete("quit", "--image-pull-policy=If")).names).toEqual(["--image-pull-policy=IfNotPresent"]);
+  expect((await complete("why", "--image-pull-policy=If")).names).toEqual(["--image-pull-policy=IfNotPresent"]);
   expect(await complete("why", "-n", here.name, "")).toEqual({ names: ["busy", "stuck", "with-ebb"], directive: ":4" });
   expect((await complete("why", `-n${here.name}`, "pod/st")).names).toEqual(["pod/stuck"]);
   expect((await complete("why", "-n", here.name, "stuck", "")).names).toEqual([]);

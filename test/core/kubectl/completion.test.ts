@@ -22,18 +22,15 @@ test.each<[readonly string[], string]>([
   [["why", "--help", ""], ":4\n"],
   [["reap", ""], ":4\n"],
   [["inject", ""], ":0\n"],
-  [["quit", "--quiet", "--image-pull-policy=N"], "--image-pull-policy=Never\n:4\n"],
+  [["why", "--end", "--image-pull-policy=N"], "--image-pull-policy=Never\n:4\n"],
 ])("%j: %j", (words, text) => expect(ask(...words)).toEqual({ kind: "lines", text }));
 
 test.each<[readonly string[], object]>([
   [["why", ""], { kind: "pods", typed: "", prefix: "" }],
   [["why", "--end", "pod/we"], { kind: "pods", typed: "we", prefix: "pod/" }],
-  [["quit", "-n", "shop", "w"], { kind: "pods", typed: "w", prefix: "", namespace: "shop" }],
-  [
-    ["quit", "-nshop", "--context", "x", "w"],
-    { kind: "pods", typed: "w", prefix: "", namespace: "shop", context: "x" },
-  ],
-  [["quit", "--kubeconfig=/k", ""], { kind: "pods", typed: "", prefix: "", kubeconfig: "/k" }],
+  [["why", "-n", "shop", "w"], { kind: "pods", typed: "w", prefix: "", namespace: "shop" }],
+  [["why", "-nshop", "--context", "x", "w"], { kind: "pods", typed: "w", prefix: "", namespace: "shop", context: "x" }],
+  [["why", "--kubeconfig=/k", ""], { kind: "pods", typed: "", prefix: "", kubeconfig: "/k" }],
   [["status", "-n", "sh"], { kind: "namespaces", typed: "sh", prefix: "" }],
   [["status", "--namespace=sh"], { kind: "namespaces", typed: "sh", prefix: "--namespace=" }],
   [["reap", "--namespace", "a,sh"], { kind: "namespaces", typed: "sh", prefix: "a," }],

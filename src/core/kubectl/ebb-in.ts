@@ -1,0 +1,31 @@
+import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { baseName } from "../base/text.ts";
+import { EBB, EBB_FOLDER } from "../inject/facts/command.ts";
+import { runningIn } from "../reap/pod-containers.ts";
+import { viewOf } from "../reap/pod-view.ts";
+
+/** An ebb that can be run in a pod. */
+export interface EbbPlace {
+  readonly container: string;
+  readonly path: string;
+}
+
+/**
+ * Returns the first running container that starts with ebb, or has it mounted. Returns undefined if the pod's spec shows
+ * none: ebb may be the ENTRYPOINT of an image.
+ */
+export function ebbIn(pod: JsonObject): EbbPlace | undefined {
+  const running = new Set(runningIn(viewOf(pod)).map(({ name }) => name));
+  for (const each of listOf(objectOf(pod.spec).containers).map(objectOf)) {
+    const container = textOf(each.name) ?? "";
+    const path = pathIn(each);
+    if (running.has(container) && path !== undefined) return { container, path };
+  }
+  return undefined;
+}
+
+function pathIn({ command, volumeMounts }: JsonObject): string | undefined {
+  const program = textOf(listOf(command)[0]) ?? "";
+  if (baseName(program) === "ebb") return program;
+  return listOf(volumeMounts).some((mount) => objectOf(mount).mountPath === EBB_FOLDER) ? EBB : undefined;
+}

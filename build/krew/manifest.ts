@@ -29,10 +29,10 @@ metadata:
 spec:
   version: v${version}
   homepage: ${JSON.stringify(homepage)}
-  shortDescription: Sees, drains and ends pods beside a sidecar
+  shortDescription: Sees and ends pods that hang beside a sidecar
   description: |
-    Shows what the sidecar of a pod does, drains it, tells it to quit, and says
-    why a pod is stuck and what ends it, with or without ebb in the pod.
+    Shows pods beside a sidecar, says why one is stuck, and ends the sidecar,
+    with or without ebb in the pod.
   caveats: |
     For completion, link the plugin under another name too:
       ln -s kubectl-ebb "\${KREW_ROOT:-$HOME/.krew}/bin/kubectl_complete-ebb"

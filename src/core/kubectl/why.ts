@@ -62,7 +62,6 @@ function withoutEchoes(holds: readonly Hold[]): readonly Hold[] {
   const has = (rule: Hold["rule"]) => holds.some((each) => each.rule === rule);
   return holds.filter(({ rule }) => {
     if (rule === "sidecars-ended") return !has("no-sidecar");
-    if (rule === "sidecar-restarts") return !has("restarts-always");
     return rule !== "pending" || !(has("over") || has("node-lost"));
   });
 }

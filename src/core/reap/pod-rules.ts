@@ -10,7 +10,7 @@ import { type ReapPolicy, selectionOf } from "./policy.ts";
 /** The name of a rule. The names are in metrics, so they never change. */
 export type Rule =
   | ("opted-out" | "unreadable-choice" | "not-selected" | "handled" | "deleted" | "unreadable" | "static" | "over")
-  | ("pending" | "node-lost" | "restarts-always" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
+  | ("pending" | "node-lost" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
   | ("restarting" | "app-running" | "app-waiting" | "app-unknown" | "app-restarts" | "sidecar-restarts")
   | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-method" | "too-early")
   | ("no-right" | "stuck");
@@ -51,7 +51,6 @@ export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | und
   ["contradiction", contradiction],
   ["no-app", ({ apps }) => (apps.length === 0 ? "all its containers are sidecars: it has no app" : undefined)],
   ["no-sidecar", noSidecar],
-  ["restarts-always", restartsAlways],
   ["initializing", initializing],
   ["app-running", ({ apps }) => firstOf(apps, "running", ({ name }) => `app container ${name} still runs`)],
   ["app-waiting", ({ apps }) => firstOf(apps, "waiting", (app) => `app container ${app.name} waits: ${waitOf(app)}`)],
@@ -149,15 +148,6 @@ function noSidecar({ sidecars, pod }: RuleInput): string | undefined {
   const native = pod.initContainers.filter(isNative).map(({ name }) => name);
   if (native.length > 0) return `the kubelet ends its native sidecars (${native.join(", ")}) after the app`;
   return "it has no sidecar that ebb knows; name yours in the annotation ebb.dev/sidecars";
-}
-
-/**
- * Reports a pod whose containers are restarted after any exit: a server. Comes early, because it is the plainest
- * reason.
- */
-function restartsAlways({ pod }: RuleInput): string | undefined {
-  const isAlways = pod.containers.every((each) => restartAfter(0, each, pod) !== undefined);
-  return isAlways ? "the kubelet starts its containers again after any exit (restartPolicy Always)" : undefined;
 }
 
 /**

@@ -16,7 +16,7 @@ export interface Row extends Report {
 }
 
 /** The rules by which ordinary pods are left: the table only counts these. */
-const plain: ReadonlySet<Rule> = new Set(["not-selected", "over", "pending", "app-running", "restarts-always"]);
+const plain: ReadonlySet<Rule> = new Set(["not-selected", "over", "pending", "app-running"]);
 
 /** The results, the most important one first. */
 const order: readonly Report["result"][] = [
@@ -42,7 +42,7 @@ export interface TableOptions {
 
 /**
  * Formats what became of each pod, and why, as a table, the most important results first; or `no pods`. Pods that were
- * left for an ordinary reason (not-selected, over, pending, app-running, restarts-always) are only counted below it,
+ * left for an ordinary reason (not-selected, over, pending, app-running) are only counted below it,
  * unless they are stuck or `showsAll`.
  */
 export function formatReapTable(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {

@@ -16,8 +16,16 @@ const lasts = { name: "app", image: images.app, args: ["record"] };
 const unselected = { annotations: { "ebb.dev/reap": undefined } };
 const selected = { annotations: { "ebb.dev/reap": "true" } };
 
-/** A pod by the rule for it, with what `why` says of it. `code`: 1 if it is stuck. */
-const pods: Readonly<Record<string, { pod: (name: string) => KubeObject; says: RegExp; code?: 1 }>> = {
+interface Case {
+  readonly pod: (name: string) => KubeObject;
+  readonly says: RegExp;
+  /** 1 if it is stuck. */
+  readonly code?: 1;
+  readonly rule?: string;
+}
+
+/** A pod by its name, which is the rule for it unless `rule` or `code` says otherwise, with what `why` says of it. */
+const pods: Readonly<Record<string, Case>> = {
   stuck: {
     pod: standInPod,
     says: /^stuck: the app has ended .* \(app: exit code 0\), but envoy still runs$/m,
@@ -47,9 +55,10 @@ const pods: Readonly<Record<string, { pod: (name: string) => KubeObject; says: R
     pod: (name) => standInPod(name, { code: undefined }),
     says: /^not stuck: [a-z-]+: app container app still runs$/m,
   },
-  "restarts-always": {
+  server: {
+    rule: "app-running",
     pod: (name) => standInPod(name, { code: undefined, more: { restartPolicy: "Always" } }),
-    says: /^not stuck: [a-z-]+: .*restartPolicy Always.*\nalso:\n {2}app-running: /m,
+    says: /^not stuck: app-running: app container app still runs\nalso:\n {2}sidecar-restarts: .*restartPolicy Always/m,
   },
   contradiction: {
     pod: (name) => standInPod(name, { annotations: { "ebb.dev/reap-quit.nope": "http://localhost:1/" } }),
@@ -84,8 +93,7 @@ test("each rule is told in the reaper's words, with what ends the pod", async ()
   await using here = await namespace();
   const made = Object.entries(pods).map(([name, { pod }]) => pod(name));
   await here.apply([standIns, native.configMap, ...made]);
-  for (const [name, { says, code = 0 }] of Object.entries(pods)) {
-    const rule = code === 1 ? "stuck" : name;
+  for (const [name, { says, code = 0, rule = code === 1 ? "stuck" : name }] of Object.entries(pods)) {
     const text = await here.until(`${name} is ${rule}`, async () => {
       const seen = await plugin.ebb(here, "why", name, "--after", "0s");
       return says.test(seen.stdout) ? seen : undefined;

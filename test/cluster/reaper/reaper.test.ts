@@ -115,7 +115,7 @@ describe("left alone, while the pod beside them is ended, are", () => {
       "the native sidecar is over, by the kubelet",
       async () => (await here.pod("native")).status.phase === "Succeeded",
     );
-    const rules = { "opted-out": 1, "not-selected": 1, "restarts-always": 1, "app-running": 1, "no-sidecar": 1 };
+    const rules = { "opted-out": 1, "not-selected": 1, "app-waiting": 1, "app-running": 1, "no-sidecar": 1 };
     for (const [rule, count] of Object.entries(rules)) {
       await here.until(`${count} is left by ${rule}`, async () => (await judged(reaper, rule)) >= count);
     }

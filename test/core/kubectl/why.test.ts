@@ -43,7 +43,7 @@ test("all rules are told, but those that only repeat another", () => {
     containers: { app: running, envoy: waiting("ContainerCreating") },
     spec: { restartPolicy: "Always" },
   });
-  expect(rulesIn(busy, policy, known)).toEqual(["restarts-always", "app-running", "sidecar-waiting"]);
+  expect(rulesIn(busy, policy, known)).toEqual(["app-running", "sidecar-waiting", "sidecar-restarts"]);
   const alone = podOf({ containers: { app: running } });
   expect(rulesIn(alone, policy, known)).toEqual(["no-sidecar", "app-running"]);
   const over = podOf({ containers: { app: ended(0), envoy: ended(0) }, status: { phase: "Succeeded" } });

@@ -41,14 +41,20 @@ describe("a pod is left", () => {
     ],
     [
       "when it is a server",
+      { containers: { app: running, "istio-proxy": running }, spec: { restartPolicy: "Always" } },
+      "app-running",
+      "app container app still runs",
+    ],
+    [
+      "when it is a server that is about to be started again",
       { containers: stuck, spec: { restartPolicy: "Always" } },
-      "restarts-always",
-      "after any exit",
+      "app-restarts",
+      "the kubelet starts app again (restartPolicy Always)",
     ],
     [
       "when it says no restartPolicy",
       { containers: stuck, spec: { restartPolicy: undefined } },
-      "restarts-always",
+      "app-restarts",
       "Always",
     ],
     [

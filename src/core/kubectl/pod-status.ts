@@ -1,10 +1,9 @@
-import { textOf } from "../base/json.ts";
+import { type JsonObject, textOf } from "../base/json.ts";
 import { presenceOf } from "../doctor/presence.ts";
 import { isNative, partsOf } from "../reap/pod-containers.ts";
 import type { Rule } from "../reap/pod-rules.ts";
 import { type ContainerView, type PodView, viewOf } from "../reap/pod-view.ts";
-import type { ReapPolicy } from "../reap/policy.ts";
-import { verdictOf } from "../reap/verdict.ts";
+import { isStuck, type Verdict } from "../reap/verdict.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
 import { isProxy, type SidecarName } from "../sidecars/registry.ts";
 
@@ -36,12 +35,14 @@ export interface PodSummary {
   readonly containers: readonly ContainerStatus[];
 }
 
-/** A pod's line in the table of `kubectl ebb status`. */
+/** A pod and what it is: a line in the table of `kubectl ebb status`. */
 export interface PodRow extends PodSummary {
   /** Whether ebb is in it; `skipped`: the webhook left it as it is. */
   readonly ebb: "yes" | "no" | "skipped";
   /** The image from which ebb was put there. */
   readonly image: string | null;
+  /** Only its sidecars are left, for good, whether or not a reaper may end them. */
+  readonly stuck: boolean;
   /** The reaper's rule for the pod, were it selected: `stuck`, `app-running`. */
   readonly state: Rule;
   readonly why: string;
@@ -87,11 +88,11 @@ function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Returns a pod's line in the table; `now` is in milliseconds since the epoch. */
-export function rowOf(pod: Readonly<Record<string, unknown>>, policy: ReapPolicy, now: number): PodRow {
-  const { rule, reason } = verdictOf(pod, policy, { now });
+/** Returns what a pod is. `verdict`: its `stateOf`. */
+export function rowOf(pod: JsonObject, verdict: Verdict): PodRow {
   const presence = presenceOf(pod);
   const absent = presence.kind === "absent" && presence.skipped !== undefined ? "skipped" : "no";
   const image = presence.kind === "present" ? (textOf(presence.image) ?? null) : null;
-  return { ...summaryOf(pod), ebb: presence.kind === "present" ? "yes" : absent, image, state: rule, why: reason };
+  const ebb = presence.kind === "present" ? "yes" : absent;
+  return { ...summaryOf(pod), ebb, image, stuck: isStuck(verdict), state: verdict.rule, why: verdict.reason };
 }

@@ -40,8 +40,8 @@ function stateText({ state, exitCode, reason }: ContainerStatus): string {
   return state === "waiting" ? (reason ?? state) : state;
 }
 
-/** Formats what the API server tells of one pod. */
-export function summaryLines({ namespace, name, phase, job, containers }: PodSummary): readonly string[] {
+/** Formats what the API server tells of one pod, and what it therefore is. */
+function stateLines({ namespace, name, phase, job, containers, stuck, state, why }: PodRow): readonly string[] {
   const rows = containers.map((each) => [
     each.name,
     each.role,
@@ -49,7 +49,8 @@ export function summaryLines({ namespace, name, phase, job, containers }: PodSum
     [stateText(each), each.finishedAt === null ? [] : `at ${each.finishedAt}`].flat().join(" "),
   ]);
   const head = [`pod ${namespace}/${name}: ${phase ?? "no phase"}`, job === null ? [] : `of Job ${job}`].flat();
-  return [head.join(", "), "", ...columns([["CONTAINER", "ROLE", "SIDECAR", "STATE"], ...rows])].map(oneLine);
+  const table = columns([["CONTAINER", "ROLE", "SIDECAR", "STATE"], ...rows]);
+  return [head.join(", "), "", ...table, "", stuck ? `stuck: ${why}` : `not stuck: ${state}: ${why}`];
 }
 
 /**
@@ -60,7 +61,7 @@ export function podLines(row: PodRow, place: EbbPlace | undefined, text: string 
   const rest = text === undefined ? [] : ["", ...text.trimEnd().split("\n")];
   const hint =
     place === undefined && row.containers.some(({ state }) => state === "running") ? ["", howToAsk(row)] : [];
-  return [...summaryLines(row), ...rest, ...hint].map(oneLine);
+  return [...stateLines(row), ...rest, ...hint].map(oneLine);
 }
 
 function howToAsk({ namespace, name }: PodSummary): string {
@@ -70,12 +71,10 @@ function howToAsk({ namespace, name }: PodSummary): string {
 
 /** Formats why a pod is stuck or not, and what would end it. */
 export function reasonLines(reason: PodReason): readonly string[] {
-  const { stuck, rule, why, holds, methods, end } = reason;
-  const rest = holds.filter((each) => stuck || each.reason !== why);
+  const { stuck, why, holds, methods, end } = reason;
+  const rest = holds.filter((each) => each.reason !== why);
   const lines = [
-    ...summaryLines(reason),
-    "",
-    stuck ? `stuck: ${why}` : `not stuck: ${rule}: ${why}`,
+    ...stateLines(reason),
     ...(rest.length === 0 ? [] : [stuck ? "the reaper leaves it, because:" : "also:"]),
     ...rest.map((each) => `  ${each.rule}: ${each.reason}`),
     ...(methods.length === 0 ? [] : ["what ends it (--end does it), in this order:"]),

@@ -1,20 +1,14 @@
 import type { JsonObject } from "../base/json.ts";
 import { describeMethod, type Ending } from "../reap/methods.ts";
-import { choiceRules } from "../reap/pod-rules.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import type { ReapPolicy } from "../reap/policy.ts";
 import type { Report } from "../reap/report.ts";
 import { describeRight, missingFor, type Right } from "../reap/rights.ts";
-import { type Hold, holdsOf, verdictOf } from "../reap/verdict.ts";
-import { type PodSummary, summaryOf } from "./pod-status.ts";
+import { type Hold, holdsOf, stateOf } from "../reap/verdict.ts";
+import { type PodRow, rowOf } from "./pod-status.ts";
 
 /** What `kubectl ebb why` tells of a pod, in JSON too. */
-export interface PodReason extends PodSummary {
-  /** Only its sidecars are left, for good, whether or not the reaper may act. */
-  readonly stuck: boolean;
-  /** The rule that decides if the pod is selected, and what the rule says. */
-  readonly rule: Hold["rule"];
-  readonly why: string;
+export interface PodReason extends PodRow {
   /** All rules by which the reaper leaves it. */
   readonly holds: readonly Hold[];
   /** How its sidecars would be ended, in the order in which it is tried. */
@@ -32,21 +26,14 @@ export interface MethodStatus {
   readonly problem: string | null;
 }
 
-/** Decides about a pod as the reaper does. `missing`: the permissions that the caller lacks. */
+/** Decides what a pod is, by which rules the reaper leaves it, and what ends it. `missing`: the caller's lack of rights. */
 export function reasonOf(pod: JsonObject, policy: ReapPolicy, { now, missing }: Known): PodReason {
-  const holds = withoutEchoes(holdsOf(pod, policy, { now }));
-  const chosen: ReapPolicy = { ...policy, waived: choiceRules };
-  const { rule, reason } = verdictOf(pod, chosen, { now });
-  const ending = verdictOf(pod, { ...chosen, afterMs: 0 }, { now });
+  const state = stateOf(pod, policy, now);
+  const { namespace } = viewOf(pod);
   return {
-    ...summaryOf(pod),
-    stuck: ending.kind === "end",
-    rule,
-    why: reason,
-    // those that verdictOf itself applies
-    holds: rule === "too-early" || rule === "no-method" ? [...holds, { rule, reason }] : holds,
-    methods:
-      ending.kind === "end" ? ending.containers.flatMap((each) => methodsOf(each, missing, viewOf(pod).namespace)) : [],
+    ...rowOf(pod, state),
+    holds: withoutEchoes(holdsOf(pod, policy, { now })),
+    methods: state.kind === "end" ? state.containers.flatMap((each) => methodsOf(each, missing, namespace)) : [],
     end: null,
   };
 }

@@ -1,7 +1,7 @@
 import { oneLine } from "../base/text.ts";
 import { describeMethod } from "./methods.ts";
 import type { Answer, EndRequest, Outcome, Tried } from "./reconcile.ts";
-import type { Verdict } from "./verdict.ts";
+import { isStuck, type Verdict } from "./verdict.ts";
 
 /** What became of a pod, for people: a word, and a sentence that says why. */
 export interface Report {
@@ -38,13 +38,10 @@ export function reportOf(outcome: Outcome): Report {
 /** What became of a pod whose sidecars had not ended when a signal stopped ebb. */
 export const stopped: Report = { result: "stopped", why: "a signal stopped ebb before its sidecars had ended" };
 
-/**
- * Describes a pod that is not selected. `choice` says why it is not; `would` is its verdict if it were. `isStuck`: then
- * its sidecars would be ended, if not now or not with the permissions there are.
- */
+/** Describes a pod that is not selected. `choice` says why it is not; `would` is its verdict if it were. */
 export function reportOfUnselected(choice: string, would: Verdict): Report & { readonly isStuck: boolean } {
-  const isStuck = would.kind !== "leave" || would.rule === "no-right";
-  return { result: "not selected", why: isStuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck };
+  const stuck = isStuck(would);
+  return { result: "not selected", why: stuck ? `stuck: ${would.reason}; ${choice}` : choice, isStuck: stuck };
 }
 
 /**

@@ -11,7 +11,7 @@ export interface Row extends Report {
   readonly pod: string;
   /** The rule by which the pod was left; undefined if it was not. */
   readonly reason?: Rule;
-  /** Of a pod that is not selected: its sidecars would be ended if it were. */
+  /** Of a pod that is not selected: only its sidecars are left. */
   readonly isStuck?: boolean;
 }
 

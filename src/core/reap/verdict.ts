@@ -3,7 +3,7 @@ import { sidecarIn } from "../sidecars/containers.ts";
 import { isProxy, type SidecarName } from "../sidecars/registry.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-containers.ts";
-import { type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
+import { choiceRules, type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
 import { viewOf } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { describeMissing, missingFor } from "./rights.ts";
@@ -34,6 +34,19 @@ function factsOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): RuleInp
   return { pod: view, ...partsOf(view), policy, known };
 }
 
+/**
+ * Decides what a pod is at this moment, for people: whether or not a reaper selects it, and how long ago its app ended.
+ * `now` is in milliseconds since the epoch.
+ */
+export function stateOf(pod: unknown, policy: ReapPolicy, now: number): Verdict {
+  return verdictOf(pod, { ...policy, afterMs: 0, waived: choiceRules }, { now });
+}
+
+/** Reports whether only a pod's sidecars are left, for good, even if nothing may or can end them now. */
+export function isStuck({ kind, rule }: Verdict): boolean {
+  return kind !== "leave" || rule === "no-right" || rule === "no-method";
+}
+
 /** A rule by which a pod is left, and why. */
 export interface Hold {
   readonly rule: Rule;
@@ -42,7 +55,9 @@ export interface Hold {
 
 /** Returns all rules by which a pod is left, in their order, unlike `verdictOf`, for which the first one counts. */
 export function holdsOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): readonly Hold[] {
-  return [...holdsIn(factsOf(pod, policy, known))];
+  const holds = [...holdsIn(factsOf(pod, policy, known))];
+  const { kind, rule, reason } = verdictOf(pod, { ...policy, waived: choiceRules }, known);
+  return kind === "later" || rule === "no-method" ? [...holds, { rule, reason }] : holds;
 }
 
 function* holdsIn(facts: RuleInput): Generator<Hold, undefined> {

@@ -3,8 +3,8 @@ import { ebbIn } from "../../core/kubectl/ebb-in.ts";
 import { type PodRow, rowOf } from "../../core/kubectl/pod-status.ts";
 import { podLines, podTable } from "../../core/kubectl/text.ts";
 import { methodKinds } from "../../core/reap/methods.ts";
-import { selectionRules } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
+import { stateOf } from "../../core/reap/verdict.ts";
 import { EXIT } from "../../core/run/exit.ts";
 import type { Snapshot } from "../../core/status/snapshot.ts";
 import type { KubeObject } from "../api/client.ts";
@@ -31,7 +31,7 @@ export async function showPod({
   ...session
 }: PodSession & { readonly settings: StatusSettings }): Promise<number> {
   const { pod, ref, log } = session;
-  const row = rowOf(pod, policy, Date.now());
+  const row = judge(pod);
   const place = ebbIn(pod);
   const isData = output === "json" || output === "yaml";
   const told = place && (await execEbb(place, isData ? ["status", "--json"] : ["status"], session));
@@ -43,10 +43,17 @@ export async function showPod({
   return EXIT.ok;
 }
 
-/** Every pod is judged as if it were selected, with all methods: the table says what it is, not who may end it. */
+/** A pod is judged as by `kubectl ebb why` without flags. */
+function judge(pod: KubeObject): PodRow {
+  return rowOf(pod, stateOf(pod, policy, Date.now()));
+}
+
 const policy: ReapPolicy = {
-  ...{ afterMs: 0, allJobs: false, allowsReapExec: true, waived: selectionRules },
-  ...{ methods: methodKinds, namespaces: new Map() },
+  afterMs: 0,
+  allJobs: false,
+  allowsReapExec: false,
+  methods: methodKinds,
+  namespaces: new Map(),
 };
 
 /** Prints a table of pods, as `kubectl get` does. */
@@ -59,7 +66,7 @@ export async function listPods({
   const path = allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
   const rows: PodRow[] = [];
   for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
-    rows.push(...items.map((pod) => rowOf(pod, policy, Date.now())));
+    rows.push(...items.map(judge));
   const table = podTable(rows, { hasNamespace: allNamespaces, isWide: output === "wide" });
   const none = [`no pods${allNamespaces ? "" : ` in namespace ${namespace}`}`];
   await print(rows, rows.length === 0 ? none : table, output);

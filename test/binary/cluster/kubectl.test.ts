@@ -62,6 +62,7 @@ test("status POD runs the ebb that the spec shows, once, and prints what it says
   const text = await cluster.plugin("status", "web");
   expect([text.code, text.stderr]).toEqual([0, ""]);
   expect(text.stdout).toStartWith("pod shop/web: Running, of Job job-web\n");
+  expect(text.stdout).toContain("\nnot stuck: app-running: app container app still runs\n");
   expect(text.stdout).toEndWith("\nenvoy: LIVE \\u001b[1m\n");
   const json = await cluster.plugin("status", "web", "-o", "json");
   expect(JSON.parse(json.stdout)).toMatchObject({ name: "web", ebb: "yes", status: { version: 1 } });

@@ -1,8 +1,12 @@
 import { expect, test } from "bun:test";
+import { rowOf } from "../../../src/core/kubectl/pod-status.ts";
 import { reasonLines } from "../../../src/core/kubectl/text.ts";
 import { reasonOf } from "../../../src/core/kubectl/why.ts";
+import { choiceRules } from "../../../src/core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../../src/core/reap/policy.ts";
+import { reportOfUnselected } from "../../../src/core/reap/report.ts";
 import { rightsNeeded } from "../../../src/core/reap/rights.ts";
+import { stateOf, verdictOf } from "../../../src/core/reap/verdict.ts";
 import { ended, now, podOf, running, waiting } from "../reap/stuck-pods.ts";
 
 const policy: ReapPolicy = {
@@ -20,7 +24,7 @@ test("a stuck pod has the methods that end it, and what each lacks", () => {
   const all = rightsNeeded({ namespaces: ["shop"], methods: ["port-forward"], onlyLooks: false });
   const missing = all.filter(({ verb, method }) => verb === "create" && method !== undefined);
   const reason = reasonOf(podOf({ containers: stuck }), policy, { now, missing });
-  expect(reason).toMatchObject({ stuck: true, rule: "stuck", holds: [] });
+  expect(reason).toMatchObject({ stuck: true, state: "stuck", holds: [] });
   const [forward, ephemeral] = reason.methods;
   expect(forward).toMatchObject({ container: "envoy", kind: "port-forward" });
   expect(forward?.problem).toBe("you may not create pods/portforward in namespace shop");
@@ -34,7 +38,7 @@ test.each([
   [{}, new Map([["shop", "false"]]), "opted-out"],
 ])("it is as stuck where %j and %p keep the reaper off", (annotations, namespaces, rule) => {
   const reason = reasonOf(podOf({ containers: stuck, annotations }), { ...policy, namespaces }, { now, missing: [] });
-  expect(reason).toMatchObject({ stuck: true, rule: "stuck", holds: [{ rule }] });
+  expect(reason).toMatchObject({ stuck: true, state: "stuck", holds: [{ rule }] });
 });
 
 test("all rules are told, but those that only repeat another", () => {
@@ -49,8 +53,28 @@ test("all rules are told, but those that only repeat another", () => {
   const over = podOf({ containers: { app: ended(0), envoy: ended(0) }, status: { phase: "Succeeded" } });
   expect(rulesIn(over, policy, known)).toEqual(["over", "sidecars-ended"]);
   const young = podOf({ containers: { app: ended(0, 1), envoy: running } });
-  expect(reasonOf(young, policy, known)).toMatchObject({ stuck: true, holds: [{ rule: "too-early" }] });
+  expect(reasonOf(young, policy, known)).toMatchObject({ stuck: true, state: "stuck", holds: [{ rule: "too-early" }] });
+  const helper = podOf({
+    containers: { app: ended(0), helper: running },
+    annotations: { "ebb.dev/sidecars": "helper" },
+  });
+  const unknown = reasonOf(helper, policy, known);
+  expect(unknown).toMatchObject({ stuck: true, state: "no-method", holds: [{ rule: "no-method" }], methods: [] });
+  expect(reasonLines(unknown).slice(-1)).toEqual([
+    expect.stringMatching(/^stuck: ebb does not know how to end helper: /),
+  ]);
 });
+
+test.each([{ "ebb.dev/reap": "true" }, { "ebb.dev/reap": undefined }, { "ebb.dev/reap": "false" }])(
+  "whoever selects it (%p), why, status and reap --once say the same of a pod",
+  (annotations) => {
+    const pod = podOf({ containers: stuck, annotations });
+    const row = rowOf(pod, stateOf(pod, policy, now));
+    expect(reasonOf(pod, policy, { now, missing: [] })).toMatchObject(row);
+    const would = verdictOf(pod, { ...policy, waived: choiceRules }, { now });
+    expect(reportOfUnselected("nobody asks", would).why).toBe(`stuck: ${row.why}; nobody asks`);
+  },
+);
 
 test("the text names containers, rules and methods, and escapes what others have written", () => {
   const pod = podOf({ containers: { app: ended(3), envoy: running }, annotations: { "ebb.dev/reap": "a\u001b[1m" } });

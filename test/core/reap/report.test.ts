@@ -167,6 +167,7 @@ shop       stuck  not selected  stuck: envoy is left; nobody
 test.each<[string, Verdict, boolean]>([
   ["that is to be ended", { kind: "end", rule: "stuck", reason: "r", containers: [] }, true],
   ["that a missing right alone keeps", { kind: "leave", rule: "no-right", reason: "r" }, true],
+  ["that no method ends", { kind: "leave", rule: "no-method", reason: "r" }, true],
   ["whose app runs", { kind: "leave", rule: "app-running", reason: "r" }, false],
 ])("a pod that is not selected, and %s: whether it is stuck", (_, verdict, isStuck) => {
   expect(reportOfUnselected("not selected", verdict)).toMatchObject({ result: "not selected", isStuck });

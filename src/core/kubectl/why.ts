@@ -3,7 +3,7 @@ import { describeMethod, type Ending } from "../reap/methods.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import type { ReapPolicy } from "../reap/policy.ts";
 import type { Report } from "../reap/report.ts";
-import { describeRight, missingFor, type Right } from "../reap/rights.ts";
+import { describeMissing, missingFor, type Right } from "../reap/rights.ts";
 import { type Hold, holdsOf, stateOf } from "../reap/verdict.ts";
 import { type PodRow, rowOf } from "./pod-status.ts";
 
@@ -60,7 +60,7 @@ function methodsOf(
 ): readonly MethodStatus[] {
   const known = methods.map((each): MethodStatus => {
     const lack = missingFor(missing, { namespace, method: each.kind });
-    const problem = lack.length === 0 ? null : `you may not ${lack.map(describeRight).join(", ")}`;
+    const problem = lack.length === 0 ? null : describeMissing(lack, true);
     return { container, kind: each.kind, method: describeMethod(each), problem };
   });
   const method = `ephemeral container that quits ${container}`;

@@ -20,8 +20,10 @@ export interface ReapPolicy {
   readonly image?: string | undefined;
   /** `ephemeral` is left out of `methods` for the lack of an image alone. */
   readonly lacksImage?: boolean | undefined;
-  /** The permissions that the reaper's account lacks. */
+  /** The permissions that the reaper's account, or the person, lacks. */
   readonly missing?: readonly Right[];
+  /** A person acts, with their kubeconfig. */
+  readonly isByHand?: boolean;
   /** The value of the label ebb.dev/reap by namespace. Namespaces without the label are left out. */
   readonly namespaces: ReadonlyMap<string, string>;
 }

@@ -79,9 +79,15 @@ export function describeRight({ verb, resource, namespace }: Right): string {
   return `${verb} ${resource} ${namespace === undefined ? "in all namespaces" : `in namespace ${namespace}`}`;
 }
 
-/** Formats `this reaper's account may not create pods/exec in all namespaces, ...`. */
-export function describeMissing(missing: readonly Right[]): string {
-  return `this reaper's account may not ${missing.map(describeRight).join(", ")}`;
+/**
+ * Formats `this reaper's account may not create pods/exec in all namespaces, ...`; of a person (`isByHand`) `you may
+ * not ...`, and what to do.
+ */
+export function describeMissing(missing: readonly Right[], isByHand = false): string {
+  const rights = missing.map(describeRight).join(", ");
+  return isByHand
+    ? `you may not ${rights}; ask an administrator to allow it`
+    : `this reaper's account may not ${rights}`;
 }
 
 const GRANT = "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -)";

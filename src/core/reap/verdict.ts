@@ -100,7 +100,7 @@ function withRights(verdict: Verdict, { pod, policy }: RuleInput): Verdict {
     const lackOf = ({ kind }: Method) => missingFor(missing, { namespace: pod.namespace, method: kind });
     const methods = ending.methods.filter((each) => lackOf(each).length === 0);
     if (methods.length === 0) {
-      const lack = describeMissing([...new Set(ending.methods.flatMap(lackOf))]);
+      const lack = describeMissing([...new Set(ending.methods.flatMap(lackOf))], policy.isByHand);
       return { kind: "leave", rule: "no-right", reason: `${verdict.reason}; nothing was done, because ${lack}` };
     }
     containers.push({ ...ending, methods });

@@ -43,7 +43,7 @@ export async function explainPod({ settings, methods, ...session }: Explaining):
   );
   const reason = reasonOf(pod, policy, { now, missing });
   const row = settings.end
-    ? await endPod({ ...policy, missing, waived: selectionRules }, settings, session)
+    ? await endPod({ ...policy, missing, isByHand: true, waived: selectionRules }, settings, session)
     : undefined;
   const document = { ...reason, end: row === undefined ? null : { result: row.result, why: row.why } };
   await print(document, reasonLines(document), settings.output);

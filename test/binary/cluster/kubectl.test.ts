@@ -119,6 +119,23 @@ test("why reads a pod and its namespace once, and asks for rights to what would 
   expect(cluster.api.requests).toEqual([...read("stuck"), review, review]);
 });
 
+test("who lacks a permission is told to ask for it, by why and by --end", async () => {
+  await using cluster = startPluginCluster();
+  cluster.api.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
+  cluster.put(stuckPod("stuck"));
+  cluster.api.answer = (request) =>
+    new URL(request.url).pathname.endsWith("/selfsubjectaccessreviews")
+      ? Response.json({ metadata: {}, status: { allowed: false } })
+      : undefined;
+  const { code, stdout } = await cluster.plugin("why", "stuck", "--end", "--methods", "port-forward");
+  expect([code, stdout]).toEqual([
+    69,
+    expect.stringMatching(
+      /: you may not (.*pods\/portforward.*); ask an administrator to allow it\nno permission: .* because you may not \1; ask an administrator to allow it\n$/,
+    ),
+  ]);
+});
+
 test.each([
   [401, "status", "; renew the kubeconfig's credentials"],
   [403, "why", "; ask an administrator to allow it"],

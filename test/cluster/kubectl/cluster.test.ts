@@ -124,7 +124,10 @@ test.concurrent("a caller without rights is told which is missing", async () => 
     expect.stringContaining(`you may not get pods/portforward in namespace ${here.name}`),
   ]);
   const end = await run("why", "stuck", "--end", "--after", "0s");
-  expect([end.code, end.stdout]).toEqual([69, expect.stringMatching(/^no permission: .*may not/m)]);
+  expect([end.code, end.stdout]).toEqual([
+    69,
+    expect.stringMatching(/^no permission: .*because you may not .*; ask an administrator to allow it$/m),
+  ]);
   const all = await plugin.kubectl(["ebb", "status", "-A"], { KUBECONFIG });
   expect([all.code, all.stderr]).toEqual([69, expect.stringContaining('cannot list resource "pods"')]);
 });

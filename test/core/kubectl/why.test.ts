@@ -27,7 +27,9 @@ test("a stuck pod has the methods that end it, and what each lacks", () => {
   expect(reason).toMatchObject({ stuck: true, state: "stuck", holds: [] });
   const [forward, ephemeral] = reason.methods;
   expect(forward).toMatchObject({ container: "envoy", kind: "port-forward" });
-  expect(forward?.problem).toBe("you may not create pods/portforward in namespace shop");
+  expect(forward?.problem).toBe(
+    "you may not create pods/portforward in namespace shop; ask an administrator to allow it",
+  );
   expect(ephemeral).toMatchObject({ kind: "ephemeral", problem: "needs --image IMAGE" });
 });
 

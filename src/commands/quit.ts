@@ -42,7 +42,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const log = createLog(settings, { env, compat });
   const end = performance.now() + settings.quitTimeout;
   const actMs = settings.quitTimeout;
-  const look = { env, forMs: 0, actMs, signal: abortedAfter(actMs), log };
+  const look = { env, forMs: 0, actMs, anyPort: true, signal: abortedAfter(actMs), log };
   const { sidecars, doubts } = await findSidecars(settings, look);
   for (const reason of doubts) log.error({ reason }, "did not tell a proxy to quit");
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {

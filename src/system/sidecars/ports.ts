@@ -18,6 +18,8 @@ export interface Look {
   readonly forMs: number;
   /** How many ms the work that follows has in all: a proxy gets a quarter of them to say what it is, at least 2 s. */
   readonly actMs?: number;
+  /** Whether a plain Envoy that the user names may be at any port that listens, if it is at no usual one. */
+  readonly anyPort?: boolean;
   /** Ends the search: it then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -60,7 +62,7 @@ export async function askAdmin(
 
 /**
  * Returns the sidecars with the admin interface of a plain Envoy where it answers, if the user names only the Envoy. It
- * may be at any port that is tried for one, if the network is the pod's own.
+ * may be at any port that is tried for one, then with `anyPort` at any that listens, if the network is the pod's own.
  */
 export async function placeEnvoy(
   found: readonly FoundSidecar[],
@@ -73,12 +75,20 @@ export async function placeEnvoy(
   const others = found.filter(({ name }) => name !== PLAIN).flatMap(adminPortOf);
   const appPort = [...settings.appPort, ...others];
   const { findings } = await createPortProbe(pod, { appPort }, { ...look, network: "own" })();
-  const one = findings.find(({ name }) => name === PLAIN);
+  const one = findings.find(({ name }) => name === PLAIN) ?? (await findAnywhere(pod, appPort, look));
   return found.map((each): FoundSidecar => {
     if (each.name !== PLAIN) return each;
     if (one === undefined) return { ...each, isSuggested: true };
     return one.admin === undefined ? each : moveAdmin(each, one.admin);
   });
+}
+
+async function findAnywhere(pod: PodFacts, appPorts: readonly number[], look: Look): Promise<PortFinding | undefined> {
+  if (look.anyPort !== true) return undefined;
+  const { findEnvoy } = await import("./probe-ports.ts"); // few need it
+  const ports = createListenerReader(look.log)().filter((port) => !isUsualPort(port));
+  const probe = { pod, appPorts, patienceMs: patienceOf(look), isWaiting: false, signal: look.signal };
+  return await findEnvoy(new Set(ports), probe);
 }
 
 function adminPortOf({ name, adjustment }: FoundSidecar): readonly number[] {

@@ -63,6 +63,12 @@ export async function probePorts(listening: ReadonlySet<number>, probe: PortProb
   return { findings: [...findings.values()], doubts };
 }
 
+/** Asks at each of these ports, as `probePorts` does at usual ones, and resolves with the first that is a plain Envoy. */
+export async function findEnvoy(ports: ReadonlySet<number>, probe: PortProbe): Promise<PortFinding | undefined> {
+  const all = await Promise.all([...ports].map((port) => probeOne({ name: PLAIN, port }, [PLAIN], probe)));
+  return all.find((one): one is PortFinding => typeof one === "object" && one.name === PLAIN);
+}
+
 /** Returns why each proxy that a port suggests is left out on a network that is not the pod's own, and what to set. */
 export function doubtsOn(network: Exclude<Network, "own">, listening: ReadonlySet<number>): readonly string[] {
   return suggestedBy(listening).map((one) => {

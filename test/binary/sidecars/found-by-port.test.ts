@@ -135,6 +135,23 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
     expect(await ebbBeside([odd], named, { hosts: "node" })).toMatchObject({ code: 69, requests: [] });
   });
 
+  test("is found by quit at any port that listens, if only its name is given and no port that is tried has one", async () => {
+    const named = ["quit", "--sidecar", "envoy"];
+    const any: readonly Port[] = [
+      { port: 9000, app: 404 },
+      { ...odd, port: 9999 },
+      { port: 9001, app: 404 },
+    ];
+    const ended = await ebbBeside(any, named);
+    expect([ended.code, posts(ended)]).toEqual([0, ["9999 POST /quitquitquit"]]);
+    expect((await ebbBeside([...any, odd], named)).requests).toEqual(["8001 POST /quitquitquit"]);
+    const fast = [...named, "--quit-timeout", "300ms"];
+    const declared = await ebbBeside(any, fast, { env: { EBB_APP_PORT: "9999" } });
+    expect([declared.code, posts(declared)]).toEqual([69, []]);
+    expect(await ebbBeside(any, fast, { hosts: "node" })).toMatchObject({ code: 69, requests: [] });
+    expect(await ebbBeside(any, ["quit"])).toMatchObject({ code: 0, requests: [] });
+  });
+
   test("on no such port is not looked for, and what is refused names --admin", async () => {
     const ports = [{ port: 9911, node: {} }];
     const auto = await ebbBeside(ports, ["run", "--detect-timeout", "200ms", ...app]);

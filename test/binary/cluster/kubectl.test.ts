@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { podPath, refuse } from "../../kube/api-server/api-server.ts";
+import { onChannel, podPath, refuse } from "../../kube/api-server/api-server.ts";
 import { startPluginCluster } from "./kubectl.ts";
 import { running, stuckPod } from "./reaper.ts";
 
@@ -134,6 +134,27 @@ test("who lacks a permission is told to ask for it, by why and by --end", async 
       /: you may not (.*pods\/portforward.*); ask an administrator to allow it\nno permission: .* because you may not \1; ask an administrator to allow it\n$/,
     ),
   ]);
+});
+
+test("--end with --image acts at once where the other methods were refused a moment ago", async () => {
+  await using cluster = startPluginCluster();
+  cluster.api.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
+  cluster.put(stuckPod("odd"));
+  cluster.api.portforward = {
+    open(far) {
+      for (const channel of [0, 1]) far.send(onChannel(channel, Uint8Array.of(0x9a, 0x27)));
+      far.send(onChannel(1, "failed to connect to localhost:9901 inside namespace: connection refused"));
+      far.close();
+    },
+  };
+  const refused = await cluster.plugin("why", "odd", "--end");
+  expect([refused.code, refused.stdout]).toEqual([
+    69,
+    expect.stringMatching(/^gave up: .*--image IMAGE allows one more.*: connection refused/m),
+  ]);
+  const ended = await cluster.plugin("why", "odd", "--end", "--image", "registry.example.com/ebb:1");
+  expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/^ended: envoy, by ephemeral container: /m)]);
+  expect(cluster.told).toEqual(["odd"]);
 });
 
 test.each([

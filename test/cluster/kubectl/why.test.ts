@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
-import { jobOf, type KubeObject, podOf } from "../objects.ts";
+import { jobOf, type KubeObject, podOf, statusOf } from "../objects.ts";
 import { quits, reaperEvents, standInPod, standIns } from "../reaper/reapers.ts";
 import { installPlugin } from "./plugin.ts";
 
@@ -195,4 +195,23 @@ test.concurrent("--end ends a stuck pod, selected or not, and no other", async (
     expect.stringMatching(/^gave up: envoy still runs after all methods/m),
   ]);
   expect([await quits(here, "runs"), await quits(here, "out")]).toEqual([0, 0]);
+});
+
+test.concurrent("an Envoy at any port: with --image an ephemeral container ends it, at once after a refusal", async () => {
+  await using here = await namespace();
+  const { configMap, volume, container } = envoySidecar({ upstreamPort: 8081, adminPort: 9999 });
+  await here.apply([configMap, podOf("odd", { containers: [ends, container], volumes: [volume] })]);
+  await here.until("it is stuck", async () => (await plugin.ebb(here, "why", "odd")).code === 1);
+  await here.until("Envoy runs", async () => statusOf(await here.pod("odd"), "envoy")?.state.running);
+  const refused = await plugin.ebb(here, "why", "odd", "--end", "--after", "0s");
+  expect([refused.code, refused.stdout]).toEqual([
+    69,
+    expect.stringMatching(/^gave up: envoy still runs .*--image IMAGE allows one more.*connection refused/m),
+  ]);
+  const ended = await plugin.ebb(here, "why", "odd", "--end", "--after", "0s", "--image", images.ebb);
+  expect([ended.code, ended.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^ended: envoy, by ephemeral container: ebb quit --sidecar envoy$/m),
+  ]);
+  await here.until("it is over as its app was", async () => (await here.pod("odd")).status.phase === "Succeeded");
 });

@@ -85,23 +85,23 @@ export function describeRight({ verb, resource, namespace }: Right): string {
  */
 export function describeMissing(missing: readonly Right[], isByHand = false): string {
   const rights = missing.map(describeRight).join(", ");
-  return isByHand
-    ? `you may not ${rights}; ask an administrator to allow it`
-    : `this reaper's account may not ${rights}`;
+  return isByHand ? `you may not ${rights}; ${ASK}` : `this reaper's account may not ${rights}`;
 }
 
+const ASK = "ask an administrator to allow it";
 const GRANT = "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -)";
 
 /**
- * Says how to grant missing permissions. If some methods need none of them, it says that the others can be left out,
+ * Says how to get missing permissions. If some methods need none of them, it says that the others can be left out,
  * too.
  */
-export function howToMend(missing: readonly Right[]): string {
+export function howToMend(missing: readonly Right[], isByHand = false): string {
+  const grant = isByHand ? ASK : GRANT;
   const methods = new Set(missing.map((right) => right.method));
   const isNoneLeft = methodKinds.every((kind) => methods.has(kind));
   return methods.has(undefined) || isNoneLeft
-    ? GRANT
-    : `${GRANT}, or leave ${[...methods].join(" and ")} out of --methods`;
+    ? grant
+    : `${grant}, or leave ${[...methods].join(" and ")} out of --methods`;
 }
 
 /** Reports whether this is the permission to read a pod, with which each act begins. */

@@ -29,7 +29,7 @@ export async function findAccess(given: Surroundings, log: Log): Promise<Access>
 export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Reports whether this process runs in a pod: whether the kubelet has set KUBERNETES_SERVICE_HOST. */
-function isInCluster({ KUBERNETES_SERVICE_HOST: host }: Surroundings["env"]): boolean {
+export function isInCluster({ KUBERNETES_SERVICE_HOST: host }: Surroundings["env"]): boolean {
   return host !== undefined && host !== "";
 }
 

@@ -1,10 +1,9 @@
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
-import { type ReaperMemory, selectionRules } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { reportOf, reportOfUnselected, reportOfVerdict, stopped } from "../../core/reap/report.ts";
 import { rightsNeeded } from "../../core/reap/rights.ts";
 import { formatReapTable, type Row } from "../../core/reap/table.ts";
-import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
+import { stateOf, type Verdict, verdictOf } from "../../core/reap/verdict.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
@@ -46,7 +45,7 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
   const known = policyIn(labels);
   // with --dry-run too: the table then says what would be missing
   const needed = rightsNeeded({ namespaces, methods: known.methods, onlyLooks: false });
-  const rights = createRights({ api: direct, needed, log });
+  const rights = createRights({ api: direct, needed, isByHand: known.isByHand, log });
   await rights.review(signal);
   const rows = await reapEach(direct, pods, { ...once, policy: { ...known, missing: rights.missing() }, rights });
   await print(rows, settings);
@@ -91,7 +90,7 @@ export async function reapEach(
   const judge = (pod: KubeObject): Verdict => {
     const verdict = verdictOf(pod, policy, known(podRefOf(pod).uid));
     const isBegun = verdict.kind === "end" && !settings.dryRun;
-    put(pod, isBegun ? stopped : reportNow(pod, verdict, policy, known(podRefOf(pod).uid)));
+    put(pod, isBegun ? stopped : reportNow(pod, verdict, policy));
     return verdict;
   };
   /** Judges a pod, and returns the milliseconds after which its time has come; undefined: nothing is done to it. */
@@ -117,11 +116,11 @@ export async function reapEach(
 }
 
 /** Describes a pod that nothing is done to now: for --dry-run, and for those that wait or are left. */
-function reportNow(pod: KubeObject, verdict: Verdict, policy: ReapPolicy, known: ReaperMemory) {
+function reportNow(pod: KubeObject, verdict: Verdict, policy: ReapPolicy) {
   if (verdict.kind !== "leave") return reportOfVerdict(verdict);
   const { rule, reason } = verdict;
   if (rule !== "not-selected") return { ...reportOfVerdict(verdict), reason: rule };
-  return { ...reportOfUnselected(reason, verdictOf(pod, { ...policy, waived: selectionRules }, known)), reason: rule };
+  return { ...reportOfUnselected(reason, stateOf(pod, policy, Date.now())), reason: rule };
 }
 
 /**

@@ -10,6 +10,7 @@ import { rightsNeeded } from "../../core/reap/rights.ts";
 import { EXIT } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import type { Signals } from "../../system/process/signals.ts";
+import { isInCluster } from "../api/access.ts";
 import { type ApiClient, connect } from "../api/client.ts";
 import { openHealth } from "../controller/health.ts";
 import { stopsOf } from "../controller/stops.ts";
@@ -42,7 +43,11 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
     { server: redactUrl(api.server), namespaces: settings.namespace.flat(), methods, dryRun: settings.dryRun },
     "starting the reaper",
   );
-  const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => policyOf(settings, methods, namespaces);
+  const isByHand = settings.once && !isInCluster(env);
+  const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
+    ...policyOf(settings, methods, namespaces),
+    isByHand,
+  });
   const reaping = { settings, policyIn, identity: hostname(), log, signal: stopsOf(signals).first };
   if (settings.once) return await reapOnce(api, reaping);
   await serve(api, reaping);

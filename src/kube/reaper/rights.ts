@@ -16,6 +16,7 @@ const again: Backoff = { firstMs: 1000, longestMs: 30_000 };
 export interface RightsContext {
   readonly api: ApiClient;
   readonly needed: readonly Right[];
+  readonly isByHand?: boolean | undefined;
   /** Called when other permissions are missing than before. */
   readonly changed?: () => void;
   readonly log: Log;
@@ -38,7 +39,7 @@ export interface Rights {
 }
 
 /** Creates the list of missing permissions. Logs each change of it that a second review confirms. */
-export function createRights({ api, needed, changed = () => undefined, log }: RightsContext): Rights {
+export function createRights({ api, needed, isByHand, changed = () => undefined, log }: RightsContext): Rights {
   let missing: readonly Right[] = [];
   let named: readonly Right[] = [];
   let isSilent = false;
@@ -56,7 +57,7 @@ export function createRights({ api, needed, changed = () => undefined, log }: Ri
         set(await missingOf(api, needed, signal));
       }
       isSilent = false;
-      if (!isEqual(missing, named)) tell(missing, log);
+      if (!isEqual(missing, named)) tell(missing, log, isByHand);
       named = missing;
     } catch (error) {
       if (signal.aborted) return;
@@ -90,9 +91,12 @@ function isEqual(one: readonly Right[], other: readonly Right[]): boolean {
   return one.length === other.length && one.every((right) => other.includes(right));
 }
 
-function tell(missing: readonly Right[], log: Log): void {
+function tell(missing: readonly Right[], log: Log, isByHand: boolean | undefined): void {
   if (missing.length === 0) return log.info({}, "all permissions are granted: continuing");
-  log.error({ rights: missing.map(describeRight), how: howToMend(missing) }, "the reaper's account lacks permissions");
+  log.error(
+    { rights: missing.map(describeRight), how: howToMend(missing, isByHand) },
+    "the reaper's account lacks permissions",
+  );
 }
 
 /** Asks which of these permissions the account lacks. Rejects with ApiError if there is no answer. */

@@ -155,7 +155,12 @@ test("what the account may not do is said, with --dry-run too", async () => {
   cluster.api.denied.add("patch pods/ephemeralcontainers");
   cluster.put(stuckPod("stuck"));
   const dry = await once(cluster, "--dry-run");
-  expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining("may not patch pods/ephemeralcontainers")]);
+  const lack = "you may not patch pods/ephemeralcontainers in all namespaces; ask an administrator to allow it";
+  expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining(lack)]);
+  expect(lineOf(dry, "the reaper's account lacks permissions").how).toStartWith("ask an administrator");
+  const env = { KUBERNETES_SERVICE_HOST: "10.96.0.1" }; // a CronJob's pod
+  const inPod = await ebb(["reaper", "--once", ...cluster.flags, "--dry-run"], { env });
+  expect(inPod.stdout).toContain("this reaper's account may not patch pods/ephemeralcontainers in all namespaces");
   const real = await once(cluster);
   expect([real.code, real.stdout]).toEqual([69, expect.stringMatching(/stuck +no permission/)]);
   expect(cluster.told).toEqual([]);

@@ -39,7 +39,6 @@ export function createFakeApi(): FakeApi {
       const { metadata } = object as KubeObject;
       objects.set(path, { ...object, metadata: { ...metadata, resourceVersion: String(++version) } });
     },
-    text: fail,
     get: async <T>(path: string) => {
       if (fake.isDown) fail();
       return (objects.get(path) ?? refuse(404, "NotFound")) as T;

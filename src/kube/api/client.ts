@@ -54,8 +54,6 @@ export interface ApiClient {
   /** The namespace to use if none is named: the kubeconfig context's, or the pod's own. */
   readonly namespace: string;
   get<T = KubeObject>(path: string, asking?: RequestOptions): Promise<T>;
-  /** Reads what is no JSON, such as a container's log. */
-  text(path: string, asking?: RequestOptions): Promise<string>;
   /** Creates an object. `path` is its collection's. */
   create<T = KubeObject>(path: string, body: object, asking?: RequestOptions): Promise<T>;
   /** Replaces an object. Rejects with a Conflict (409) if the body's resourceVersion is not the latest. */
@@ -87,7 +85,6 @@ export function createApiClient(access: Access): ApiClient {
     server: access.server,
     namespace: access.namespace,
     get: (path, asking) => ask("GET", path, asking),
-    text: (path, asking = {}) => withRetries(() => requestText(access, { method: "GET", path, ...asking }), asking),
     create: (path, body, asking) => ask("POST", path, asking, jsonBody(body)),
     update: (path, body, asking) => ask("PUT", path, asking, jsonBody(body)),
     patch: (path, operations, asking) => ask("PATCH", path, asking, patchBody(operations)),
@@ -113,22 +110,13 @@ interface Request extends RequestOptions {
 }
 
 async function requestJson<T>(access: Access, asked: Request): Promise<T> {
-  const text = await requestText(access, asked);
+  const response = await request(access, asked);
   try {
-    const answer: unknown = JSON.parse(text);
+    const answer: unknown = JSON.parse((await readBodyWithin(response.body, LARGEST_ANSWER)).toString());
     if (!hasMetadata(answer)) throw new Error("an answer that is no object of the API");
     return answer as T;
   } catch (error) {
-    throw toApiError(error, asked, access);
-  }
-}
-
-async function requestText(access: Access, asked: Request): Promise<string> {
-  const response = await request(access, asked);
-  try {
-    return (await readBodyWithin(response.body, LARGEST_ANSWER)).toString();
-  } catch (error) {
-    throw toApiError(error, asked, access); // it broke off
+    throw toApiError(error, asked, access); // it broke off, say
   }
 }
 

@@ -68,6 +68,9 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
       expect(lineOf(auto, "no sidecar found")).toMatchObject({ level: "warn", onLoopback: [9999], how });
       const named = await ebbBesideEnvoys(envoys, ["run", ...flags, ...app], "own");
       expect(named).toMatchObject({ code: 42, states: [undefined] });
+      const quit = await ebbBesideEnvoys(envoys, ["quit", "--sidecar", "envoy"], "own");
+      expect(quitOf(quit)).toMatchObject({ request: "POST http://localhost:9999/quitquitquit", outcome: "exited" });
+      expect(quit).toMatchObject({ code: 0, states: [undefined] });
     });
   });
 });

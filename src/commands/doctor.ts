@@ -7,17 +7,17 @@ import { createLog } from "../system/output/log.ts";
 
 /** `ebb doctor` prints what of ebb in a cluster is not as it was asked for. */
 export const command: Command = {
-  summary: "find pods that should have ebb but do not, and leftovers",
+  summary: "find pods that should have ebb but do not, and why",
   usage: "doctor [flags]",
   examples: [
     { call: "ebb doctor", why: "The whole cluster." },
     { call: "ebb doctor -n shop -o json", why: "The pods of one namespace, for a script." },
   ],
   exits: [
-    ["0", "nothing was found"],
+    ["0", "nothing was found in what it may read"],
     ["1", "something was found"],
     ["64", "a bad flag, no kubeconfig, or no such namespace"],
-    ["69", "the API server does not answer, or refuses"],
+    ["69", "the API server does not answer, or lets it read nothing"],
   ],
   seeAlso: ["webhook", "inject", "manifests"],
   options,

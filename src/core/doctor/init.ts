@@ -1,5 +1,6 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { baseName, shortened } from "../base/text.ts";
+import { counted } from "../base/wording.ts";
 import { isNumbered, VOLUME } from "../inject/annotation-names.ts";
 import { type Finding, ofPod } from "./finding.ts";
 
@@ -23,7 +24,7 @@ function copyFailure({ spec, status }: JsonObject): string | undefined {
   const copies = listOf(objectOf(spec).initContainers).map(objectOf).filter(copiesEbb);
   const names = new Set(copies.map(({ name }) => name));
   for (const each of listOf(objectOf(status).initContainerStatuses).map(objectOf)) {
-    const why = names.has(each.name) ? failureOf(each) : undefined;
+    const why = names.has(each.name) ? failureOf(each, correctImage) : undefined;
     if (why !== undefined) return `its init container ${each.name}, which copies ebb, ${why}`;
   }
   return undefined;
@@ -48,21 +49,20 @@ function copiesEbb({ command }: JsonObject): boolean {
   return word === "install" && baseName(textOf(program) ?? "") === "ebb";
 }
 
-function failureOf({ state, lastState }: JsonObject): string | undefined {
-  const { waiting, terminated } = objectOf(state);
-  const ended = textOf(objectOf(waiting).reason) === "CrashLoopBackOff" ? objectOf(lastState).terminated : terminated;
-  const { exitCode, reason: how, message: last } = objectOf(ended);
-  if (typeof exitCode === "number" && exitCode !== 0)
-    return `fails: ${sentence(`exit code ${exitCode}, ${how}`, last)}`;
-  return cannotStart({ state }, correctImage);
-}
-
 /**
- * Returns why the kubelet cannot start a container, and what to do; `ofImage` if its image cannot be pulled. Undefined if
- * it runs, or only waits.
+ * Returns why a container does not start, or how it ended last if it fails again and again, and what to do; `ofImage` if
+ * its image cannot be pulled. Undefined if neither is so, or it only waits.
  */
-export function cannotStart({ state }: JsonObject, ofImage: string): string | undefined {
-  const { reason, message } = objectOf(objectOf(state).waiting);
+export function failureOf({ state, lastState, restartCount }: JsonObject, ofImage: string): string | undefined {
+  const { waiting, terminated } = objectOf(state);
+  const { reason, message } = objectOf(waiting);
+  const { exitCode, reason: how, message: last } = objectOf(terminated ?? objectOf(lastState).terminated);
+  const isTried = reason === undefined || reason === "CrashLoopBackOff";
+  if (isTried && typeof exitCode === "number" && exitCode !== 0) {
+    const restarts = Number(restartCount ?? 0);
+    const again = restarts === 0 ? "fails" : `fails (${counted(restarts, "restart")})`;
+    return `${again}: ${sentence(`exit code ${exitCode}, ${how}`, last)}`;
+  }
   if (typeof reason !== "string" || usual.includes(reason)) return undefined;
   return `cannot start: ${sentence(reason, message)}${adviceOn(reason, textOf(message) ?? "", ofImage)}`;
 }

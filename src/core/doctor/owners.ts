@@ -2,9 +2,7 @@ import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
 import { REFUSED } from "../cluster/installed.ts";
 import { parseQuantity } from "../cluster/quantity.ts";
 import { INSTALL, isNumbered } from "../inject/annotation-names.ts";
-import { podsIn } from "../inject/workload.ts";
 import type { Finding } from "./finding.ts";
-import { annotationFindings } from "./pods.ts";
 import { presenceOf } from "./presence.ts";
 import { requestOf, type Selection } from "./selection.ts";
 
@@ -106,18 +104,4 @@ export function lacksPods(owner: JsonObject): boolean {
 
 function isOver({ status }: JsonObject): boolean {
   return listOf(objectOf(status).conditions).some((each) => /^(Complete|Failed)$/.test(String(objectOf(each).type)));
-}
-
-/**
- * Returns findings for annotations and labels on a workload that were meant for its pods; for a CronJob also for those
- * in its template that have no effect. `label` is ebb.dev/inject of its namespace. Returns an empty list for a workload
- * that another object owns, such as a CronJob's Job, and for a Job that is over.
- */
-export function workloadFindings(workload: JsonObject, label: string | undefined): readonly Finding[] {
-  const { ownerReferences } = objectOf(workload.metadata);
-  if (listOf(ownerReferences).length > 0 || isOver(workload)) return [];
-  return podsIn(workload).flatMap(({ object, pod, warnings }) => [
-    ...warnings.map(({ field, message }) => ({ object, message: `${field}: ${message}` })),
-    ...(workload.kind === "CronJob" ? annotationFindings(pod, label).map(({ message }) => ({ object, message })) : []),
-  ]);
 }

@@ -1,21 +1,19 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { isEbbKey, STATUS } from "../inject/annotation-names.ts";
-import { earlyTraffic } from "../inject/concerns/readiness.ts";
-import { readStatus } from "../inject/edits/status.ts";
-import { EBB, MUST_BE_FIRST } from "../inject/facts/command.ts";
+import { STATUS } from "../inject/annotation-names.ts";
+import { readStatus, type Status } from "../inject/edits/status.ts";
+import { MUST_BE_FIRST } from "../inject/facts/command.ts";
 import { injectPod } from "../inject/inject-pod.ts";
-import { orchestratorOf, roleIn } from "../inject/orchestrators/registry.ts";
+import { roleIn } from "../inject/orchestrators/registry.ts";
 import type { Pod } from "../inject/pod.ts";
-import { viewOf } from "../reap/pod-view.ts";
-import { selectionOf } from "../reap/policy.ts";
 import { type Finding, ofPod } from "./finding.ts";
-import type { Webhooks } from "./installation.ts";
+import type { Injected, Webhooks } from "./installation.ts";
 import { presenceOf } from "./presence.ts";
 import { OUTSIDE, requestOf } from "./selection.ts";
 
 /**
- * Returns a finding for a pod that asks for ebb and has none, or that has it from another image than the webhooks
- * inject now. `namespace` has the labels of its namespace. Returns undefined if nothing is wrong.
+ * Returns a finding for a pod that asks for ebb and has none, or that has it from another image or with other
+ * options than the webhooks' replicas inject now. `namespace` has the labels of its namespace. Returns undefined if
+ * nothing is wrong.
  */
 export function podFinding(
   pod: JsonObject,
@@ -26,12 +24,11 @@ export function podFinding(
   const presence = presenceOf(pod);
   const { by, isCovered } = requestOf(pod, namespace, webhooks.selections);
   if (presence.kind === "present") {
-    const { image } = presence;
-    const { images } = webhooks;
-    if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
+    const isRenewed = by !== undefined && isCovered;
+    const { injected } = webhooks;
+    const old = otherImage(presence.image, injected) ?? (isRenewed ? otherOptions(pod, injected) : undefined);
     // if only a manifest has put ebb there, each new pod has the same image again
-    const how = by === undefined || !isCovered ? inManifest(images) : again;
-    return ofPod(pod, `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}: ${how}`);
+    return old === undefined ? undefined : ofPod(pod, `${old}: ${isRenewed ? again : inManifest(injected)}`);
   }
   const { skipped } = presence;
   const left = skipped === undefined ? undefined : `the webhook left it as it is: ${skipped}; after that: `;
@@ -42,48 +39,30 @@ export function podFinding(
   return ofPod(pod, `${asks} (${words[by]}) and has none: ${why}${again}`);
 }
 
-function inManifest([image]: readonly string[]): string {
-  return `its manifest has that ebb, so a restart does not help: run ebb inject --image ${image} on the manifest, and apply it`;
+function otherImage(image: string | undefined, injected: readonly Injected[]): string | undefined {
+  const images = [...new Set(injected.map((one) => one.image))];
+  if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
+  return `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}`;
 }
 
-/**
- * Returns a finding for each annotation or label of ebb's on a pod that has no effect, or not the one meant. The
- * webhook's own warnings reach only a user who creates a pod directly. `label` is ebb.dev/inject of the pod's
- * namespace.
- */
-export function annotationFindings(pod: JsonObject, label: string | undefined): readonly Finding[] {
-  const { annotations, labels } = objectOf(pod.metadata);
-  if (!Object.keys({ ...objectOf(annotations), ...objectOf(labels) }).some(isEbbKey)) return [];
-  // a pod that has ebb asked for it, whatever is asked for now
-  const all = label === "true" || presenceOf(pod).kind === "present";
-  const { warnings } = injectPod(pod, { ...nobodys, all });
-  const ofAnnotations = warnings.filter(({ field }) => /^metadata\.(annotations|labels)\[/.test(field));
-  const reap = selectionOf(viewOf(pod), { ...noPolicy, namespaces: new Map() });
-  const messages = ofAnnotations.map(({ field, message }) => `${field}: ${message}`);
-  if (reap.kind === "unreadable") messages.push(reap.reason);
-  return messages.map((message) => ofPod(pod, message + whereToCorrect(pod)));
+/** Names the options that all replicas set, each to another value. One that they do not set may be the manifest's. */
+function otherOptions(pod: JsonObject, injected: readonly Injected[]): string | undefined {
+  const options = statusOf(pod)?.options ?? {};
+  const differing = injected.map((one) =>
+    Object.keys(one.options).filter((flag) => options[flag] !== one.options[flag]),
+  );
+  const [flags = []] = differing.toSorted((a, b) => a.length - b.length);
+  return flags.length === 0 ? undefined : `the webhook now sets another ${flags.join(" and ")} (--set)`;
 }
 
-/** Returns where to correct a pod. A pod template has no owner, and a pod without one is its author's. */
-function whereToCorrect(pod: JsonObject): string {
-  const owner = ownerOf(pod);
-  return owner === undefined ? "" : `; correct it in the pod template of its ${owner.kind} ${owner.name}`;
+function inManifest([one]: readonly Injected[]): string {
+  return `its manifest has that ebb, so a restart does not help: run ebb inject --image ${one?.image} on the manifest, and apply it`;
 }
 
-/** Returns a finding for each container of an injected pod that gets traffic while ebb waits. */
-export function readinessFindings(pod: JsonObject): readonly Finding[] {
-  if (orchestratorOf(pod as Pod & JsonObject)?.probesApps === true) return [];
-  const { containers, restartPolicy } = objectOf(pod.spec);
-  const waits = ({ command, env }: JsonObject) =>
-    listOf(command)[0] === EBB &&
-    !listOf(env)
-      .map(objectOf)
-      .some((one) => one.name === "EBB_SIDECAR" && one.value === "none");
-  const messages = listOf(containers)
-    .map(objectOf)
-    .filter(waits)
-    .flatMap((container) => earlyTraffic(container, restartPolicy) ?? []);
-  return messages.map((message) => ofPod(pod, message + whereToCorrect(pod)));
+/** Returns what the pod's ebb.dev/status records; undefined if it has none, or an unreadable one. */
+function statusOf({ metadata }: JsonObject): Status | undefined {
+  const status = readStatus(textOf(objectOf(objectOf(metadata).annotations)[STATUS]));
+  return status === undefined || "field" in status ? undefined : status;
 }
 
 /**
@@ -91,9 +70,7 @@ export function readinessFindings(pod: JsonObject): readonly Finding[] {
  * must stay. One whose orchestrator needs its command as it is is none.
  */
 export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
-  const status = readStatus(textOf(objectOf(objectOf(pod.metadata).annotations)[STATUS]));
-  if (status === undefined || "field" in status) return [];
-  return Object.entries(status.containers).flatMap(([name, { hook, unwrapped }]) => {
+  return Object.entries(statusOf(pod)?.containers ?? {}).flatMap(([name, { hook, unwrapped }]) => {
     if (unwrapped === undefined || roleIn(pod as Pod & JsonObject, { name }) === "untouchable") return [];
     const does = hook === true ? "drains, and does not wait for the sidecars" : "starts without ebb";
     if (unwrapped.includes(MUST_BE_FIRST)) return [ofPod(pod, `its container "${name}" ${does}: ${unwrapped}`)];
@@ -101,8 +78,6 @@ export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
     return [ofPod(pod, `${message}; ebb.dev/entrypoint.${name} can give it; after that: ${howAgain(pod)}`)];
   });
 }
-
-const noPolicy = { afterMs: 0, allJobs: false, methods: [], allowsReapExec: false } as const;
 
 /**
  * Returns what makes a pod: the Deployment of its ReplicaSet, the CronJob of its Job, else its owner. Undefined if it

@@ -1,31 +1,88 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, listOf, objectOf, textOf, textsOf } from "../base/json.ts";
 import { shortened } from "../base/text.ts";
-import { cannotStart, LONGEST } from "./init.ts";
+import { failureOf, LONGEST } from "./init.ts";
 
-/**
- * Returns why a Deployment of ebb's lacks replicas, by the API server, the scheduler or the kubelet, and what to do.
- * Undefined if none of them says it: then the replicas have started, and have a log.
- */
-export function whyNotStarted({ status }: JsonObject, pods: readonly JsonObject[]): string | undefined {
-  const refused = conditionOf(status, "ReplicaFailure", "True");
-  if (refused !== undefined)
-    return `its pods are refused: ${refused}; change that rule, or install into another namespace`;
-  return pods.map(whyPodWaits).find((why) => why !== undefined);
+/** A Deployment of ebb's, with its pods; without them if they may not be read. */
+export interface Installed {
+  readonly deployment: JsonObject;
+  readonly pods: readonly JsonObject[] | undefined;
 }
 
-function whyPodWaits({ metadata, status }: JsonObject): string | undefined {
+/** The arguments of a pod's ordinary containers, in one list. */
+export type Arguments = readonly string[];
+
+function argumentsOf(podSpec: unknown): Arguments {
+  return listOf(objectOf(podSpec).containers).flatMap((one) => textsOf(objectOf(one).args));
+}
+
+/** Returns the values of a flag, as `--flag=VALUE` or as two arguments. */
+export function valuesOf(args: Arguments, flag: string): readonly string[] {
+  return args.flatMap((arg, index) => {
+    if (arg === flag) return args[index + 1] ?? [];
+    return arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1) : [];
+  });
+}
+
+/** Returns the spec of the pods that a Deployment makes now. */
+export function templateOf({ deployment }: Installed): JsonObject {
+  return objectOf(objectOf(objectOf(deployment.spec).template).spec);
+}
+
+/** Returns the arguments of the pods that a Deployment makes now. */
+export function argumentsNow(installed: Installed): Arguments {
+  return argumentsOf(templateOf(installed));
+}
+
+/** Returns the specs of the replicas that are ready: of the template if the pods may not be read. */
+export function readySpecs(installed: Installed): readonly JsonObject[] {
+  const ready = installed.pods?.filter((pod) => !isDeleted(pod) && isReady(pod)).map(({ spec }) => objectOf(spec));
+  return ready ?? [templateOf(installed)];
+}
+
+/** Returns the arguments of each replica that is ready, as `readySpecs` knows them. */
+export function readyArguments(installed: Installed): readonly Arguments[] {
+  return readySpecs(installed).map(argumentsOf);
+}
+
+function isDeleted({ metadata }: JsonObject): boolean {
+  return objectOf(metadata).deletionTimestamp !== undefined;
+}
+
+function isReady({ status }: JsonObject): boolean {
+  return listOf(objectOf(status).conditions)
+    .map(objectOf)
+    .some((one) => one.type === "Ready" && one.status === "True");
+}
+
+/**
+ * Returns why replicas of a Deployment are not ready, by the API server, the scheduler, the kubelet or their own exit,
+ * and what to do. Undefined if none of them says it: then the replicas run, and have a log.
+ */
+export function whyNotReady({ deployment, pods }: Installed): string | undefined {
+  const refused = conditionOf(deployment.status, "ReplicaFailure", "True");
+  if (refused !== undefined)
+    return `its pods are refused: ${refused}; change that rule, or install into another namespace`;
+  const waiting = (pods ?? []).filter((pod) => !isDeleted(pod) && !isReady(pod));
+  return waiting.map(whyPodWaits).find((why) => why !== undefined);
+}
+
+function whyPodWaits({ metadata, spec, status }: JsonObject): string | undefined {
   const { namespace, name } = objectOf(metadata);
+  const pod = `its pod ${name}`;
   const unscheduled = conditionOf(status, "PodScheduled", "False");
-  if (unscheduled !== undefined)
-    return `its pod ${name} has no node: ${unscheduled}; add one, or correct the nodeSelector`;
+  if (unscheduled !== undefined) return `${pod} has no node: ${unscheduled}; add one, or correct the nodeSelector`;
   for (const container of listOf(objectOf(status).containerStatuses).map(objectOf)) {
-    if (Number(container.restartCount ?? 0) > 0) return undefined;
-    const why = cannotStart(container, "; correct --image (Helm: image, imagePullSecrets)");
-    if (why !== undefined) return `its pod ${name} ${why}`;
+    const why = failureOf(container, "; correct --image (Helm: image, imagePullSecrets)");
+    if (why !== undefined) return `${pod} (image ${imageIn(spec)}) ${why}`;
     if (textOf(objectOf(objectOf(container.state).waiting).reason) === "ContainerCreating")
-      return `its pod ${name} waits for its image or a volume: kubectl -n ${namespace} describe pod ${name}`;
+      return `${pod} waits for its image or a volume: kubectl -n ${namespace} describe pod ${name}`;
   }
   return undefined;
+}
+
+/** Returns the image of a pod's first container. */
+export function imageIn(podSpec: unknown): string {
+  return textOf(objectOf(listOf(objectOf(podSpec).containers)[0]).image) ?? "unknown";
 }
 
 /** Returns the message of a condition that has this status. */

@@ -35,7 +35,7 @@ export function coversNamespace({ namespaceSelector }: Selection, labels: JsonOb
 }
 
 /** Reports whether a label selector selects an object with these labels; without requirements it selects all. */
-function selects(selector: unknown, labels: unknown): boolean {
+export function selects(selector: unknown, labels: unknown): boolean {
   const { matchLabels, matchExpressions } = objectOf(selector);
   const own = objectOf(labels);
   const meets = ({ key, operator, values }: JsonObject): boolean => {

@@ -2,15 +2,20 @@ import type { Environment } from "../../core/base/environment.ts";
 import { oneLine } from "../../core/base/text.ts";
 import { counted } from "../../core/base/wording.ts";
 import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
+import { OBJECTS } from "../../core/cluster/installed.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
+import { imageVolumeNote } from "../../core/doctor/image-volume.ts";
 import {
   type Component,
-  componentFinding,
+  componentOf,
+  deploymentFinding,
   describeComponent,
   registrationFindings,
+  scheduledOf,
+  suspendedFinding,
   webhooksOf,
 } from "../../core/doctor/installation.ts";
-import { namespaceFindings } from "../../core/doctor/namespaces.ts";
+import { namespaceFinding } from "../../core/doctor/namespaces.ts";
 import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
 import type { Log } from "../../system/output/log.ts";
 import { writeOutput } from "../../system/output/output.ts";
@@ -18,8 +23,8 @@ import type { Signals } from "../../system/process/signals.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { connect } from "../api/client.ts";
 import { stopsOf } from "../controller/stops.ts";
-import { examinePods, examineWorkloads, labelsOf, readNamespaces, refusedOwners } from "./examine.ts";
-import { formerReplicas, leftBindings, readComponents, readRegistrations } from "./installation.ts";
+import { examinePods, readLabels, refusedOwners } from "./examine.ts";
+import { missingSecrets, readDeployments, readRegistrations } from "./installation.ts";
 import { createReader, type Reader } from "./read.ts";
 
 /** What `ebb doctor --json` prints. */
@@ -27,10 +32,11 @@ interface Report {
   /** What is installed; undefined if it may not be read. */
   readonly components: readonly Component[] | undefined;
   readonly findings: readonly Finding[];
-  /** How many pods run. */
-  readonly pods: number;
-  /** How many of them have ebb. */
-  readonly injected: number;
+  /** How many pods run, and how many of them have ebb, as far as pods may be read; undefined if none may. */
+  readonly pods: number | undefined;
+  readonly injected: number | undefined;
+  /** What could be better, and is no finding. */
+  readonly notes: readonly string[];
   /** What could not be read: the API server's refusals. */
   readonly refusals: readonly string[];
 }
@@ -44,18 +50,23 @@ interface Around {
 /**
  * Runs `ebb doctor`: reads the cluster without changing anything, and writes a report to stdout. Resolves with the exit
  * code: 0, or 1 if there are findings. What may not be read is told in the report.
- * @throws Failure 69 if the API server cannot be reached or a signal comes, 64 if a namespace that was named does not
- * exist
+ * @throws Failure 69 if the API server cannot be reached, nothing may be read or a signal comes, 64 if a namespace that
+ * was named does not exist
  */
-export async function examineCluster(settings: DoctorSettings, { env, log, signals }: Around): Promise<number> {
-  const { kubeconfig, context, namespace, json } = settings;
+export async function examineCluster(settings: DoctorSettings, around: Around): Promise<number> {
+  const { hasRead, ...report } = await readCluster(settings, around);
+  await writeOutput(settings.json ? `${JSON.stringify(report, null, 2)}\n` : textOfReport(report));
+  if (!hasRead) throw new Failure(EXIT.unavailable, NOTHING);
+  return report.findings.length > 0 ? DOCTOR_EXIT.found : EXIT.ok;
+}
+
+async function readCluster(settings: DoctorSettings, { env, log, signals }: Around) {
+  const { kubeconfig, context, namespace } = settings;
   const { first: signal } = stopsOf(signals);
   try {
     const reader = createReader(await connect({ env, kubeconfig, context }, log), signal);
     const all = await examineAll(reader, [...new Set(namespace.flat())]);
-    const report = { ...all, refusals: reader.refusals };
-    await writeOutput(json ? `${JSON.stringify(report, null, 2)}\n` : textOfReport(report));
-    return all.findings.length > 0 ? DOCTOR_EXIT.found : EXIT.ok;
+    return { ...all, refusals: reader.refusals, hasRead: reader.hasRead };
   } catch (error) {
     if (signal.aborted)
       throw new Failure(EXIT.unavailable, "stopped by a signal before the whole cluster was read; run it again");
@@ -67,45 +78,50 @@ export async function examineCluster(settings: DoctorSettings, { env, log, signa
 
 async function examineAll(reader: Reader, names: readonly string[]): Promise<Omit<Report, "refusals">> {
   const scopes = names.length === 0 ? [""] : names.map((name) => `/namespaces/${name}`);
-  const registrations = await readRegistrations(reader);
+  const deployments = await readDeployments(reader);
+  const registrations = await readRegistrations(reader, deployments);
   const webhooks = webhooksOf(registrations);
-  const namespaces = await readNamespaces(reader, names);
-  const labels = labelsOf(namespaces);
+  const labels = await readLabels(reader, names);
+  const cronJobs = (await reader.all("/apis/batch/v1/cronjobs", { labelSelector: OBJECTS }))?.map(scheduledOf);
+  const note = webhooks.copies ? imageVolumeNote((await reader.all("/api/v1/nodes", {})) ?? []) : undefined;
   const inPods = await examinePods(reader, scopes, { labels, webhooks });
-  const components = await readComponents(reader);
-  const reaper = components === undefined || components.some(({ component }) => component === "reaper");
-  const installed = { webhook: webhooks.count !== 0, reaper, selections: webhooks.selections };
   return {
     ...inPods,
-    components,
+    components: deployments && cronJobs && [...deployments.map(componentOf), ...cronJobs],
     findings: [
-      ...(registrations ?? []).flatMap((each) => registrationFindings(each, components)),
-      ...(components ?? []).flatMap((each) => componentFinding(each) ?? []),
-      ...(await formerReplicas(reader, components ?? [])),
-      ...(await leftBindings(reader)),
-      ...namespaces.flatMap((each) => namespaceFindings(each, installed)),
-      ...(await examineWorkloads(reader, scopes, labels)),
+      ...(registrations ?? []).flatMap(registrationFindings),
+      ...(deployments ?? []).flatMap((each) => deploymentFinding(each) ?? []),
+      ...(cronJobs ?? []).flatMap((each) => suspendedFinding(each) ?? []),
+      ...(await missingSecrets(reader, deployments ?? [])),
+      ...[...labels].flatMap(([name, own]) => namespaceFinding(name, own, webhooks) ?? []),
       ...(await refusedOwners(reader, scopes, { labels, webhooks })),
       ...inPods.findings,
     ],
+    notes: note === undefined ? [] : [note],
   };
 }
+
+const NOTHING =
+  "this account may read nothing of what ebb doctor looks at: name a namespace that it may read (--namespace), or grant it the rights in ebb help doctor";
 
 /** The most findings in a text. */
 const MOST_LINES = 100;
 
 /**
- * Formats the report of `ebb doctor` as text: what is installed, the first 100 findings (`MOST_LINES`), what could not
- * be read, the counts.
+ * Formats the report of `ebb doctor` as text: what is installed, the first 100 findings (`MOST_LINES`), notes, what
+ * could not be read, the counts.
  */
-function textOfReport({ components, findings, pods, injected, refusals }: Report): string {
+function textOfReport({ components, findings, notes, pods, injected, refusals }: Report): string {
   const missing = ["webhook", "reaper"].filter((name) => !components?.some(({ component }) => component === name));
   const installed = [...(components ?? []).map(describeComponent), ...missing.map((name) => `${name}: not installed`)];
   const told = findings.slice(0, MOST_LINES).map(({ object, message }) => `${object}: ${message}`);
   const rest = findings.length - told.length;
   const lines = [...(components === undefined ? [] : installed), ...told];
   if (rest > 0) lines.push(`and ${rest} more: --json lists all`);
+  lines.push(...notes.map((note) => `note: ${note}`));
   lines.push(...refusals.map((refusal) => `not looked at: ${refusal}`));
-  lines.push(`${counted(pods, "pod")}, ${injected} with ebb: ${counted(findings.length, "finding")}`);
+  const read = pods === undefined ? "no pod may be read" : `${counted(pods, "pod")}, ${injected} with ebb`;
+  const part = refusals.length === 0 ? "" : " in what may be read";
+  lines.push(`${read}: ${counted(findings.length, "finding")}${part}`);
   return lines.map((line) => `${oneLine(line)}\n`).join("");
 }

@@ -10,26 +10,26 @@ import {
   refusalFinding,
   refusedContainer,
   wantsEbb,
-  workloadFindings,
 } from "../../core/doctor/owners.ts";
-import { annotationFindings, podFinding, readinessFindings, unwrappedFindings } from "../../core/doctor/pods.ts";
+import { podFinding, unwrappedFindings } from "../../core/doctor/pods.ts";
 import { presenceOf } from "../../core/doctor/presence.ts";
-import { ASK, isEbbKey } from "../../core/inject/annotation-names.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Reader } from "./read.ts";
 
 // In all functions here `scopes` are parts of paths: `/namespaces/NAME`, or an empty one for the whole cluster.
 
+/** The labels of each namespace that could be read, by its name. */
+type Labels = ReadonlyMap<string, JsonObject>;
+
 /**
- * Reads the named namespaces, or all if none is named. Of each it keeps only the name, the labels and ebb's annotations.
- * One that may not be read is left out.
+ * Reads the labels of the named namespaces, or of all if none is named. One that may not be read is left out.
  * @throws Failure 64 if one that was named does not exist
  */
-export async function readNamespaces(reader: Reader, names: readonly string[]): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
+export async function readLabels(reader: Reader, names: readonly string[]): Promise<Labels> {
+  const found = new Map<string, JsonObject>();
   const keep = ({ metadata }: JsonObject): void => {
-    const { name, labels, annotations } = objectOf(metadata);
-    found.push({ metadata: { name, labels, annotations: ownIn(annotations) } });
+    const { name, labels } = objectOf(metadata);
+    found.set(String(name), objectOf(labels));
   };
   if (names.length === 0) await reader.each("/api/v1/namespaces", {}, keep);
   for (const name of names) {
@@ -41,19 +41,6 @@ export async function readNamespaces(reader: Reader, names: readonly string[]): 
   return found;
 }
 
-/** Returns ebb's own annotations only: a cluster may have thousands of namespaces. */
-function ownIn(all: unknown): JsonObject {
-  return Object.fromEntries(Object.entries(objectOf(all)).filter(([name]) => isEbbKey(name)));
-}
-
-/** The labels of each namespace that could be read, by its name. */
-type Labels = ReadonlyMap<string, JsonObject>;
-
-export function labelsOf(namespaces: readonly JsonObject[]): Labels {
-  const all = namespaces.map(({ metadata }) => objectOf(metadata));
-  return new Map(all.map(({ name, labels }) => [String(name), objectOf(labels)]));
-}
-
 /** What is known of the cluster. */
 interface Known {
   readonly labels: Labels;
@@ -62,16 +49,17 @@ interface Known {
 
 /**
  * Counts the pods that run, and those with ebb in them, without ebb's own. Finds pods that asked for ebb and have none,
- * or an older one, or that ebb's init container keeps from starting, or that get traffic while ebb waits; once for each
- * owner.
+ * or an older one, or that ebb's init container keeps from starting; once for each owner. The numbers are undefined if no
+ * pod may be read.
  */
 export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
   const findings: Finding[] = [];
   const isFirst = oncePerOwner();
   let pods = 0;
   let injected = 0;
+  let mayRead = false;
   for (const scope of scopes) {
-    await reader.each(
+    const isRead = await reader.each(
       `/api/v1${scope}/pods`,
       { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" },
       (pod) => {
@@ -79,23 +67,16 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
         if (deletionTimestamp !== undefined || objectOf(own)[NAME_LABEL] === "ebb") return;
         pods += 1;
         if (presenceOf(pod).kind === "present") injected += 1;
-        const ofNamespace = labels.get(String(namespace));
-        const finding = podFinding(pod, ofNamespace, webhooks);
-        const others = [
-          ...annotationFindings(pod, textOf(ofNamespace?.[ASK])),
-          ...readinessFindings(pod),
-          ...unwrappedFindings(pod),
-        ];
-        for (const each of finding === undefined ? others : [finding, ...others]) {
-          if (isFirst(pod, each)) findings.push(each);
-        }
+        const all = [podFinding(pod, labels.get(String(namespace)), webhooks) ?? [], unwrappedFindings(pod)].flat();
+        findings.push(...all.filter((each) => isFirst(pod, each)));
         const init = initFinding(pod);
         // once, because the kubelet's words change while it tries again
         if (init !== undefined && isFirst(pod, { ...init, message: "" })) findings.push(init);
       },
     );
+    mayRead ||= isRead;
   }
-  return { findings, pods, injected };
+  return mayRead ? { findings, pods, injected } : { findings, pods: undefined, injected: undefined };
 }
 
 /**
@@ -139,9 +120,13 @@ type Owner = Omit<Refused, keyof Finding>;
 /** "absent" if it does not exist; undefined if it cannot be read, or is of another kind. */
 type FoundOwner = Awaited<ReturnType<Reader["get"]>>;
 
+/** The kinds of owners that create pods. */
+const owners = ["Job", "ReplicaSet", "StatefulSet", "DaemonSet"];
+
 async function readOwner(reader: Reader, { kind, namespace, name }: Owner): Promise<FoundOwner> {
-  const collection = collectionOf(kind, `/namespaces/${namespace}`);
-  return collection === undefined ? undefined : await reader.get(`${collection}/${name}`);
+  const group = kind === "Job" ? "batch" : "apps";
+  const path = `/apis/${group}/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
+  return owners.includes(kind) ? await reader.get(path) : undefined;
 }
 
 /**
@@ -152,33 +137,4 @@ function stillLacksPods(found: FoundOwner, { namespace, uid, by }: Owner, { labe
   if (found === undefined) return by !== "rule";
   if (found === "absent" || objectOf(found.metadata).uid !== uid || !lacksPods(found)) return false;
   return by !== "rule" || wantsEbb(found, labels.get(namespace), webhooks.selections);
-}
-
-const workloads = ["Job", "CronJob", "Deployment", "StatefulSet", "DaemonSet"];
-
-/** Returns the path of a kind's collection; `scope` is `/namespaces/NAME`, or empty for the whole cluster. */
-function collectionOf(kind: string, scope: string): string | undefined {
-  const group = /^(Cron)?Job$/.test(kind) ? "batch" : "apps";
-  const isKnown = kind === "ReplicaSet" || workloads.includes(kind);
-  return isKnown ? `/apis/${group}/v1${scope}/${kind.toLowerCase()}s` : undefined;
-}
-
-/** Finds annotations and labels on workloads that were meant for their pods. */
-export async function examineWorkloads(
-  reader: Reader,
-  scopes: readonly string[],
-  labels: Labels,
-): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
-  for (const scope of scopes) {
-    for (const kind of workloads) {
-      // the objects of a list do not say of which kind they are
-      const found = (each: JsonObject): void => {
-        const ofNamespace = labels.get(String(objectOf(each.metadata).namespace));
-        findings.push(...workloadFindings({ ...each, kind }, textOf(ofNamespace?.[ASK])));
-      };
-      await reader.each(collectionOf(kind, scope) as string, {}, found);
-    }
-  }
-  return findings;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/base/json.ts";
-import { ApiError, isNotFound } from "../api/api-error.ts";
+import { isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import type { Query } from "../api/query.ts";
@@ -14,6 +14,8 @@ export interface Reader {
   all(path: string, query: Query): Promise<readonly JsonObject[] | undefined>;
   /** The messages of the API server about what may not be read. */
   readonly refusals: readonly string[];
+  /** Whether anything could be read. */
+  readonly hasRead: boolean;
 }
 
 /**
@@ -22,11 +24,14 @@ export interface Reader {
  */
 export function createReader(api: ApiClient, signal: AbortSignal): Reader {
   const refusals = new Set<string>();
+  let hasRead = false;
   const unlessRefused = async <T>(ask: () => Promise<T>): Promise<T | undefined> => {
     try {
-      return await ask();
+      const answer = await ask();
+      hasRead = true;
+      return answer;
     } catch (error) {
-      if (!(error instanceof ApiError && error.status === 403)) throw error;
+      if (!isForbidden(error)) throw error;
       refusals.add(error.message);
       return undefined;
     }
@@ -44,8 +49,9 @@ export function createReader(api: ApiClient, signal: AbortSignal): Reader {
       try {
         return await unlessRefused(() => api.get<JsonObject>(path, { signal }));
       } catch (error) {
-        if (isNotFound(error)) return "absent";
-        throw error;
+        if (!isNotFound(error)) throw error;
+        hasRead = true;
+        return "absent";
       }
     },
     async all(path, query) {
@@ -54,6 +60,9 @@ export function createReader(api: ApiClient, signal: AbortSignal): Reader {
     },
     get refusals() {
       return [...refusals];
+    },
+    get hasRead() {
+      return hasRead;
     },
   };
 }

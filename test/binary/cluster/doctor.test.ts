@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { podIn, podOf, policy } from "../../core/inject/injection.ts";
 import { ebb } from "../../harness.ts";
-import { podPath } from "../../kube/api-server/api-server.ts";
+import { podPath, refuse } from "../../kube/api-server/api-server.ts";
 import { type Cluster, type Json, startCluster } from "./reaper.ts";
 
 /** Starts a cluster that also lists what it does not have: `ebb doctor` reads many kinds. */
@@ -95,13 +95,13 @@ test("an installation that does not start is named with the kubelet's reason, an
       : answer?.(request, url);
   const waiting = { reason: "ImagePullBackOff", message: "Back-off pulling image" };
   const containers = [{ name: "reaper", command: ["/ebb", "reaper"] }];
-  const status = { phase: "Pending", containerStatuses: [{ name: "reaper", restartCount: 0, state: { waiting } }] };
+  const status = { phase: "Pending", containerStatuses: [{ name: "reaper", state: { waiting } }] };
   cluster.put({ metadata: { namespace: "shop", name: "ebb-reaper-0", labels }, spec: { containers }, status });
   expect(await findings(cluster)).toEqual({
     code: 1,
     lines: [
       expect.stringMatching(
-        /^Deployment shop\/ebb-reaper: only 0 of its 2 .*; its pod ebb-reaper-0 cannot start: ImagePullBackOff: Back-off/,
+        /^Deployment shop\/ebb-reaper: no replica is ready, .*; its pod ebb-reaper-0 \(.*\) cannot start: ImagePullBackOff: Back-off/,
       ),
       "0 pods, 0 with ebb: 1 finding",
     ],
@@ -112,18 +112,18 @@ test("an installation that does not start is named with the kubelet's reason, an
 async function install(
   cluster: Cluster,
   component: "webhook" | "reaper",
-  change: (object: Json) => Json | undefined,
+  change: (object: Json) => Json | undefined = () => undefined,
 ): Promise<void> {
   const { stdout } = await ebb(["manifests", component, "--image", policy.image]);
   const objects = (Bun.YAML.parse(stdout) as Json[]).flatMap((each) => (each === null ? [] : (change(each) ?? each)));
   const ofKind = (kind: string) => objects.filter((each) => `/${each.kind.toLowerCase()}s` === kind);
-  for (const each of ofKind("/deployments")) each.status = { readyReplicas: each.spec.replicas };
+  for (const each of ofKind("/deployments")) putReady(cluster, each);
   for (const each of ofKind("/mutatingwebhookconfigurations")) {
     for (const { clientConfig } of each.webhooks) clientConfig.caBundle = "eA==";
   }
   const { answer } = cluster.api;
   cluster.api.answer = (request, url) => {
-    const [, one, many] = /(\/(?:services|serviceaccounts))\/[^/]+$|(\/[a-z]+)$/.exec(url.pathname) ?? [];
+    const [, one, many] = /(\/(?:services|secrets))\/[^/]+$|(\/[a-z]+)$/.exec(url.pathname) ?? [];
     if (one !== undefined) return Response.json(ofKind(one)[0]);
     const items = many === undefined || many === "/namespaces" ? [] : ofKind(many);
     return items.length > 0 ? Response.json({ metadata: {}, items }) : answer?.(request, url);
@@ -161,6 +161,15 @@ function asCronJob(suspend: boolean) {
       spec: { schedule: "*/5 * * * *", suspend, jobTemplate },
     };
   };
+}
+
+/** Makes all replicas of a Deployment ready, and adds one of them. */
+function putReady({ api }: Cluster, deployment: Json): void {
+  const { metadata, spec } = deployment;
+  deployment.status = { readyReplicas: spec.replicas, updatedReplicas: spec.replicas };
+  const own = { ...spec.template.metadata, namespace: metadata.namespace, name: `${metadata.name}-0` };
+  const status = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
+  api.put(podPath(own.namespace, own.name), { metadata: own, spec: spec.template.spec, status });
 }
 
 /** Adds a namespace, and pods without ebb in it; each has its name as its label `app`. */
@@ -216,7 +225,6 @@ test("a namespace whose label asks, and that no namespaceSelector covers, is nam
 test("a reaper that is a CronJob is known, and named if it is suspended", async () => {
   await using cluster = startWhole();
   await install(cluster, "reaper", asCronJob(false));
-  populate(cluster, "shop", { "ebb.dev/reap": "true" });
   const [flag = "", path = ""] = cluster.flags;
   const told = async () => (await ebb(["doctor", flag, path])).stdout.trimEnd().split("\n");
   const installed = [
@@ -232,4 +240,78 @@ test("a reaper that is a CronJob is known, and named if it is suspended", async 
     `CronJob ebb-reaper/ebb-reaper: the reaper ends no sidecar: it is suspended: ${resume}`,
     "0 pods, 0 with ebb: 1 finding",
   ]);
+});
+
+test("a Secret that is gone is named", async () => {
+  await using cluster = startWhole();
+  await install(cluster, "webhook");
+  expect(await findings(cluster)).toEqual({ code: 0, lines: ["0 pods, 0 with ebb: 0 findings"] });
+  const { answer } = cluster.api;
+  cluster.api.answer = (request, url) =>
+    url.pathname.includes("/secrets/") ? refuse(404, "not found") : answer?.(request, url);
+  expect(await findings(cluster)).toEqual({
+    code: 1,
+    lines: [
+      expect.stringMatching(
+        /^Secret ebb-webhook\/ebb-webhook-certificates: it does not exist, and a replica .* needs it/,
+      ),
+      "0 pods, 0 with ebb: 1 finding",
+    ],
+  });
+});
+
+test("what may not be read is named, and is exit code 69 if that is all", async () => {
+  await using cluster = startWhole();
+  await install(cluster, "webhook");
+  populate(cluster, "shop", {}, "web");
+  const { answer } = cluster.api;
+  let mayRead = (path: string): boolean => path.includes("/shop");
+  cluster.api.answer = (request, url) =>
+    mayRead(url.pathname) ? answer?.(request, url) : refuse(403, `${url.pathname} is forbidden`);
+  const told = async (...words: string[]) => {
+    const { code, stdout, stderr } = await ebb(["doctor", ...cluster.flags.slice(0, 2), ...words]);
+    return { code, stderr, lines: stdout.trimEnd().split("\n") };
+  };
+  const installation = ["/apis/apps/v1/deployments", "mutatingwebhookconfigurations", "/apis/batch/v1/cronjobs"];
+  const refused = (...paths: string[]) =>
+    paths.map((path) => expect.stringMatching(new RegExp(`^not looked at: .*${path} is forbidden$`)));
+  expect(await told("--namespace", "shop")).toEqual({
+    code: 0,
+    stderr: "",
+    lines: [...refused(...installation), "1 pod, 0 with ebb: 0 findings in what may be read"],
+  });
+  const pods = refused("/api/v1/namespaces", ...installation.slice(2), "/api/v1/pods", "/api/v1/events");
+  const all = await told();
+  expect(all).toEqual({
+    code: 69,
+    stderr: expect.stringContaining("this account may read nothing of what ebb doctor looks at: name a namespace"),
+    lines: [...refused(...installation.slice(0, 2)), ...pods, "no pod may be read: 0 findings in what may be read"],
+  });
+  const json = JSON.parse((await told("--json")).lines.join("\n"));
+  expect(json).toEqual({ findings: [], notes: [], refusals: expect.any(Array) });
+
+  mayRead = (path) => !path.includes("/secrets/");
+  const { code, lines } = await told();
+  expect([code, ...lines.slice(2)]).toEqual([
+    0,
+    ...refused("/secrets/ebb-webhook-certificates"),
+    "1 pod, 0 with ebb: 0 findings in what may be read",
+  ]);
+});
+
+test("what --volume image would save is a note if all nodes can mount images, and no finding", async () => {
+  await using cluster = startWhole();
+  await install(cluster, "webhook");
+  const nodeInfo = { kubeletVersion: "v1.35.0", containerRuntimeVersion: "containerd://2.1.0" };
+  const items = [{ metadata: { name: "one" }, status: { nodeInfo } }];
+  const { answer } = cluster.api;
+  cluster.api.answer = (request, url) =>
+    url.pathname === "/api/v1/nodes" ? Response.json({ metadata: {}, items }) : answer?.(request, url);
+  expect(await findings(cluster)).toEqual({
+    code: 0,
+    lines: [
+      expect.stringMatching(/^note: all nodes can mount ebb's image: with --volume image .* 99 MB of the node's disk$/),
+      "0 pods, 0 with ebb: 0 findings",
+    ],
+  });
 });

@@ -1,26 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import { initFinding } from "../../../src/core/doctor/init.ts";
-import {
-  type Registration,
-  registrationFindings,
-  type Webhooks,
-  webhooksOf,
-} from "../../../src/core/doctor/installation.ts";
-import { namespaceFindings } from "../../../src/core/doctor/namespaces.ts";
-import {
-  lacksPods,
-  refusalFinding,
-  refusedContainer,
-  wantsEbb,
-  workloadFindings,
-} from "../../../src/core/doctor/owners.ts";
-import { annotationFindings, podFinding, readinessFindings, unwrappedFindings } from "../../../src/core/doctor/pods.ts";
+import type { Webhooks } from "../../../src/core/doctor/installation.ts";
+import { namespaceFinding } from "../../../src/core/doctor/namespaces.ts";
+import { lacksPods, refusalFinding, refusedContainer, wantsEbb } from "../../../src/core/doctor/owners.ts";
+import { podFinding, unwrappedFindings } from "../../../src/core/doctor/pods.ts";
 import { presenceOf } from "../../../src/core/doctor/presence.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { app, type Loose, podIn, podOf, policy } from "../inject/injection.ts";
 import { unknownImage } from "../inject/registry.ts";
 
-const webhooks: Webhooks = { count: 1, answering: 1, images: [policy.image], selections: [{ all: false }] };
+/** A webhook whose replicas inject from these images. */
+const injecting = (...images: readonly string[]) => ({ injected: images.map((image) => ({ image, options: {} })) });
+const webhooks: Webhooks = {
+  count: 1,
+  answering: 1,
+  ...injecting(policy.image),
+  copies: true,
+  selections: [{ all: false }],
+};
 /** A webhook with --all. */
 const all = { selections: [{ all: true }] };
 const labelled = (label: string | undefined) => (label === undefined ? {} : { "ebb.dev/inject": label });
@@ -130,12 +127,28 @@ describe("a pod", () => {
       {},
       undefined,
     ],
-    ["with ebb from either", injected(), undefined, { images: ["ebb:2", policy.image] }, undefined],
-    ["where it is not known what is given", injected(), undefined, { images: [] }, undefined],
+    ["with ebb from either", injected(), undefined, injecting("ebb:2", policy.image), undefined],
+    ["where it is not known what is given", injected(), undefined, injecting(), undefined],
   ])("%s", (_, pod, label, changes, message) => {
     const finding = podFinding(stored(pod, "ReplicaSet"), labelled(label), { ...webhooks, ...changes });
     if (message === undefined) expect(finding).toBeUndefined();
     else expect(finding).toEqual({ object: "Pod shop/a", message: expect.stringMatching(message) });
+  });
+
+  test("with options that an older replica set, as its status records", () => {
+    const told = (pod: Loose, ...sets: Record<string, string>[]) => {
+      const injected = sets.map((options) => ({ image: policy.image, options }));
+      return podFinding(stored(pod, "DaemonSet"), undefined, { ...webhooks, injected })?.message;
+    };
+    const pod = injected({ options: new Map([["drain", "20s"]]) });
+    expect(told(pod, { drain: "20s" })).toBeUndefined();
+    expect(told(pod, {})).toBeUndefined(); // the manifest's, as far as is known
+    expect(told(pod, { drain: "40s", grace: "5s" })).toBe(
+      "the webhook now sets another drain and grace (--set): delete the pod, and its DaemonSet creates it again",
+    );
+    expect(told(pod, { drain: "40s" }, { drain: "20s" })).toBeUndefined(); // a rollout
+    const ofManifest = podIn(injectPod(bare, { ...policy, all: true }));
+    expect(told(ofManifest, { drain: "40s" })).toBeUndefined();
   });
 
   test("is made again by its owner, or by whoever made it", () => {
@@ -156,39 +169,6 @@ describe("a pod", () => {
     expect(podFinding(ofDeployment, undefined, webhooks)?.message).toEndWith(
       ": kubectl -n shop rollout restart deployment/web",
     );
-  });
-});
-
-describe("a container of an injected pod that gets traffic while ebb waits", () => {
-  const ports = [{ containerPort: 80 }];
-  const early =
-    'while ebb waits for the sidecars, "app" counts as ready and gets traffic: give it a readinessProbe; correct it in the pod template of its StatefulSet web';
-  const found = (container: object, spec: object = {}, annotations: Record<string, string> = {}) => {
-    const pod = podIn(injectPod(podOf({ containers: [app(container)], spec, annotations }), policy));
-    return readinessFindings(stored(pod, "StatefulSet")).map(({ message }) => message);
-  };
-
-  test.each<[string, object, object, Record<string, string>, string[]]>([
-    ["has ports and no probe", { ports }, {}, {}, [early]],
-    ["has a readinessProbe", { ports, readinessProbe: {} }, {}, {}, []],
-    ["has a startupProbe", { ports, startupProbe: {} }, {}, {}, []],
-    ["has no ports", {}, {}, {}, []],
-    ["is a Job's", { ports }, { restartPolicy: "OnFailure" }, {}, []],
-    ["waits for nothing", { ports }, {}, { "ebb.dev/sidecar": "none" }, []],
-  ])("%s", (_, container, spec, annotations, messages) => {
-    expect(found(container, spec, annotations)).toEqual(messages);
-  });
-
-  test("only where ebb starts it", () => {
-    expect(readinessFindings(stored(podOf({ containers: [app({ ports })] })))).toEqual([]);
-  });
-
-  test("is none in a pod whose orchestrator probes the app itself", () => {
-    const pod = podOf({ containers: [app({ ports })] });
-    pod.metadata.labels = { "serving.knative.dev/revision": "web" };
-    const changed = podIn(injectPod(pod, policy));
-    expect(changed.spec.containers[0].command[0]).toBe("/ebb.dev/ebb");
-    expect(readinessFindings(stored(changed))).toEqual([]);
   });
 });
 
@@ -242,99 +222,27 @@ describe("a container of an injected pod whose command was not known", () => {
   });
 });
 
-describe("a registration", () => {
-  const webhook = { metadata: { namespace: "ns", name: "ebb-webhook" } };
-  const deployments = [{ ...webhook, status: { readyReplicas: 1 } }];
-  const fine: Registration = {
-    ...{ name: "ebb-webhook", isRequired: true, isTrusted: true, selectors: [], service: "ns/ebb-webhook" },
-    ...{ isServiceThere: true, deployments },
-  };
+const ask = "ebb.dev/inject";
+const none = { count: 0, selections: [] };
+const ofTeam = { count: 1, selections: [{ namespaceSelector: { matchLabels: { team: "a" } }, all: false }] };
 
-  test.each<[string, Partial<Registration>, RegExp[]]>([
-    ["that is fine", {}, []],
-    ["that may not be looked behind", { isServiceThere: undefined, deployments: undefined }, []],
-    [
-      "that was left over",
-      { isServiceThere: false, deployments: [] },
-      [
-        /Service ns\/ebb-webhook does not exist, .* is refused: .*kubectl delete mutatingwebhookconfiguration ebb-webhook$/,
-      ],
-    ],
-    [
-      "without replicas",
-      { deployments: [{ ...webhook, status: {} }], isRequired: false },
-      [/is ready, so pods start without ebb; its log says why.* -n ns logs --all-pods deployment\/ebb-webhook$/],
-    ],
-    ["without replicas, that nobody trusts", { deployments: [{}], isTrusted: false }, [/^no replica .* is ready/]],
-    ["that is scaled down", { deployments: [{ ...webhook, spec: { replicas: 0 } }] }, [/-n ns scale --replicas=2 /]],
-    ["without a Deployment", { deployments: [] }, [/is ready, so .*; install the webhook again/]],
-    [
-      "that nobody trusts",
-      { isTrusted: false },
-      [/^it has no caBundle, so each pod that it selects is refused; its log .*deployment\/ebb-webhook; with cert-m/],
-    ],
-  ])("%s", (_, changes, messages) => {
-    const found = registrationFindings({ ...fine, ...changes });
-    const object = "MutatingWebhookConfiguration ebb-webhook";
-    expect(found).toEqual(messages.map((message) => ({ object, message: expect.stringMatching(message) })));
-  });
-});
-
-describe("a namespace", () => {
-  const install = (component: string, label: string) =>
-    `install it (ebb manifests ${component}), or kubectl label namespace shop ${label}-`;
-  const [ask, reap] = ["ebb.dev/inject", "ebb.dev/reap"];
-  const all = { webhook: true, reaper: true, selections: [] };
-  const none = { webhook: false, reaper: false, selections: [] };
-
-  test.each<[string, Loose, typeof all, string[]]>([
-    ["that says nothing", {}, none, []],
-    ["that asks for what is there", { labels: { [ask]: "true", [reap]: "true" } }, all, []],
-    ["that says no", { labels: { [ask]: "false", [reap]: "false" } }, none, []],
-    [
-      "that says neither",
-      { labels: { [ask]: "yes", [reap]: "yes" } },
-      all,
-      [ask, reap].map((label) => `its label ${label} does nothing: expected true or false, got "yes"`),
-    ],
-    [
-      "that asks for what is not there",
-      { labels: { [ask]: "true", [reap]: "true" } },
-      none,
-      [
-        `its label ${ask}=true asks for ebb, and no webhook is registered: ${install("webhook", ask)}`,
-        `its label ${reap}=true asks for the reaper, and none is installed: ${install("reaper", reap)}`,
-      ],
-    ],
-    [
-      "with annotations, and labels of its owner's",
-      { labels: { "ebb.dev/team": "web" }, annotations: { [reap]: "true", "ebb.dev/drain": "1s", other: "x" } },
-      all,
-      [
-        `its annotation ${reap} does nothing: it is a label of a namespace: kubectl label namespace shop ${reap}=true`,
-        "its annotation ebb.dev/drain does nothing",
-      ],
-    ],
-  ])("%s", (_, metadata, installed, messages) => {
-    const findings = messages.map((message) => ({ object: "Namespace shop", message }));
-    expect(namespaceFindings({ metadata: { name: "shop", ...metadata } }, installed)).toEqual(findings);
-  });
-});
-
-test.each<[string, Record<string, string>, string[]]>([
-  ["none", {}, []],
-  ["what is right", { "ebb.dev/inject": "true", "ebb.dev/drain": "5s", "ebb.dev/reap": "true" }, []],
+test.each<[string, Record<string, string>, Pick<Webhooks, "count" | "selections">, RegExp | undefined]>([
+  ["that says nothing", {}, none, undefined],
+  ["that asks for what is there", { [ask]: "true" }, webhooks, undefined],
+  ["that asks where it is not known what is there", { [ask]: "true" }, { ...none, count: undefined }, undefined],
+  ["that says no", { [ask]: "false" }, none, undefined],
+  ["that says neither", { [ask]: "yes" }, webhooks, /inject does nothing: expected true or false, got "yes"$/],
   [
-    "a slip in an option",
-    { "ebb.dev/inject": "true", "ebb.dev/wait-timout": "2m" },
-    ["did you mean ebb.dev/wait-timeout?"],
+    "that no webhook hears",
+    { [ask]: "true" },
+    none,
+    /no webhook is registered: .*label namespace shop ebb.dev\/inject-$/,
   ],
-  ["a slip in a sidecar's name", { "ebb.dev/inject": "true", "ebb.dev/sidecars": "metrcs" }, ['no container "metrcs"']],
-  ["a slip in inject", { "ebb.dev/injekt": "true" }, ["ebb.dev/injekt"]],
-  ["a word that the reaper cannot read", { "ebb.dev/reap": "yes" }, ['expected true or false, got "yes"']],
-])("annotations of a pod: %s", (_, annotations, messages) => {
-  const found = annotationFindings(stored(podOf({ annotations })), undefined).map(({ message }) => message);
-  expect(found).toEqual(messages.map((message) => expect.stringContaining(message)));
+  ["that no selector covers", { [ask]: "true" }, ofTeam, /asks for ebb, and no selector of the webhook covers it/],
+])("a namespace %s", (_, labels, installed, message) => {
+  const finding = namespaceFinding("shop", labels, installed);
+  if (message === undefined) expect(finding).toBeUndefined();
+  else expect(finding).toEqual({ object: "Namespace shop", message: expect.stringMatching(message) });
 });
 
 test("an owner whose pods the webhook refuses", () => {
@@ -478,74 +386,3 @@ test.each<[string, Loose, boolean]>([
   ["a ReplicaSet with all of them", { spec: { replicas: 2 }, status: { replicas: 2 } }, false],
   ["a DaemonSet", { spec: {}, status: { desiredNumberScheduled: 2, currentNumberScheduled: 1 } }, true],
 ])("whether an owner lacks pods: %s", (_, owner, lacks) => expect(lacksPods(owner)).toBe(lacks));
-
-test("a registration that is left over answers nobody", () => {
-  const left: Registration = {
-    ...{
-      name: "w",
-      isRequired: false,
-      isTrusted: true,
-      selectors: [],
-      service: "ns/w",
-      isServiceThere: false,
-      deployments: [],
-    },
-  };
-  expect(webhooksOf([left])).toMatchObject({ count: 1, answering: 0 });
-  expect(webhooksOf([left, { ...left, isServiceThere: true }]).answering).toBe(1);
-});
-
-describe("what stands where nobody reads it is named:", () => {
-  const template = { metadata: {}, spec: { containers: [app()] } };
-  const job = (metadata: Loose, more: Loose = {}): Loose => ({ kind: "Job", metadata, spec: { template }, ...more });
-  const there = "ignored here: move it to spec.template.metadata.annotations";
-
-  test.each<[string, Loose, string[]]>([
-    ["an annotation", { annotations: { "ebb.dev/inject": "true" } }, ["metadata.annotations[ebb.dev/inject]"]],
-    ["a label", { labels: { "ebb.dev/reap": "true", app: "a" } }, ["metadata.labels[ebb.dev/reap]"]],
-  ])("%s of a workload itself", (_, metadata, fields) => {
-    const named = { name: "a", namespace: "shop", ...metadata };
-    const findings = fields.map((field) => ({ object: "Job shop/a", message: `${field}: ${there}` }));
-    expect(workloadFindings(job(named), undefined)).toEqual(findings);
-    expect(workloadFindings(job({ ...named, ownerReferences: [{ kind: "CronJob" }] }), undefined)).toEqual([]);
-    expect(workloadFindings(job(named, { status: { conditions: [{ type: "Failed" }] } }), undefined)).toEqual([]);
-  });
-
-  test("an annotation of a CronJob's Jobs, and slips in the template of its pods", () => {
-    const ofPods = { ...template, metadata: { annotations: { "ebb.dev/injct": "true" } } };
-    const jobTemplate = { metadata: { annotations: { "ebb.dev/drain": "1s" } }, spec: { template: ofPods } };
-    const cronJob = { kind: "CronJob", metadata: { name: "a", namespace: "shop" }, spec: { jobTemplate } };
-    expect(workloadFindings(cronJob, undefined).map(({ message }) => message)).toEqual([
-      "spec.jobTemplate.metadata.annotations[ebb.dev/drain]: ignored here: move it to spec.jobTemplate.spec.template.metadata.annotations",
-      "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?",
-    ]);
-  });
-
-  test("a label of a pod that is an annotation", () => {
-    const pod = stored({ ...bare, metadata: { labels: { "ebb.dev/inject": "true", "ebb.dev/reap": "true" } } });
-    expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
-      "metadata.labels[ebb.dev/inject]: ignored as a label: write it under annotations",
-    ]);
-  });
-
-  test("a slip in the annotation that asks", () => {
-    const pod = stored({ ...bare, metadata: { annotations: { "ebb.dev/injct": "true" } } });
-    expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
-      "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?",
-    ]);
-  });
-
-  test("a slip, with where it is to be corrected", () => {
-    const pod = stored({ ...bare, metadata: { annotations: { "ebb.dev/injct": "true" } } }, "StatefulSet");
-    expect(annotationFindings(pod, undefined).map(({ message }) => message)).toEqual([
-      "metadata.annotations[ebb.dev/injct]: no such annotation; did you mean ebb.dev/inject?; correct it in the pod template of its StatefulSet web",
-    ]);
-  });
-
-  test("but not the options of a pod that has ebb, whatever selects it now", () => {
-    const pod = injected();
-    pod.metadata.annotations["ebb.dev/drain"] = "1s";
-    delete pod.metadata.annotations["ebb.dev/inject"];
-    expect(annotationFindings(stored(pod), undefined)).toEqual([]);
-  });
-});

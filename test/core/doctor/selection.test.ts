@@ -47,7 +47,13 @@ test.each<[string, JsonObject | undefined, Selection[], ReturnType<typeof reques
 });
 
 test("a pod that asks, and that no selector covers, gets no ebb from the webhook", () => {
-  const webhooks = { count: 1, answering: 1, images: ["ebb:2"], selections: [ofTeam] };
+  const webhooks = {
+    count: 1,
+    answering: 1,
+    injected: [{ image: "ebb:2", options: {} }],
+    copies: true,
+    selections: [ofTeam],
+  };
   const told = (pod: Loose) => podFinding(pod, {}, webhooks)?.message;
   expect(told(podOf())).toEndWith("change that, or the labels; after that: create the pod again");
   expect(told(podIn(injectPod(podOf(), policy)))).toContain("its manifest has that ebb, so a restart does not help");

@@ -148,7 +148,7 @@ export interface Webhooks {
   readonly count: number | undefined;
   /** How many of them have a Service, as far as is known. Undefined if `count` is. */
   readonly answering: number | undefined;
-  /** What the replicas that are ready put into pods. Empty if that is not known. */
+  /** What the replicas that are ready put into pods. Empty if none is, or if that is not known. */
   readonly injected: readonly Injected[];
   /** Whether replicas that are ready copy ebb into pods (--volume emptyDir). */
   readonly copies: boolean;
@@ -227,7 +227,7 @@ export function secretsOf(installed: Installed, initial: string): readonly strin
 
 /** Returns a finding for such a Secret that does not exist. */
 export function secretFinding({ deployment }: Installed, name: string): Finding {
-  const { component, namespace, name: own } = namesOf(deployment.metadata);
-  const message = `it does not exist, and a replica of the ${component} that starts needs it: apply the manifests again, or helm upgrade, then kubectl -n ${namespace} rollout restart deployment/${own}`;
+  const { component, namespace } = namesOf(deployment.metadata);
+  const message = `it does not exist, and a replica of the ${component} that starts needs it: apply the manifests again, or helm upgrade`;
   return { object: `Secret ${namespace}/${name}`, message };
 }

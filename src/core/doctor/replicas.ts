@@ -33,13 +33,12 @@ export function argumentsNow(installed: Installed): Arguments {
   return argumentsOf(templateOf(installed));
 }
 
-/** Returns the specs of the replicas that are ready: of the template if the pods may not be read. */
-export function readySpecs(installed: Installed): readonly JsonObject[] {
-  const ready = installed.pods?.filter((pod) => !isDeleted(pod) && isReady(pod)).map(({ spec }) => objectOf(spec));
-  return ready ?? [templateOf(installed)];
+/** Returns the specs of the replicas that are known to be ready. */
+export function readySpecs({ pods = [] }: Installed): readonly JsonObject[] {
+  return pods.filter((pod) => !isDeleted(pod) && isReady(pod)).map(({ spec }) => objectOf(spec));
 }
 
-/** Returns the arguments of each replica that is ready, as `readySpecs` knows them. */
+/** Returns the arguments of each replica that is known to be ready. */
 export function readyArguments(installed: Installed): readonly Arguments[] {
   return readySpecs(installed).map(argumentsOf);
 }
@@ -58,11 +57,11 @@ function isReady({ status }: JsonObject): boolean {
  * Returns why replicas of a Deployment are not ready, by the API server, the scheduler, the kubelet or their own exit,
  * and what to do. Undefined if none of them says it: then the replicas run, and have a log.
  */
-export function whyNotReady({ deployment, pods }: Installed): string | undefined {
+export function whyNotReady({ deployment, pods = [] }: Installed): string | undefined {
   const refused = conditionOf(deployment.status, "ReplicaFailure", "True");
   if (refused !== undefined)
     return `its pods are refused: ${refused}; change that rule, or install into another namespace`;
-  const waiting = (pods ?? []).filter((pod) => !isDeleted(pod) && !isReady(pod));
+  const waiting = pods.filter((pod) => !isDeleted(pod) && !isReady(pod));
   return waiting.map(whyPodWaits).find((why) => why !== undefined);
 }
 

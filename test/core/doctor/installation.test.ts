@@ -137,10 +137,7 @@ describe("a rollout that is not complete", () => {
   test("injects what the replicas that are ready inject", () => {
     expect(webhooksOf([{ ...registration, deployments: [half] }]).injected).toEqual([ebb1, ebb1]);
     expect(webhooksOf([{ ...registration, deployments: [{ ...half, pods: [broken] }] }]).injected).toEqual([]);
-    const unread = { ...half, pods: undefined };
-    expect(webhooksOf([{ ...registration, deployments: [unread] }]).injected).toEqual([
-      { image: "ebb:nosuch", options: {} },
-    ]);
+    expect(webhooksOf([{ ...registration, deployments: [{ ...half, pods: undefined }] }]).injected).toEqual([]);
   });
 });
 
@@ -158,7 +155,7 @@ test("the Secrets that a next replica needs are those that its arguments and its
   expect(of("reaper", [])).toEqual([]);
   expect(secretFinding(installed("webhook", {}), "own")).toEqual({
     object: "Secret ns/own",
-    message: expect.stringMatching(/^it does not exist, .* -n ns rollout restart deployment\/ebb-webhook$/),
+    message: expect.stringMatching(/^it does not exist, and a replica of the webhook that starts needs it: apply /),
   });
 });
 
@@ -213,15 +210,21 @@ describe("a registration", () => {
   });
 
   test("says with its Deployment what is put into which pods", () => {
-    const template = specOf("ebb", "--image=ebb:1", "--all", "--set=drain=40s\nquit-request=POST http://h/?a=b");
-    const deployments = [installed("webhook", { ...well, template })];
-    expect(webhooksOf([{ ...registration, deployments }])).toMatchObject({
+    const of = (...args: readonly string[]) => {
+      const template = specOf("ebb", "--image=ebb:1", ...args);
+      const deployments = [installed("webhook", { ...well, template, pods: [podOf("a", ready, template)] })];
+      return webhooksOf([{ ...registration, deployments }]);
+    };
+    expect(of("--all", "--set=drain=40s\nquit-request=POST http://h/?a=b")).toMatchObject({
       injected: [{ image: "ebb:1", options: { drain: "40s", "quit-request": "POST http://h/?a=b" } }],
       selections: [{ all: true }],
       copies: true,
     });
-    const mounts = installed("webhook", { ...well, template: specOf("ebb", "--image=ebb:1", "--volume=image") });
-    expect(webhooksOf([{ ...registration, deployments: [mounts] }]).copies).toBe(false);
+    expect(of("--image", "ebb:2", "--volume=image")).toMatchObject({
+      injected: [{ image: "ebb:2" }],
+      selections: [{ all: false }],
+      copies: false,
+    });
   });
 });
 

@@ -5,6 +5,7 @@ import { images } from "../../cluster/cluster.ts";
 import { runBesideEnvoy, textOf } from "../../cluster/image/ways.ts";
 import { kubectl } from "../../cluster/kubectl.ts";
 import { jobOf, type KubeObject } from "../../cluster/objects.ts";
+import { startInstallation } from "../../cluster/webhook/installation.ts";
 import { ebb, temporaryFolder } from "../../harness.ts";
 
 test("the node has a containerd that mounts images", async () => {
@@ -34,4 +35,12 @@ test("ebb inject --volume image", async () => {
     name: "ebb",
     image: { reference: images.ebb, pullPolicy: "IfNotPresent" },
   });
+});
+
+test("ebb doctor says what that saves, because all nodes here can mount images", async () => {
+  await using _ = await startInstallation();
+  const { stdout } = await ebb(["doctor", "--json"], { env: { KUBECONFIG: process.env.KUBECONFIG ?? "" } });
+  expect(JSON.parse(stdout).notes).toEqual([
+    expect.stringContaining("all nodes can mount ebb's image: with --volume image"),
+  ]);
 });

@@ -13,3 +13,9 @@ export function list(items: readonly string[], indent = ""): string {
 export function code(text: string): string {
   return `\`${text}\``;
 }
+
+/** Replaces what a page has between `<!-- NAME -->` and `<!-- /NAME -->`. Returns undefined if it has no such place. */
+export function withContent(page: string, name: string, content: string): string | undefined {
+  const place = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
+  return place.test(page) ? page.replace(place, (_, start, end) => `${start}${content}${end}`) : undefined;
+}

@@ -11,7 +11,7 @@ import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
-import { code, list, table } from "./markdown.ts";
+import { code, list, table, withContent } from "./markdown.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
 import { alertTable } from "./monitoring/monitoring.ts";
 
@@ -58,9 +58,9 @@ export const pagePaths: readonly string[] = Object.keys(pages);
 export function withTables(page: string, text: string): string {
   let made = text;
   for (const [name, table] of Object.entries(pages[page] ?? {})) {
-    const place = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
-    if (!place.test(made)) throw new Error(`${page} has no place for the table of ${name}`);
-    made = made.replace(place, (_, start, end) => `${start}${table()}${end}`);
+    const next = withContent(made, name, table());
+    if (next === undefined) throw new Error(`${page} has no place for the table of ${name}`);
+    made = next;
   }
   return made;
 }

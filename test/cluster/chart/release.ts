@@ -19,8 +19,8 @@ export interface Release extends AsyncDisposable {
   tryHelm(...words: readonly string[]): Promise<Output>;
   /** Does the same, and resolves with its stdout. Rejects with all that it said if it fails. */
   helm(...words: readonly string[]): Promise<string>;
-  /** Runs `helm VERB RELEASE CHART` with values, and waits until all is ready. */
-  withChart(verb: "install" | "upgrade", values: object): Promise<string>;
+  /** Runs `helm VERB RELEASE CHART WORDS...` with values, and waits until all is ready. */
+  withChart(verb: "install" | "upgrade", values: object, ...words: readonly string[]): Promise<string>;
   /**
    * From the next upgrade on, `helm test` knows the address of the webhook's Service, because there is no DNS here.
    */
@@ -47,10 +47,10 @@ export async function release(which: Helm): Promise<Release> {
     name,
     tryHelm,
     helm,
-    async withChart(verb, values) {
+    async withChart(verb, values, ...words) {
       const file = join(folder.path, "values.json");
       await Bun.write(file, JSON.stringify(values));
-      return await helm(verb, here.name, chart, "--values", file, "--wait", "--timeout", "4m");
+      return await helm(verb, here.name, chart, "--values", file, "--wait", "--timeout", "4m", ...words);
     },
     nameService: () => nameService(chart, name, here.name),
     objects: () => objectsOf(name),

@@ -10,12 +10,14 @@ const component = "app.kubernetes.io/component=webhook";
 test.each(["helm", "helm-4"] as const)("%s: every pod gets ebb, the CA is kept, and nothing is left", async (which) => {
   await using asked = await namespace();
   await using installed = await release(which);
+  await installed.withChart("install", valuesFor(asked), "--dry-run=server");
+  expect(await installed.objects()).toEqual([]);
   await installed.withChart("install", valuesFor(asked));
   await asked.until("pods get ebb", async () => (await createPod(asked, inject)).initContainers.length > 0);
   await installed.nameService();
   const authority = await authorityOf(installed);
   const created = await createdDuring(asked, async (soFar) => {
-    const next = { image: imageValues(images.appInEbb), networkPolicy: true };
+    const next = { image: imageValues(images.appInEbb), networkPolicy: true, reaper: { enabled: true } };
     await installed.withChart("upgrade", valuesFor(asked, next));
     await replaced(installed, images.appInEbb);
     await installed.helm("test", installed.here.name);
@@ -35,13 +37,14 @@ test.each(["helm", "helm-4"] as const)("%s: every pod gets ebb, the CA is kept, 
   expect(await createPod(asked, inject)).toMatchObject({ status: 201, initContainers: [] });
 });
 
-/** Expects `helm test` to fail while no replica answers. */
+/** Expects `helm test` to fail while no replica answers, to print why, and to leave no pod. */
 async function expectFailingTest({ here, name, helm, tryHelm }: Release): Promise<void> {
   await helm("rollback", here.name, "2", "--wait");
   await here.kubectl("scale", `deployment/${name}-webhook`, "--replicas=0");
   await here.until("no replica is left", async () => (await here.pods(component)).length === 0);
-  expect((await tryHelm("test", here.name)).code).not.toBe(0);
-  await here.kubectl("delete", "pod", `${name}-webhook-test`);
+  const { code, stdout, stderr } = await tryHelm("test", here.name);
+  expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("cannot connect")]);
+  await here.until("its pod is gone", async () => (await here.pods("app.kubernetes.io/component=test")).length === 0);
 }
 
 /** Waits until all replicas are of this image. */

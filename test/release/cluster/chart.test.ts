@@ -43,7 +43,8 @@ async function expectFailingTest({ here, name, helm, tryHelm }: Release): Promis
   await here.kubectl("scale", `deployment/${name}-webhook`, "--replicas=0");
   await here.until("no replica is left", async () => (await here.pods(component)).length === 0);
   const { code, stdout, stderr } = await tryHelm("test", here.name);
-  expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("cannot connect")]);
+  const reason = `ebb: request: POST https://${name}-webhook.${here.name}.svc/mutate: `;
+  expect([code, stdout + stderr]).toEqual([1, expect.stringContaining(reason)]);
   await here.until("its pod is gone", async () => (await here.pods("app.kubernetes.io/component=test")).length === 0);
 }
 

@@ -80,8 +80,8 @@ test("from nothing to a namespace whose Jobs end, by ebb in the pod or by the re
   await run(upgrade, { "ebb-0.2.0.tgz": "./chart/ebb" });
   await run(check);
   const { stdout: found } = await shell.tryRun(doctor);
-  for (const component of ["webhook", "reaper"])
-    expect(found).toContain(`${component} ebb/ebb-${component}: 2 of 2 replicas ready`);
+  expect(found).toContain("webhook ebb/ebb-webhook: 2 of 2 replicas ready");
+  expect(found).toContain("reaper ebb/ebb-reaper: 1 of 1 replicas ready");
   expect(found.split("\n").filter((line) => line.includes(shop.name))).toEqual([]);
 
   expect((await objectsOf("ebb")).length).toBeGreaterThan(20);
@@ -92,11 +92,10 @@ test("from nothing to a namespace whose Jobs end, by ebb in the pod or by the re
 
 test("from ebb manifests to Helm: Helm installs when the objects of ebb manifests are removed, not before", async () => {
   await using installed = await release("helm");
-  const { here, name, withChart } = installed;
-  const flags = ["--name", name, "--namespace", here.name, "--image", images.ebb];
-  const { stdout: manifests } = await ebb(["manifests", ...flags]);
+  const { here, withChart } = installed;
+  const { stdout: manifests } = await ebb(["manifests", "webhook", "-n", here.name, "--image", images.ebb]);
   await here.apply(manifests);
-  const values = { image: imageValues(images.ebb) };
+  const values = { image: imageValues(images.ebb), fullnameOverride: "ebb" }; // the same names
   await expect(withChart("install", values)).rejects.toThrow("cannot be imported into the current release");
   await kubectl(["delete", "-f", "-"], { stdin: manifests });
   await withChart("install", values);

@@ -37,7 +37,7 @@ export const warnings = [
   "cannot count the work in flight: draining for the full time",
   "Envoy still drains: telling it to quit, so that the kubelet restarts it",
   "Envoy drains for a former container: made its health checks pass again",
-  // the webhook, certificates and the Lease
+  // the webhook and certificates
   "the webhook has shut down",
   "left a pod unchanged",
   "injected ebb into a pod",
@@ -51,8 +51,6 @@ export const warnings = [
   "cannot update the certificates",
   "cert-manager manages the caBundle: set --cert-dir",
   "the API server's certificate is not verified: insecure-skip-tls-verify is set",
-  "lost the lease: this replica no longer leads",
-  "cannot read or write the Lease",
   "cannot watch an object: retrying",
   // the reaper
   "asked a sidecar to quit",

@@ -53,15 +53,6 @@ export function lacksRight(error: unknown): error is ApiError {
 }
 
 /**
- * Returns what an object's creation fails with where the manifests install the object, so that the account has no right
- * to create it: what to do if `error` says so, else `error`.
- */
-export function orNotInstalled(error: unknown, object: string): unknown {
-  if (!lacksRight(error)) return error;
-  return new Failure(EXIT.unavailable, `the ${object} does not exist: apply the manifests again`);
-}
-
-/**
  * Reports whether a failure of the API server may pass by itself: no answer, 429 (too many requests), or 500 and above.
  */
 export function isTransient(error: unknown): boolean {

@@ -1,8 +1,7 @@
 import { type Arguments, parseArguments } from "../cli/arguments.ts";
 import { complete, type Operands } from "../cli/completion.ts";
 import type { CommandHelp } from "../cli/help.ts";
-import { expandShortFlags } from "../cli/short-flags.ts";
-import { pluginShort } from "./options.ts";
+import { expandShortFlags, kubectlShort } from "../cli/short-flags.ts";
 
 /** What can stand in the place of the last word: lines for kubectl, or names that only the cluster knows. */
 export type Completion =
@@ -36,7 +35,7 @@ const about = "words\n--help\ttell all of the plugin\n--version\tprint the versi
  */
 export function completionOf(words: readonly string[], commands: Readonly<Record<string, Completable>>): Completion {
   const current = words.at(-1) ?? "";
-  const [name, ...given] = expandShortFlags(words.slice(0, -1), pluginShort);
+  const [name, ...given] = expandShortFlags(words.slice(0, -1), kubectlShort);
   if (name === undefined && current.startsWith("-")) return linesOf(about, current);
   if (name !== undefined && !Object.hasOwn(commands, name)) return linesOf("words\n", current);
   const text = complete(name === undefined ? [current] : [name, ...given, current], commands);

@@ -1,9 +1,9 @@
 import { type CallContext, readOperandCall } from "../../core/cli/call.ts";
 import { reaperOptions } from "../../core/cli/cluster/reaper-options.ts";
-import { expandShortFlags } from "../../core/cli/short-flags.ts";
+import { expandShortFlags, kubectlShort } from "../../core/cli/short-flags.ts";
 import { nearest } from "../../core/cli/suggestion.ts";
 import { completionOf } from "../../core/kubectl/completion.ts";
-import { clusterOptionsOf, pluginShort, podNameIn, podOptions } from "../../core/kubectl/options.ts";
+import { clusterOptionsOf, podNameIn, podOptions } from "../../core/kubectl/options.ts";
 import { doctorHelp, listCommands, type PluginHelp, podCommands, reapHelp } from "../../core/kubectl/pod-commands.ts";
 import { usableMethods } from "../../core/reap/policy.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
@@ -95,7 +95,7 @@ function optionsOfReap(all: PluginCommand["options"]): PluginCommand["options"] 
 }
 
 async function scopedArgs({ options }: PluginCommand, call: PluginCall): Promise<readonly string[]> {
-  const args = expandShortFlags(call.args, pluginShort);
+  const args = expandShortFlags(call.args, kubectlShort);
   const { namespace: where, allNamespaces, kubeconfig, context } = reaperOptions;
   const all = { ...options, namespace: where, allNamespaces, kubeconfig, context };
   const { values, origins } = readOperandCall(all, { args, env: call.env });
@@ -128,7 +128,7 @@ const commandsOfPods: Readonly<Record<keyof typeof podOptions, PluginCommand>> =
 
 /** Reads a call of a command; words after `--` are operands too. @throws Failure(64) if it is not valid */
 function read<K extends keyof typeof podOptions>(name: K, { args, env }: PluginCall) {
-  const call = readOperandCall(podOptions[name], { args: expandShortFlags(args, pluginShort), env });
+  const call = readOperandCall(podOptions[name], { args: expandShortFlags(args, kubectlShort), env });
   return { ...call, operands: [...call.operands, ...call.command] };
 }
 

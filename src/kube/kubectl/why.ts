@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { ReaperSettings } from "../../core/cli/cluster/reaper-options.ts";
 import { reasonLines } from "../../core/kubectl/text.ts";
 import { reasonOf } from "../../core/kubectl/why.ts";
@@ -8,7 +9,6 @@ import { type Right, rightsNeeded } from "../../core/reap/rights.ts";
 import type { Row } from "../../core/reap/table.ts";
 import { DOCTOR_EXIT, EXIT } from "../../core/run/exit.ts";
 import { isApiFailure } from "../api/api-error.ts";
-import { replicaName } from "../controller/lease.ts";
 import { readNamespaces } from "../reaper/namespaces.ts";
 import { reapEach } from "../reaper/reap-once.ts";
 import { missingOf } from "../reaper/rights.ts";
@@ -57,7 +57,7 @@ async function lackedRights(
   methods: readonly MethodKind[],
   { api, namespace, signal }: Session,
 ): Promise<readonly Right[]> {
-  const all = rightsNeeded({ namespaces: [namespace], methods, onlyLooks: false, lease: undefined });
+  const all = rightsNeeded({ namespaces: [namespace], methods, onlyLooks: false });
   const ofMethods = all.filter(({ method }) => method !== undefined);
   try {
     return await missingOf(api, ofMethods, signal);
@@ -78,6 +78,6 @@ async function endPod(
 ): Promise<Row> {
   const settings = { ...limits, image, imagePullPolicy };
   const rights = { refused: () => undefined };
-  const [row] = await reapEach(api, [pod], { policy, rights, settings, identity: replicaName(), log, signal });
+  const [row] = await reapEach(api, [pod], { policy, rights, settings, identity: hostname(), log, signal });
   return row as Row;
 }

@@ -28,7 +28,7 @@ let words: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   webhook = await installation();
-  reaper = await reaperInstallation(() => []);
+  reaper = await reaperInstallation(() => ({}));
   for (const each of [webhook, reaper]) expect(await each.kubectl("apply", "--server-side")).toMatchObject({ code: 0 });
   shop = await webhook.namespace();
   await shop.apply([configMap, deploymentOf("catalog", { containers: [app("/child", "record")] })]);

@@ -61,7 +61,7 @@ async function main(): Promise<readonly Reaped[]> {
     streams = 0;
     const names = Array.from({ length: pods }, (_, at) => `${method}-${pods}-${at}`);
     await each(names, (one) => createStuck(api, one));
-    const used = await reapAll(pods, ["--method", method, ...flags]);
+    const used = await reapAll(pods, ["--methods", method, ...flags]);
     await each(names, (one) => api.delete(`${PODS}/${one}?gracePeriodSeconds=0`));
     const isOnce = told.size === pods && [...told.values()].every((times) => times === 1);
     return { name, pods, ...used, streams, isOnce };
@@ -174,9 +174,13 @@ async function reapAll(pods: number, flags: readonly string[]): Promise<Used> {
   const start = performance.now();
   const more = ["--image", "registry.example.com/ebb:1", "--health-listen", "127.0.0.1:0"];
   await using reaper = startEbb(["reaper", "--kubeconfig", kubeconfig, ...more, ...flags]);
+  const endedEarly = reaper.ended.then(({ code, stderr }) => {
+    throw new Error(`ebb reaper: exit code ${code}\n${stderr}`);
+  });
   const lineOf = (msg: string): LogLine | undefined =>
     logOf(reaper.stderr().slice(0, reaper.stderr().lastIndexOf("\n") + 1)).find((line) => line.msg === `ebb: ${msg}`);
-  const { port } = await until("it answers probes", () => lineOf("serving probes and metrics"), LONG_MS);
+  const serving = until("it answers probes", () => lineOf("serving probes and metrics"), LONG_MS);
+  const { port } = await Promise.race([serving, endedEarly]);
   const read = async (): Promise<string> => await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const sum = (text: string, metric: string): number =>
     [...text.matchAll(new RegExp(`^${metric}(?:\\{.*\\})? (\\S+)$`, "gm"))].reduce(

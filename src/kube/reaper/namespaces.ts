@@ -14,7 +14,7 @@ import { createReflector } from "./reflector.ts";
 export interface WatchedNamespaces {
   /** Empty: all. */
   readonly namespaces: readonly string[];
-  /** The milliseconds between two lists of all namespaces; also the pause after a 403. */
+  /** The milliseconds between two lists of all namespaces. */
   readonly resyncMs: number;
 }
 
@@ -41,8 +41,8 @@ const message = "cannot watch namespaces: retrying";
 /**
  * Creates a cache of the label ebb.dev/reap of the named namespaces, or of all; `run` fills it. Named ones are read one
  * by one every 5 s: a Role in each can allow that, but no list or watch (read: apiserver, request/requestinfo.go). All
- * are listed and watched. The log says once that they may not be read, in which case the label counts as absent, and
- * once of each named one that it does not exist.
+ * are listed and watched. While they may not be read (403), the label counts as it was last known, at first as absent.
+ * The log says that once, and once of each named one that it does not exist.
  */
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
   const known = Promise.withResolvers<void>();
@@ -59,13 +59,12 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
       {
         seen: (each, isGone) => labels.put(each.metadata.name, isGone ? undefined : labelOf(each), changed),
         listed: known.resolve,
-        refused(error) {
-          labels.refused(error);
-          known.resolve();
-        },
       },
     );
-    return reflector.run({ message, log, signal });
+    const failed = (error: Error): void => {
+      if (isForbidden(error)) known.resolve();
+    };
+    return reflector.run({ message, failed, log, signal });
   };
   return {
     async run(changed, signal) {
@@ -126,14 +125,14 @@ function createLabels(api: ApiClient, log: Log, missing: (name: string) => void)
     said,
     put,
     refused,
-    /** Reads the label of one namespace. It has none if the namespace does not exist or may not be read. */
+    /** Reads the label of one namespace. None if it does not exist; as it was if it may not be read. */
     async read(name: string, signal: AbortSignal, changed?: (name: string) => void): Promise<void> {
       try {
         put(name, labelOf(await api.get(`${COLLECTION}/${name}`, { signal })), changed);
       } catch (error) {
-        if (isNotFound(error)) missing(name);
-        else if (isForbidden(error)) refused(error);
-        else throw error;
+        if (isForbidden(error)) return refused(error);
+        if (!isNotFound(error)) throw error;
+        missing(name);
         put(name, undefined, changed);
       }
     },

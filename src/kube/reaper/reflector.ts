@@ -1,9 +1,8 @@
-import { ApiError, isForbidden } from "../api/api-error.ts";
+import { ApiError } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import type { Query } from "../api/query.ts";
 import { keepTrying, type Trying } from "../controller/keep-trying.ts";
-import { pause } from "../controller/pause.ts";
 
 /** What is listed and watched. */
 export interface Reflected {
@@ -22,8 +21,6 @@ export interface Reflection {
   /** Called after each complete list. */
   readonly listed: () => void;
   readonly interrupted?: (why: Interruption) => void;
-  /** Called if the collection may not be listed, which is tried again after `resyncMs`. Undefined: that is a failure. */
-  readonly refused?: (error: ApiError) => void;
 }
 
 /**
@@ -43,7 +40,7 @@ export interface Reflector {
 /** Creates a cache that lists a collection, and then watches it. */
 export function createReflector(api: ApiClient, reflected: Reflected, reflection: Reflection): Reflector {
   const { collection, query, resyncMs, trim } = reflected;
-  const { seen, listed, interrupted = () => undefined, refused } = reflection;
+  const { seen, listed, interrupted = () => undefined } = reflection;
   const objects = new Map<string, KubeObject>();
   let version: string | undefined;
   let resync = AbortSignal.abort();
@@ -69,15 +66,9 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
     listed();
   };
   const once = async (isFine: () => void, signal: AbortSignal): Promise<void> => {
-    try {
-      if (version === undefined || resync.aborted) {
-        await relist(signal);
-        isFine();
-      }
-    } catch (error) {
-      if (refused === undefined || !isForbidden(error)) throw error;
-      refused(error);
-      return await pause(resyncMs, signal);
+    if (version === undefined || resync.aborted) {
+      await relist(signal);
+      isFine();
     }
     const ending = AbortSignal.any([signal, resync]);
     try {

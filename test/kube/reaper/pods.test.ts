@@ -227,17 +227,48 @@ test("a named namespace's word is read again within seconds, not only at a resyn
   expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
 });
 
-test("who may not read namespaces is told so once, and goes on with pods", async () => {
+test("who may not list namespaces is told so once, and goes on with pods", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   api.answer = ({ url }) => (url.includes("/api/v1/namespaces?") ? refuse(403, "cannot list namespaces") : undefined);
-  await using watched = watch(api, { resyncMs: 100 });
+  await using watched = watch(api);
   await told(watched, "a 1");
   const asked = () => api.requests.filter((each) => each.includes("/api/v1/namespaces?")).length;
   await until("it asks again", () => asked() > 2 || undefined, LONG_MS);
   expect(watched.log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-    "warn cannot read namespaces: ignoring their label ebb.dev/reap",
+    "warn cannot watch namespaces: retrying",
   ]);
+});
+
+test("a namespace's word is known soon after it may be read, not only at a resync", async () => {
+  await using api = startStandInApi();
+  put(api, "a", "1");
+  api.put("/api/v1/namespaces/shop", { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });
+  let refused = 0;
+  api.answer = (_, { pathname }) => {
+    if (pathname !== "/api/v1/namespaces" || refused === 2) return undefined;
+    refused += 1;
+    return refuse(403, "cannot list namespaces");
+  };
+  await using watched = watch(api);
+  await until("the pod is told of again", () => watched.seen.length === 2, LONG_MS);
+  expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
+});
+
+test("a named namespace's word stays known while it may not be read", async () => {
+  await using api = startStandInApi();
+  put(api, "a", "1");
+  api.put("/api/v1/namespaces/shop", { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });
+  await using watched = watch(api, { namespaces: ["shop"] });
+  await synced(watched);
+  let asked = 0;
+  api.answer = (_, { pathname }) => {
+    if (pathname !== "/api/v1/namespaces/shop") return undefined;
+    asked += 1;
+    return refuse(403, "cannot get namespaces");
+  };
+  await until("it is refused twice", () => asked === 2, LONG_MS); // it has then taken the first answer
+  expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
 });
 
 test("the memory of a pod holds what its reaping depends on alone", async () => {

@@ -30,7 +30,7 @@ async function makePod(here: Namespace, name: string): Promise<void> {
 test("what asked for ebb and has none, or another one, and a leftover registration, are found and named", async () => {
   await using bare = await namespace({ "ebb.dev/inject": "yes" });
   await makePod(bare, "before");
-  await using installed = await startInstallation({ webhook: { replicas: 1 } });
+  await using installed = await startInstallation();
   await using here = await installed.namespace();
   const only = ["--namespace", here.name];
   await makePod(here, "fine");

@@ -24,26 +24,17 @@ export async function sendByEphemeral(
   const name = `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(fresh.object)).length + 1}`;
   const args = [...method.args, "--quit-timeout", formatDuration(method.patienceMs)];
   await settings.turn(signal);
-  await addEphemeral({ name, args, env: method.env }, fresh.object, { ...settings, signal });
+  const container = containerOf({ name, args, env: method.env }, fresh.object, settings);
+  const path = `${pathOf(podRefOf(fresh.object))}/ephemeralcontainers`;
+  await settings.api.patch(path, patchOf(container, fresh.object), { signal, retries: 0 });
   return { kind: "taken" };
 }
 
 /** An ephemeral container that runs ebb. */
-export interface EbbContainer {
+interface EbbContainer {
   readonly name: string;
   readonly args: readonly string[];
   readonly env: readonly JsonObject[];
-}
-
-type Adding = Pick<SendSettings, "api" | "image" | "imagePullPolicy"> & { readonly signal: AbortSignal };
-
-/** Adds an ephemeral container to a pod as it was read. Rejects as `sendByEphemeral` does. */
-export async function addEphemeral(container: EbbContainer, pod: KubeObject, adding: Adding): Promise<void> {
-  const path = `${pathOf(podRefOf(pod))}/ephemeralcontainers`;
-  await adding.api.patch(path, patchOf(containerOf(container, pod, adding), pod), {
-    signal: adding.signal,
-    retries: 0,
-  });
 }
 
 function patchOf(container: JsonObject, pod: KubeObject): readonly object[] {

@@ -17,7 +17,7 @@ type Forward = Extract<Method, { kind: "port-forward" }>;
  * number.
  */
 const PROTOCOL = "v4.channel.k8s.io";
-export const forwardChannels = { data: 0, error: 1 } as const;
+const channels = { data: 0, error: 1 } as const;
 
 const MAX_ANSWER = 64 * 1024;
 
@@ -67,10 +67,10 @@ async function sendOne(
   { target: { pod, confirm, signal }, settings: { api, turn } }: Around,
 ): Promise<Result | undefined> {
   await turn(signal);
-  using stream = await openForward(request.port, { pod, api, signal });
+  using stream = await api.stream(`${pathOf(pod)}/portforward?ports=${request.port}`, PROTOCOL, { signal });
   const fresh = await confirm();
   if (fresh === undefined) return undefined;
-  sendForward(stream, Buffer.from(bytesOf(request), "latin1"));
+  stream.send(Buffer.concat([Buffer.of(channels.data), Buffer.from(bytesOf(request), "latin1")]));
   return await answerOf(stream, { container, sidecar: sidecarNamed(container, fresh.object) });
 }
 
@@ -94,8 +94,8 @@ interface ForwardedRequest {
 /** Reads the answer from the tunnel. A tunnel that ends without one counts as taken: the sidecar has ended first. */
 async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result> {
   let text = "";
-  for await (const [channel, bytes] of readForward(stream)) {
-    if (channel === forwardChannels.error) return refusedBecause(reasonOf(latin1(bytes), asked));
+  for await (const [channel, bytes] of piecesOf(stream)) {
+    if (channel === channels.error) return refusedBecause(reasonOf(latin1(bytes), asked));
     text += latin1(bytes);
     const result = judge(text, false, asked);
     if (result !== undefined) return result;
@@ -103,21 +103,8 @@ async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result
   return judge(text, true, asked) as Result; // what has ended is not partial
 }
 
-/** Opens a tunnel to a port of a pod's loopback. Rejects as `ApiClient.stream` does. */
-export function openForward(
-  port: number,
-  { pod, api, signal }: Pick<PodTarget, "pod" | "signal"> & Pick<SendSettings, "api">,
-): Promise<Stream> {
-  return api.stream(`${pathOf(pod)}/portforward?ports=${port}`, PROTOCOL, { signal });
-}
-
-/** Sends bytes to the port. */
-export function sendForward(stream: Stream, bytes: Uint8Array): void {
-  stream.send(Buffer.concat([Buffer.of(forwardChannels.data), bytes]));
-}
-
 /** Yields what comes out of a tunnel, with its channel, until the tunnel ends. Leaves out the port's number. */
-export async function* readForward(stream: Stream): AsyncGenerator<readonly [channel: number, bytes: Uint8Array]> {
+async function* piecesOf(stream: Stream): AsyncGenerator<readonly [channel: number, bytes: Uint8Array]> {
   const begun = new Set<number>();
   for (let message = await stream.next(); message !== undefined; message = await stream.next()) {
     const [channel] = message;

@@ -58,7 +58,7 @@ describe("port-forward", () => {
     [
       "nobody listens",
       [onChannel(1, "an error occurred forwarding 15000 -> 15000: connect: connection refused")],
-      refused(`connection refused; ${annotation} its admin interface is`),
+      refused(`connection refused: ${annotation} its admin interface is`),
     ],
     ["something else", [onChannel(1, "no such sandbox")], refused('"no such sandbox"')],
   ])("%s", async (_, messages, result) => {

@@ -1,5 +1,6 @@
 import { excerpt, type HttpAnswer } from "../../../core/base/http-framing.ts";
 import { encodeRequest, parseAnswer } from "../../../core/base/http-message.ts";
+import { errorTexts } from "../../../core/base/system-error.ts";
 import type { Method, PortRequest } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { Result } from "../../../core/reap/reconcile.ts";
@@ -132,8 +133,9 @@ function resultOf(answer: HttpAnswer, asked: ForwardedRequest): Result {
 /** Explains the kubelet's error: `... failed to connect to localhost:9901 inside namespace ...: connection refused`. */
 function reasonOf(text: string, asked: ForwardedRequest): string {
   if (!text.includes("refused")) return excerpt(text, 300);
-  const meaning = quitUnreachable(asked.sidecar) ?? "connection refused";
-  return forReaper(meaning.startsWith("connection refused") ? meaning : `connection refused: ${meaning}`, asked);
+  const meaning = quitUnreachable(asked.sidecar);
+  const { ECONNREFUSED: refused } = errorTexts;
+  return meaning === undefined ? refused : forReaper(`${refused}: ${meaning}`, asked);
 }
 
 /** Puts the annotations that the reaper takes in the place of the flags of `ebb quit` that a reason names. */

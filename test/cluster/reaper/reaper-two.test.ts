@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { limitedTo } from "../../binary/cluster/limited.ts";
 import { logOf, temporaryFolder } from "../../harness.ts";
 import { type Namespace, namespace } from "../cluster.ts";
 import { cuttable, type Line } from "../line.ts";
@@ -71,13 +72,14 @@ test.concurrent.each(["port-forward", "ephemeral"])(
   "one that is killed between one pod and the next, by %s, and started again: nothing is forgotten",
   async (method) => {
     await using here = await namespace();
-    const flags = ["--methods", method, "--concurrency", "1"];
-    await using first = await startReaper(here, flags);
+    const flags = ["--methods", method];
+    const oneByOne = limitedTo({ concurrency: 1 });
+    await using first = await startReaper(here, flags, oneByOne);
     await here.apply([standIns, ...names.map((name) => standInPod(name, { annotations }))]);
     await here.until("the first sidecar is told", async () => (await reaperEvents(here)).length > 0);
     first.kill("SIGKILL");
     expect((await first.ended).code).toBe(137);
-    await using _second = await startReaper(here, flags);
+    await using _second = await startReaper(here, flags, oneByOne);
     for (const { metadata } of await allOver(here)) expect([1, 2]).toContain(await quits(here, metadata.name));
   },
 );

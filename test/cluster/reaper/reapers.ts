@@ -34,7 +34,10 @@ export async function startReaper(
   const own = ["--health-listen", "127.0.0.1:0", ...flags];
   const started = startEbb(reaperArguments(here, own), { env: reaperEnvironment, ...options });
   const probes = () => logOf(started.stderr()).find(({ msg }) => msg === "ebb: serving probes and metrics");
-  const { port } = await until("it answers probes", probes, LONG_MS);
+  const ended = started.ended.then(({ code, stderr }) => {
+    throw new Error(`the reaper ended with ${code}: ${stderr}`);
+  });
+  const { port } = await Promise.race([until("it answers probes", probes, LONG_MS), ended]);
   const page = async (path: string): Promise<string> => await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
   const metric = async (name: string): Promise<number> => {
     const line = (await page("/metrics")).split("\n").find((each) => each.startsWith(`${name} `));

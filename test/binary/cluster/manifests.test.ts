@@ -84,7 +84,7 @@ describe("ebb manifests prints", () => {
     const [role, binding] = objectsOf(text).slice(without.length);
     expect(role.rules).toEqual([{ apiGroups: [""], resources: ["secrets"], verbs: ["get"] }]);
     expect(binding.roleRef.name).toBe(role.metadata.name);
-    expect(text).toContain("# For --pull-secrets: the webhook may also read every Secret of the cluster");
+    expect(text).toContain("# For --pull-secrets: the webhook reads the Secrets that new pods name");
   });
 
   test("a warning if the image is another release", async () => {

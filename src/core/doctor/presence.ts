@@ -23,7 +23,8 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
   const status = objectOf(objectOf(metadata).annotations)[STATUS];
   const skipped = skippedIn(status);
   if (status === undefined || skipped !== undefined) {
-    if (listOf(containers).some(startsEbb)) return { kind: "present", image: undefined };
+    if (listOf(containers).some((each) => ebbStartedBy(each) !== undefined))
+      return { kind: "present", image: undefined };
     return { kind: "absent", ...(skipped === undefined ? {} : { skipped }) };
   }
   const isNamed = (base: string) => (one: JsonObject) => isNumbered(textOf(one.name) ?? "", base);
@@ -34,8 +35,10 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
   return { kind: "present", image: textOf(ebb) ?? textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
 }
 
-function startsEbb(container: unknown): boolean {
-  return baseName(textOf(listOf(objectOf(container).command)[0]) ?? "") === "ebb";
+/** Returns the path of ebb if a container's command starts it, by that name. */
+export function ebbStartedBy(container: unknown): string | undefined {
+  const program = textOf(listOf(objectOf(container).command)[0]) ?? "";
+  return baseName(program) === "ebb" ? program : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { baseName } from "../base/text.ts";
+import { ebbStartedBy } from "../doctor/presence.ts";
 import { EBB, EBB_FOLDER } from "../inject/facts/command.ts";
 import { runningIn } from "../reap/pod-containers.ts";
 import { viewOf } from "../reap/pod-view.ts";
@@ -24,8 +24,8 @@ export function ebbIn(pod: JsonObject): EbbPlace | undefined {
   return undefined;
 }
 
-function pathIn({ command, volumeMounts }: JsonObject): string | undefined {
-  const program = textOf(listOf(command)[0]) ?? "";
-  if (baseName(program) === "ebb") return program;
-  return listOf(volumeMounts).some((mount) => objectOf(mount).mountPath === EBB_FOLDER) ? EBB : undefined;
+function pathIn(container: JsonObject): string | undefined {
+  const mounts = listOf(container.volumeMounts);
+  const mounted = mounts.some((mount) => objectOf(mount).mountPath === EBB_FOLDER) ? EBB : undefined;
+  return ebbStartedBy(container) ?? mounted;
 }

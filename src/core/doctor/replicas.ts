@@ -48,9 +48,7 @@ function isDeleted({ metadata }: JsonObject): boolean {
 }
 
 function isReady({ status }: JsonObject): boolean {
-  return listOf(objectOf(status).conditions)
-    .map(objectOf)
-    .some((one) => one.type === "Ready" && one.status === "True");
+  return conditionIn(status, "Ready", "True") !== undefined;
 }
 
 /**
@@ -58,7 +56,7 @@ function isReady({ status }: JsonObject): boolean {
  * and what to do. Undefined if none of them says it: then the replicas run, and have a log.
  */
 export function whyNotReady({ deployment, pods = [] }: Installed): string | undefined {
-  const refused = conditionOf(deployment.status, "ReplicaFailure", "True");
+  const refused = messageOf(deployment.status, "ReplicaFailure", "True");
   if (refused !== undefined)
     return `its pods are refused: ${refused}; change that rule, or install into another namespace`;
   const waiting = pods.filter((pod) => !isDeleted(pod) && !isReady(pod));
@@ -68,7 +66,7 @@ export function whyNotReady({ deployment, pods = [] }: Installed): string | unde
 function whyPodWaits({ metadata, spec, status }: JsonObject): string | undefined {
   const { namespace, name } = objectOf(metadata);
   const pod = `its pod ${name}`;
-  const unscheduled = conditionOf(status, "PodScheduled", "False");
+  const unscheduled = messageOf(status, "PodScheduled", "False");
   if (unscheduled !== undefined) return `${pod} has no node: ${unscheduled}; add one, or correct the nodeSelector`;
   for (const container of listOf(objectOf(status).containerStatuses).map(objectOf)) {
     const why = failureOf(container, "; correct --image (Helm: image, imagePullSecrets)");
@@ -85,8 +83,12 @@ export function imageIn(podSpec: unknown): string {
 }
 
 /** Returns the message of a condition that has this status. */
-function conditionOf(status: unknown, type: string, wanted: "True" | "False"): string | undefined {
-  const conditions = listOf(objectOf(status).conditions).map(objectOf);
-  const found = conditions.find((one) => one.type === type && one.status === wanted);
+function messageOf(status: unknown, type: string, wanted: "True" | "False"): string | undefined {
+  const found = conditionIn(status, type, wanted);
   return found && shortened(textOf(found.message) ?? String(found.reason), LONGEST);
+}
+
+function conditionIn(status: unknown, type: string, wanted: "True" | "False"): JsonObject | undefined {
+  const conditions = listOf(objectOf(status).conditions).map(objectOf);
+  return conditions.find((one) => one.type === type && one.status === wanted);
 }

@@ -7,6 +7,7 @@ import { selectionRules } from "../../core/reap/pod-rules.ts";
 import { policyOf, type ReapPolicy } from "../../core/reap/policy.ts";
 import { type Right, rightsNeeded } from "../../core/reap/rights.ts";
 import type { Row } from "../../core/reap/table.ts";
+import { stateOf } from "../../core/reap/verdict.ts";
 import { DOCTOR_EXIT, EXIT } from "../../core/run/exit.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { readNamespaces } from "../reaper/namespaces.ts";
@@ -36,7 +37,8 @@ export async function explainPod({ settings, methods, ...session }: Explaining):
   const labels = await readNamespaces(api, [namespace], session);
   const policy = policyOf(settings, methods, labels);
   const now = Date.now();
-  const usable = reasonOf(pod, policy, { now, missing: [] }).methods.map(({ kind }) => kind);
+  const state = stateOf(pod, policy, now);
+  const usable = state.kind === "end" ? state.containers.flatMap(({ methods }) => methods.map(({ kind }) => kind)) : [];
   const missing = await lackedRights(
     methods.filter((each) => usable.includes(each)),
     session,

@@ -61,7 +61,7 @@ function trusted({ clientConfig }: Webhook): readonly Authority[] {
 
 /**
  * Returns the JSON Patch that sets the caBundle of each webhook that calls `place` or any URL, and has another one; empty
- * if nothing has to change. It fails with a Conflict if somebody else wrote to `configuration` since it was read.
+ * if all have it. The API server refuses the patch (409) if `configuration` has changed since it was read.
  */
 export function bundlePatch(
   configuration: WebhookConfiguration,

@@ -121,7 +121,7 @@ test.concurrent.each([
   240_000,
 );
 
-test.concurrent("one replica ends, one is killed: nothing is made anew, and the last one keeps the Secret", async () => {
+test.concurrent("after one replica ends and one is killed, the last one serves the same certificate, and keeps the Secret", async () => {
   await using here = await arrange();
   await using first = startReplica(here, LONG);
   await here.until("the first serves", () => first.served().length > 0);

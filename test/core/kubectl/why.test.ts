@@ -68,7 +68,7 @@ test("all rules are told, but those that only repeat another", () => {
 });
 
 test.each([{ "ebb.dev/reap": "true" }, { "ebb.dev/reap": undefined }, { "ebb.dev/reap": "false" }])(
-  "whoever selects it (%p), why, status and reap --once say the same of a pod",
+  "why, status and reap --once say the same of a pod that is selected by %p",
   (annotations) => {
     const pod = podOf({ containers: stuck, annotations });
     const row = rowOf(pod, stateOf(pod, policy, now));

@@ -18,8 +18,8 @@ import {
 
 afterEach(() => void setSystemTime());
 
-// Any history: time passes, one of two replicas starts anew, the watches of one hang, writes fail, the Secret is deleted or
-// broken, the caBundle wiped. Replicas serve what they last saw in the Secret, some minutes late; the API server trusts what it
+// Any history: time passes, one of two replicas starts again, the watches of one hang, writes fail, somebody deletes or
+// breaks the Secret, or wipes the caBundle. Replicas serve what they last saw in the Secret, some minutes late; the API server trusts what it
 // last heard of, some seconds late. What is served is always trusted.
 
 type Happening =

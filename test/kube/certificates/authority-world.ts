@@ -62,7 +62,7 @@ export function createReplica(own: OwnCertificates): Replica {
   return { own, known: { sinceMs: Date.now() }, hangs: { secret: false, configuration: false } };
 }
 
-/** Starts a replica anew: it forgets all, and its watches are new. */
+/** Starts a replica again: it remembers nothing, and opens new watches. */
 export function restart(replica: Replica): void {
   Object.assign(replica, createReplica(replica.own));
 }

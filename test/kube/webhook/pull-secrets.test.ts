@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { PullCredentials } from "../../../src/kube/webhook/look-up.ts";
 import { createPullSecretReader } from "../../../src/kube/webhook/pull-secrets.ts";
+import { takes } from "../../time.ts";
 import { refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 
@@ -126,7 +127,7 @@ test("at most four are read at a time", async () => {
   server.answer = async () => {
     now += 1;
     most = Math.max(most, now);
-    await Bun.sleep(5);
+    await takes(5);
     now -= 1;
     return undefined;
   };

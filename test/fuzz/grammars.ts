@@ -5,9 +5,10 @@ import { countInbound, createInboundCount, LONGEST_LINE } from "../../src/core/e
 import { inFlightOf } from "../../src/core/envoy/in-flight.ts";
 import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../src/core/envoy/json.ts";
 import { parseStats } from "../../src/core/envoy/stats.ts";
+import { parseListeners } from "../../src/core/proc/listening.ts";
 import { summarizeSockets } from "../../src/core/proc/net.ts";
 import { parseStat } from "../../src/core/run/process.ts";
-import { parseAnnotations, parseListeners } from "../../src/core/sidecars/detect.ts";
+import { parseAnnotations } from "../../src/core/sidecars/detect.ts";
 import { networkByHosts } from "../../src/core/sidecars/network.ts";
 import { identify } from "../../src/core/sidecars/port-finding.ts";
 import { inboundOf } from "../../src/core/sidecars/registry.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { parseListeners } from "../../src/core/sidecars/detect.ts";
+import { parseListeners } from "../../src/core/proc/listening.ts";
 import { readIfThere } from "../../src/system/file.ts";
 import { native } from "../../src/system/native/native.ts";
 import { listen } from "../free-port.ts";

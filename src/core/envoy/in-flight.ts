@@ -1,7 +1,7 @@
 import { isLoopback } from "../base/address.ts";
 import { parseTcpSockets, type SocketTables, type TcpSocket } from "../proc/net.ts";
 import { countInFlight } from "./counts.ts";
-import type { DrainScope } from "./inbound.ts";
+import type { DrainScope } from "./scope.ts";
 import type { Stats } from "./stats.ts";
 
 /** How much work an Envoy has in flight. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { isLoopback } from "../base/address.ts";
 import { formatHostPort } from "../base/host-port.ts";
-import type { BoundListener, DumpedListener } from "./inbound.ts";
+import type { BoundListener, DumpedListener } from "./scope.ts";
 
 // Envoy's answers in JSON, checked by zod. Import it lazily, only to read an answer: loading zod takes 1.2 ms.
 

@@ -1,11 +1,12 @@
 import { describeTarget, type HttpTarget } from "../base/address.ts";
 import { parseDuration } from "../base/duration.ts";
 import type { SocketTables } from "../proc/net.ts";
+import type { Inbound } from "../sidecars/inbound.ts";
 import { countInbound } from "./clusters.ts";
 import { countConnections } from "./counts.ts";
 import { type InFlight, inFlightOf } from "./in-flight.ts";
-import { type BoundListener, type DumpedListener, type Inbound, scopeOf, sideOf } from "./inbound.ts";
 import type { ServerInfo } from "./json.ts";
+import { type BoundListener, type DumpedListener, scopeOf, sideOf } from "./scope.ts";
 import { readStats, type Stats } from "./stats.ts";
 
 /** The state of an Envoy, as `ebb status --json` prints it. Null stands for what is not known. */

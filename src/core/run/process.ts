@@ -16,30 +16,6 @@ export interface Process {
   readonly argv0: string;
 }
 
-/** An executable whose processes are to be ended (`--signal-process`). */
-export interface Executable {
-  /** Its name or absolute path. */
-  readonly name: string;
-  /** Whether they are ended only if nothing else has ended the sidecar. */
-  readonly isLastResort: boolean;
-}
-
-/**
- * Parses an executable's name or absolute path, after a `+` if it is a last resort. Returns undefined for anything
- * else.
- */
-export function parseExecutable(text: string): Executable | undefined {
-  const isLastResort = text.startsWith("+");
-  const name = isLastResort ? text.slice(1) : text;
-  return isExecutable(name) ? { name, isLastResort } : undefined;
-}
-
-function isExecutable(text: string): boolean {
-  const folder = text.lastIndexOf("/") + 1;
-  if (folder > 0 && !/^\/.*$/.test(text.slice(0, folder))) return false;
-  return /^\S[^\n\0]*$/.test(text.slice(folder)) && text !== "." && text !== "..";
-}
-
 /** The part of a process that /proc/PID/stat shows. */
 export type Stat = Omit<Process, "exe" | "argv0">;
 
@@ -86,3 +62,21 @@ function isNamed(path: string, name: string): boolean {
 
 /** The signals that end a process, in order. Each has a third of the time. */
 export const endingSignals: readonly SignalNumber[] = [SIG.INT, SIG.TERM, SIG.KILL];
+
+/** What /proc tells of all processes. */
+export interface ProcessTable {
+  readonly processes: readonly Stat[];
+  /** How many processes there are whose descriptors ebb may not read. */
+  readonly unreadable: number;
+  /** The PID of ebb. */
+  readonly self: number;
+  /** The texts of /proc/self/cgroup and /proc/1/cgroup: each container has a cgroup of its own. */
+  readonly ownCgroup: string | undefined;
+  readonly initCgroup: string | undefined;
+  /** Milliseconds since boot. */
+  readonly uptimeMs: number | undefined;
+  /** Whether PID 1 runs the same executable as ebb, under whatever name. Undefined if ebb may not see that. */
+  readonly isInitOwn: boolean | undefined;
+  /** Returns the command line of a process, or an empty list if it has none or ebb may not read it. */
+  readonly commandOf: (pid: number) => readonly string[];
+}

@@ -1,6 +1,6 @@
 import { type HttpTarget, parseHttpTarget, withPath } from "../base/address.ts";
 import type { Header } from "../base/http-framing.ts";
-import type { Executable } from "../run/process.ts";
+import type { Executable } from "./executable.ts";
 import type { Adjustment, SidecarKind } from "./kinds/kind.ts";
 import { type Probe, parseProbe } from "./probe.ts";
 import type { QuitRequest } from "./sidecar.ts";

@@ -1,4 +1,4 @@
-import type { Inbound } from "../envoy/inbound.ts";
+import type { Inbound } from "./inbound.ts";
 import { alloydbAuthProxy } from "./kinds/alloydb-auth-proxy.ts";
 import { cloudSqlProxy } from "./kinds/cloud-sql-proxy.ts";
 import { consul } from "./kinds/consul.ts";

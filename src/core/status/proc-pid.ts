@@ -1,26 +1,8 @@
 import { redactUrls } from "../base/redact.ts";
 import { options } from "../cli/options.ts";
-import { type Stat, ZOMBIE } from "../run/process.ts";
+import { type ProcessTable, type Stat, ZOMBIE } from "../run/process.ts";
 import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
-
-/** What /proc tells of all processes. */
-export interface ProcessTable {
-  readonly processes: readonly Stat[];
-  /** How many processes there are whose descriptors ebb may not read. */
-  readonly unreadable: number;
-  /** The PID of ebb. */
-  readonly self: number;
-  /** The texts of /proc/self/cgroup and /proc/1/cgroup: each container has a cgroup of its own. */
-  readonly ownCgroup: string | undefined;
-  readonly initCgroup: string | undefined;
-  /** Milliseconds since boot. */
-  readonly uptimeMs: number | undefined;
-  /** Whether PID 1 runs the same executable as ebb, under whatever name. Undefined if ebb may not see that. */
-  readonly isInitOwn: boolean | undefined;
-  /** Returns the command line of a process, or an empty list if it has none or ebb may not read it. */
-  readonly commandOf: (pid: number) => readonly string[];
-}
 
 /** A clock tick: USER_HZ is 100 on every architecture but alpha and ia64 (linux include/asm-generic/param.h). */
 const TICK_MS = 10;

@@ -1,6 +1,6 @@
 import { SIG } from "../../core/run/signal.ts";
 import { MiB, readStreamWithin, tooMuch } from "../../system/input.ts";
-import { kill } from "../../system/process/child.ts";
+import { kill } from "../../system/process/kill.ts";
 import { deadline } from "../../system/timer.ts";
 import type { Environment } from "./proxy.ts";
 

@@ -1,6 +1,5 @@
-import { formatHostPort } from "../../core/base/host-port.ts";
+import { formatHostPort, type ListenAddress } from "../../core/base/host-port.ts";
 import { describeSystemError } from "../../core/base/system-error.ts";
-import type { ListenAddress } from "../../core/cli/cluster/webhook-options.ts";
 import { EXIT, Failure } from "../../core/run/exit.ts";
 import type { Exposition } from "./process-metrics.ts";
 

@@ -6,7 +6,6 @@ import { methodKinds } from "../../core/reap/methods.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { stateOf } from "../../core/reap/verdict.ts";
 import { EXIT } from "../../core/run/exit.ts";
-import type { Snapshot } from "../../core/status/snapshot.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import { execEbb } from "./exec.ts";
@@ -22,7 +21,7 @@ export interface StatusSettings {
 /** A pod and its state, as `kubectl ebb status POD -o json` prints it. */
 interface PodStatus extends PodRow {
   /** As the ebb in the pod prints it with `ebb status --json`; null if none was asked, or it did not answer. */
-  readonly status: Snapshot | null;
+  readonly status: object | null;
 }
 
 /** Prints what the API server knows of one pod, and what the ebb in it sees if there is one. */
@@ -38,7 +37,7 @@ export async function showPod({
   if (told !== undefined && "why" in told)
     log.warn({ pod: ref.name, reason: told.why }, "cannot ask the ebb in the pod");
   const text = told !== undefined && "text" in told ? told.text : undefined;
-  const status = (isData && text !== undefined && (parseObject(text) as Snapshot | undefined)) || null;
+  const status = (isData && text !== undefined && parseObject(text)) || null;
   await print({ ...row, status } satisfies PodStatus, podLines(row, place, text), output);
   return EXIT.ok;
 }

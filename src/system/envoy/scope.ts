@@ -1,5 +1,5 @@
 import type { InFlight } from "../../core/envoy/in-flight.ts";
-import { type DrainScope, type DumpedListener, type KnownListeners, scopeOf } from "../../core/envoy/inbound.ts";
+import { type DrainScope, type DumpedListener, type KnownListeners, scopeOf } from "../../core/envoy/scope.ts";
 import { boundListenersPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer } from "../../core/envoy/status.ts";
 import { inboundOf } from "../../core/sidecars/registry.ts";

@@ -1,4 +1,4 @@
-import { lookUpPeriodMs } from "../../core/sidecars/probe.ts";
+import { lookUpPeriodMs } from "../../core/base/look-up-period.ts";
 import { RequestFailed, UNRESOLVED } from "./request-failed.ts";
 
 /** A name whose addresses are kept, and looked up again at a pace that spares the DNS. */

@@ -1,5 +1,5 @@
 import { type Address, hostsToDial } from "../../core/base/address.ts";
-import { parseListeners } from "../../core/sidecars/detect.ts";
+import { parseListeners } from "../../core/proc/listening.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 

@@ -1,9 +1,10 @@
 import type { ChildExit } from "../../core/run/exit.ts";
 import { type SignalNumber, signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
-import { ERRNO, errnoText } from "../native/errno.ts";
+import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
+import { kill } from "./kill.ts";
 import { noShell, scriptAt, startFailure } from "./start-failure.ts";
 
 /** A program and its arguments. */
@@ -108,15 +109,6 @@ function decodeStatus(status: number): Change {
   const [signal, code] = [status & 0x7f, (status >> 8) & 0xff];
   if (signal === 0x7f) return { stop: code };
   return { exit: signal === 0 ? { code } : { signal } };
-}
-
-/**
- * Sends a signal to a process, or to a process group if `pid` is its negative number. Returns why that failed;
- * undefined if it was sent or there is no such process.
- */
-export function kill(pid: number, signal: SignalNumber): string | undefined {
-  const result = native.kill(pid, signal);
-  return result === 0 || result === -ERRNO.ESRCH ? undefined : errnoText(-result);
 }
 
 /** Sends a signal as `kill` does. Logs a warning if that fails. */

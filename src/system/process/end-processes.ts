@@ -4,7 +4,8 @@ import { endingSignals, hasEnded, type Process, runsExecutable } from "../../cor
 import { SIG, signalName } from "../../core/run/signal.ts";
 import { readIfThere } from "../file.ts";
 import type { Log } from "../output/log.ts";
-import { kill, ownChildren } from "./child.ts";
+import { ownChildren } from "./child.ts";
+import { kill } from "./kill.ts";
 import { allPids, readStat } from "./processes.ts";
 
 /** The outcome of ending one process or, without `pid`, of a search that found no process. */

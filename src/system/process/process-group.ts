@@ -2,7 +2,8 @@ import { SIG } from "../../core/run/signal.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
-import { type Child, kill, sendSignal } from "./child.ts";
+import { type Child, sendSignal } from "./child.ts";
+import { kill } from "./kill.ts";
 
 /** The part of a run that ends what a command leaves behind. */
 export interface GroupEnd {

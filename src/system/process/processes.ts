@@ -1,7 +1,7 @@
 import type { Environment } from "../../core/base/environment.ts";
 import type { Owner } from "../../core/proc/net.ts";
+import type { ProcessTable } from "../../core/run/process.ts";
 import { parseStat, type Stat, ZOMBIE } from "../../core/run/process.ts";
-import type { ProcessTable } from "../../core/status/proc-pid.ts";
 import { readIfThere } from "../file.ts";
 
 /** The processes that /proc shows, and their sockets, for `ebb status`. */

@@ -1,6 +1,6 @@
 import { memoizeLast } from "../../core/base/memoize-last.ts";
+import { parseListeners } from "../../core/proc/listening.ts";
 import { isOwnAddress, type SocketTables } from "../../core/proc/net.ts";
-import { parseListeners } from "../../core/sidecars/detect.ts";
 import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import { readIfThere } from "../file.ts";
 import { native } from "../native/native.ts";

@@ -1,6 +1,6 @@
 import type { Settings } from "../../core/cli/options.ts";
+import { APPS_FOLDER } from "../../core/run/peer-volume.ts";
 import {
-  APPS_FOLDER,
   formatRecord,
   haveToldToQuit,
   ownRecord,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { clustersPath, countInbound, createInboundCount, LONGEST_LINE } from "../../../src/core/envoy/clusters.ts";
-import type { Inbound } from "../../../src/core/envoy/inbound.ts";
+import type { Inbound } from "../../../src/core/sidecars/inbound.ts";
 import { inboundOf } from "../../../src/core/sidecars/registry.ts";
 
 const istio = inboundOf("istio") as Inbound;

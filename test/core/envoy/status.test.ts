@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
-import type { DumpedListener } from "../../../src/core/envoy/inbound.ts";
-import { inboundDrain } from "../../../src/core/envoy/inbound.ts";
+import type { DumpedListener } from "../../../src/core/envoy/scope.ts";
 import { type AdminAnswers, type EnvoyPlace, envoyStatus } from "../../../src/core/envoy/status.ts";
+import { inboundDrain } from "../../../src/core/sidecars/inbound.ts";
 import { inboundOf } from "../../../src/core/sidecars/registry.ts";
 
 const admin = parseHttpTarget("http://localhost:15000") as HttpTarget;

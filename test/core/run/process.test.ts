@@ -1,13 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import {
-  endingSignals,
-  hasEnded,
-  type Process,
-  parseExecutable,
-  parseStat,
-  runsExecutable,
-} from "../../../src/core/run/process.ts";
+import { endingSignals, hasEnded, type Process, parseStat, runsExecutable } from "../../../src/core/run/process.ts";
 import { SIG } from "../../../src/core/run/signal.ts";
+import { parseExecutable } from "../../../src/core/sidecars/executable.ts";
 
 const self = 100;
 const agent: Process = {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseAnnotations, parseListeners } from "../../../src/core/sidecars/detect.ts";
+import { parseListeners } from "../../../src/core/proc/listening.ts";
+import { parseAnnotations } from "../../../src/core/sidecars/detect.ts";
 
 type Table = Readonly<Record<string, string>>;
 

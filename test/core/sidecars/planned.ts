@@ -1,6 +1,6 @@
 import { describeTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
 import type { Header } from "../../../src/core/base/http-framing.ts";
-import { parseExecutable } from "../../../src/core/run/process.ts";
+import { parseExecutable } from "../../../src/core/sidecars/executable.ts";
 import type { SidecarUrls } from "../../../src/core/sidecars/own-probes.ts";
 import { foundIn, planSidecars } from "../../../src/core/sidecars/plan.ts";
 import { describeProbe, parseProbe } from "../../../src/core/sidecars/probe.ts";

@@ -8,7 +8,6 @@ import {
   describeProbe,
   hintAtTcp,
   judgeStatus,
-  lookUpPeriodMs,
   type Probe,
   parseProbe,
   parseTarget,
@@ -137,21 +136,6 @@ describe("readiness is asked often enough to be noticed", () => {
   ])("after %d ms of waiting, within %d ms", (waitedMs, boundMs) => {
     expect(pollPeriodMs(waitedMs)).toBeLessThan(boundMs);
     expect(pollPeriodMs(waitedMs)).toBeGreaterThanOrEqual(boundMs * 0.8);
-  });
-});
-
-describe("a name is looked up", () => {
-  test.each([
-    [0, 250],
-    [4999, 250],
-    [5000, 1000],
-    [59_999, 1000],
-    [60_000, 5000],
-    [86_400_000, 5000],
-  ])("after %d ms of waiting, each %d ms, a fifth more or less", (waitedMs, periodMs) => {
-    expect(lookUpPeriodMs(waitedMs, 0)).toBeCloseTo(periodMs * 0.8);
-    expect(lookUpPeriodMs(waitedMs, 0.5)).toBeCloseTo(periodMs);
-    expect(lookUpPeriodMs(waitedMs, 1)).toBeCloseTo(periodMs * 1.2);
   });
 });
 

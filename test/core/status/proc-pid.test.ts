@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Stat } from "../../../src/core/run/process.ts";
-import { type ProcessTable, processesOf } from "../../../src/core/status/proc-pid.ts";
+import type { ProcessTable, Stat } from "../../../src/core/run/process.ts";
+import { processesOf } from "../../../src/core/status/proc-pid.ts";
 
 const process = (pid: number, comm: string, parent = 1, more: Partial<Stat> = {}): Stat => ({
   ...{ pid, comm, parent, state: "S", startTicks: pid },

@@ -1,4 +1,5 @@
 import { isDnsSubdomain } from "../../base/dns-name.ts";
+import type { ListenAddress } from "../../base/host-port.ts";
 import { changed, list, option, optional } from "../option.ts";
 import { logOptionNames, options, pickOptions } from "../options.ts";
 import { anyText, duration, positive, syntax } from "../syntax.ts";
@@ -6,12 +7,6 @@ import { injectionOptions } from "./injection-options.ts";
 import { webhookRegistryOptions } from "./registry-options.ts";
 
 const DAY_MS = 86_400_000;
-
-/** The address on which a server listens: all addresses if `host` is undefined, any free port if `port` is 0. */
-export interface ListenAddress {
-  readonly host: string | undefined;
-  readonly port: number;
-}
 
 const listenAddress = syntax(parseListenAddress, "an address such as :8443 or 127.0.0.1:8443 (port 0: any)");
 const name = syntax((given) => (isDnsSubdomain(given) ? given : undefined), "a name such as ebb-webhook");

@@ -1,8 +1,8 @@
 import { withoutSlashes } from "../../base/address.ts";
 import { redactUrl } from "../../base/redact.ts";
 import { splitBy } from "../../base/text.ts";
-import { parseExecutable } from "../../run/process.ts";
 import { parseRestartCodes } from "../../run/restart.ts";
+import { parseExecutable } from "../../sidecars/executable.ts";
 import { parseQuitOption } from "../../sidecars/quit.ts";
 import { list, option, optional } from "../option.ts";
 import { containerNames, duration, oneOf, positive, syntax, wholeNumber } from "../syntax.ts";

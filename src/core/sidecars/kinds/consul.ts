@@ -1,4 +1,4 @@
-import { inboundDrain } from "../../envoy/inbound.ts";
+import { inboundDrain } from "../inbound.ts";
 import type { Probe } from "../probe.ts";
 import {
   type Adjustment,

@@ -1,5 +1,5 @@
 import { objectOf, parseObject, textsOf } from "../../base/json.ts";
-import { inboundDrain } from "../../envoy/inbound.ts";
+import { inboundDrain } from "../inbound.ts";
 import {
   type Adjustment,
   type Annotations,

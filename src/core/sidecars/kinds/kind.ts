@@ -3,7 +3,7 @@ import type { Environment } from "../../base/environment.ts";
 import { parsePort } from "../../base/host-port.ts";
 import type { Header } from "../../base/http-framing.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { Inbound } from "../../envoy/inbound.ts";
+import type { Inbound } from "../inbound.ts";
 import type { Probe } from "../probe.ts";
 
 /** The pod's annotations by their names. */

@@ -1,4 +1,4 @@
-import { inboundDrain } from "../../envoy/inbound.ts";
+import { inboundDrain } from "../inbound.ts";
 import { adminOn, type SidecarKind } from "./kind.ts";
 
 /**

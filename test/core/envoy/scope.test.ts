@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type DumpedListener,
-  inboundDrain,
-  type KnownListeners,
-  scopeOf,
-  sideOf,
-} from "../../../src/core/envoy/inbound.ts";
+import { type DumpedListener, type KnownListeners, scopeOf, sideOf } from "../../../src/core/envoy/scope.ts";
+import { inboundDrain } from "../../../src/core/sidecars/inbound.ts";
 
 function listener(
   statName: string,

@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../src/command.ts";
 import { commands } from "../src/commands.ts";
-import { defaultOf, flagOf } from "../src/core/cli/help.ts";
-import type { Options } from "../src/core/cli/option.ts";
-import { options } from "../src/core/cli/options.ts";
-import { exitMeanings } from "../src/core/run/exit.ts";
-import { type Fact, readFacts } from "../src/core/sidecars/kinds/fact.ts";
-import type { SidecarKind } from "../src/core/sidecars/kinds/kind.ts";
-import { kindOf, type SidecarName, sidecarNames } from "../src/core/sidecars/registry.ts";
+import { defaultOf, flagOf } from "../src/shared/cli/core/help.ts";
+import type { Options } from "../src/shared/cli/core/option.ts";
+import { options } from "../src/shared/cli/core/options.ts";
+import { exitMeanings } from "../src/shared/core/exit.ts";
+import { type Fact, readFacts } from "../src/shared/sidecars/core/kinds/fact.ts";
+import type { SidecarKind } from "../src/shared/sidecars/core/kinds/kind.ts";
+import { kindOf, type SidecarName, sidecarNames } from "../src/shared/sidecars/core/registry.ts";
 import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
 import { code, list, table, withContent } from "./markdown.ts";
@@ -21,7 +21,7 @@ const root = join(import.meta.dirname, "..");
 export const facts: ReadonlyMap<SidecarName, readonly Fact[]> = new Map(
   await Promise.all(
     sidecarNames.map(async (name) => {
-      const { facts } = (await import(`../src/core/sidecars/kinds/${name}.ts`)) as { readonly facts: string };
+      const { facts } = (await import(`../src/shared/sidecars/core/kinds/${name}.ts`)) as { readonly facts: string };
       return [name, readFacts(facts)] as const;
     }),
   ),

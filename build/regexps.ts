@@ -10,7 +10,7 @@ const PROVED = { checker: "automaton", timeout: 300_000 } as const;
 const TRIED = { checker: "auto", timeout: 300_000, randomSeed: 1 } as const;
 
 interface Expression {
-  /** `src/core/cli/page.ts:33` */
+  /** `src/shared/cli/core/page.ts:33` */
   readonly place: string;
   readonly pattern: string;
   readonly flags: string;

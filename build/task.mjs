@@ -60,6 +60,7 @@ const tasks = {
       [
         ...testing,
         ...manyFiles,
+        "test/unit",
         "test/core",
         "test/kube",
         "test/compat",

@@ -1,7 +1,7 @@
-import type { CallContext } from "./core/cli/call.ts";
-import type { Operands } from "./core/cli/completion.ts";
-import type { CommandHelp } from "./core/cli/help.ts";
-import type { Signals } from "./system/process/signals.ts";
+import type { CallContext } from "./shared/cli/core/call.ts";
+import type { Operands } from "./shared/cli/core/completion.ts";
+import type { CommandHelp } from "./shared/cli/core/help.ts";
+import type { Signals } from "./shared/process/signals.ts";
 
 /** A command's call, with what it needs from the process. */
 export interface Invocation extends CallContext {

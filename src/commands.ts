@@ -15,7 +15,7 @@ import { command as sleep } from "./commands/sleep.ts";
 import { command as status } from "./commands/status.ts";
 import { command as wait } from "./commands/wait.ts";
 import { command as webhook } from "./commands/webhook.ts";
-import type { CommandName } from "./core/cli/names.ts";
+import type { CommandName } from "./shared/cli/core/names.ts";
 
 /** All commands by name, in the order of `--help`. */
 export const commands: Readonly<Record<string, Command>> = {

@@ -1,17 +1,17 @@
 import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
-import { HelpAsked } from "./core/cli/arguments.ts";
-import { UnknownFlags } from "./core/cli/call.ts";
-import { complete } from "./core/cli/completion.ts";
-import type { NamedCommand, Resolution } from "./core/cli/resolve.ts";
-import { describeFlagOwners } from "./core/cli/suggestion.ts";
-import { allOf, EXIT, Failure } from "./core/run/exit.ts";
 import { hintAtBlanks } from "./core/run/start-failure.ts";
 import { argvIndexAt, explainFailure, invoke } from "./invoke.ts";
 import { completePlugin, runPlugin } from "./kubectl.ts";
-import { writeError, writeOutput, writeStreamed } from "./system/output/output.ts";
-import type { Signals } from "./system/process/signals.ts";
-import { exitOnStop } from "./system/process/stop.ts";
+import { HelpAsked } from "./shared/cli/core/arguments.ts";
+import { UnknownFlags } from "./shared/cli/core/call.ts";
+import { complete } from "./shared/cli/core/completion.ts";
+import type { NamedCommand, Resolution } from "./shared/cli/core/resolve.ts";
+import { describeFlagOwners } from "./shared/cli/core/suggestion.ts";
+import { allOf, EXIT, Failure } from "./shared/core/exit.ts";
+import { writeError, writeOutput, writeStreamed } from "./shared/output/output.ts";
+import type { Signals } from "./shared/process/signals.ts";
+import { exitOnStop } from "./shared/process/stop.ts";
 
 /** Performs any call but that of another tool. Resolves to ebb's exit code. @throws Failure for an expected failure */
 export async function dispatch(call: Resolution, signals: Signals): Promise<number> {

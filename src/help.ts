@@ -1,12 +1,12 @@
 import type { Command } from "./command.ts";
 import type { CompatTool } from "./compat/tool.ts";
-import { type Described, describeCommand, describeTool, listCommands, listPages } from "./core/cli/help.ts";
-import { ownWords, toolNames } from "./core/cli/names.ts";
-import { introOf, pagesWith, partsOf, titleOf } from "./core/cli/page.ts";
-import { nearest } from "./core/cli/suggestion.ts";
-import { EXIT, Failure } from "./core/run/exit.ts";
-import { isTerminal } from "./system/output/live.ts";
-import { writeOutput, writeStreamed } from "./system/output/output.ts";
+import { type Described, describeCommand, describeTool, listCommands, listPages } from "./shared/cli/core/help.ts";
+import { ownWords, toolNames } from "./shared/cli/core/names.ts";
+import { introOf, pagesWith, partsOf, titleOf } from "./shared/cli/core/page.ts";
+import { nearest } from "./shared/cli/core/suggestion.ts";
+import { EXIT, Failure } from "./shared/core/exit.ts";
+import { isTerminal } from "./shared/output/live.ts";
+import { writeOutput, writeStreamed } from "./shared/output/output.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Commands = Readonly<Record<string, Command>>;

@@ -1,10 +1,10 @@
 import type { Command, Invocation } from "./command.ts";
-import { HelpAsked } from "./core/cli/arguments.ts";
-import { UnknownFlags } from "./core/cli/call.ts";
-import { EXIT, Failure } from "./core/run/exit.ts";
-import { writeError } from "./system/output/output.ts";
-import { recordFailure } from "./system/output/termination-log.ts";
-import { exitOnStop } from "./system/process/stop.ts";
+import { HelpAsked } from "./shared/cli/core/arguments.ts";
+import { UnknownFlags } from "./shared/cli/core/call.ts";
+import { EXIT, Failure } from "./shared/core/exit.ts";
+import { writeError } from "./shared/output/output.ts";
+import { recordFailure } from "./shared/output/termination-log.ts";
+import { exitOnStop } from "./shared/process/stop.ts";
 
 /**
  * Runs a command. Resolves to its exit code. A stop signal ends ebb, unless the command subscribes to signals itself.

@@ -1,11 +1,11 @@
 import type { Command } from "./command.ts";
-import { HelpAsked } from "./core/cli/arguments.ts";
-import { describeCommand } from "./core/cli/help.ts";
-import { EXIT } from "./core/run/exit.ts";
 import { invoke } from "./invoke.ts";
 import type { Plugin } from "./kube/kubectl/plugin.ts";
-import { writeOutput } from "./system/output/output.ts";
-import type { Signals } from "./system/process/signals.ts";
+import { HelpAsked } from "./shared/cli/core/arguments.ts";
+import { describeCommand } from "./shared/cli/core/help.ts";
+import { EXIT } from "./shared/core/exit.ts";
+import { writeOutput } from "./shared/output/output.ts";
+import type { Signals } from "./shared/process/signals.ts";
 
 type Commands = Readonly<Record<string, Command>>;
 

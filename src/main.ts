@@ -4,12 +4,12 @@ import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
 import { command as wait } from "./commands/wait.ts";
 import type { CompatTool } from "./compat/tool.ts";
-import { baseName } from "./core/base/text.ts";
-import { type Resolution, resolveCommand, type Tool } from "./core/cli/resolve.ts";
 import { argvIndexAt, invoke, isAboutCall, report } from "./invoke.ts";
-import { isProgram as isProgramIn } from "./system/file.ts";
-import { exit } from "./system/native/exit.ts";
-import { catchSignals } from "./system/process/signals.ts";
+import { type Resolution, resolveCommand, type Tool } from "./shared/cli/core/resolve.ts";
+import { baseName } from "./shared/core/text.ts";
+import { isProgram as isProgramIn } from "./shared/io/file.ts";
+import { exit } from "./shared/native/exit.ts";
+import { catchSignals } from "./shared/process/signals.ts";
 import { handleUncaught } from "./system/process/unexpected.ts";
 
 /**

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { short } from "../src/commands/inject.ts";
 import { commands } from "../src/commands.ts";
-import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
-import { resolveCommand } from "../src/core/cli/resolve.ts";
-import { expandShortFlags, kubectlShort } from "../src/core/cli/short-flags.ts";
+import { readCommandCall, readOperandCall } from "../src/shared/cli/core/call.ts";
+import { resolveCommand } from "../src/shared/cli/core/resolve.ts";
+import { expandShortFlags, kubectlShort } from "../src/shared/cli/core/short-flags.ts";
 
 // Each call of ebb in the README and the manual is one that ebb takes. What the calls do is run in test/binary and test/cluster.
 

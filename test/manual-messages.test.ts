@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { errors, warnings } from "../src/core/base/log-messages.ts";
+import { errors, warnings } from "../src/shared/core/log-messages.ts";
 import { failures, logMessages, loudMessages, unknownLines } from "./manual-messages.ts";
 
 /** Sorts [level, text] pairs, one for each level of each text at which something went wrong. */

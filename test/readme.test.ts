@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pagePaths, withTables } from "../build/readme.ts";
 import { commands } from "../src/commands.ts";
-import { readCommandCall, readOperandCall } from "../src/core/cli/call.ts";
 import { injectPod } from "../src/core/inject/inject-pod.ts";
 import { ownNames } from "../src/core/inject/pod-annotations.ts";
 import type { InjectPolicy } from "../src/core/inject/policy.ts";
@@ -14,6 +13,7 @@ import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "..
 import type { Exposition } from "../src/kube/controller/process-metrics.ts";
 import { createReaperMetrics } from "../src/kube/reaper/reaper-metrics.ts";
 import { createMetrics } from "../src/kube/webhook/metrics.ts";
+import { readCommandCall, readOperandCall } from "../src/shared/cli/core/call.ts";
 import { appSocket, processes, snapshot } from "./core/status/snapshots.ts";
 
 const policy: InjectPolicy = {

@@ -1,9 +1,9 @@
 import type { Command, Invocation } from "../command.ts";
-import { redactUrls } from "../core/base/redact.ts";
-import { readOperandCall } from "../core/cli/call.ts";
-import { completionScripts } from "../core/cli/completion-scripts.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
-import { writeOutput } from "../system/output/output.ts";
+import { readOperandCall } from "../shared/cli/core/call.ts";
+import { completionScripts } from "../shared/cli/core/completion-scripts.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
+import { redactUrls } from "../shared/core/redact.ts";
+import { writeOutput } from "../shared/output/output.ts";
 
 const shells = Object.keys(completionScripts) as readonly (keyof typeof completionScripts)[];
 

@@ -1,9 +1,9 @@
 import type { Command, Invocation } from "../command.ts";
-import { readFlagCall } from "../core/cli/call.ts";
-import { options } from "../core/cli/options.ts";
-import { unknownVariables } from "../core/cli/values.ts";
-import { EXIT } from "../core/run/exit.ts";
-import { writeError, writeOutput } from "../system/output/output.ts";
+import { readFlagCall } from "../shared/cli/core/call.ts";
+import { options } from "../shared/cli/core/options.ts";
+import { unknownVariables } from "../shared/cli/core/values.ts";
+import { EXIT } from "../shared/core/exit.ts";
+import { writeError, writeOutput } from "../shared/output/output.ts";
 
 /** `ebb config` prints the effective configuration, for people or, with --json, for programs. */
 export const command: Command = {

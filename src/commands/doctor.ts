@@ -1,9 +1,9 @@
 import type { Command, Invocation } from "../command.ts";
-import { readFlagCall } from "../core/cli/call.ts";
 import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
 import { withScope } from "../core/cli/cluster/kubectl-options.ts";
-import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
-import { createLog } from "../system/output/log.ts";
+import { readFlagCall } from "../shared/cli/core/call.ts";
+import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
+import { createLog } from "../shared/output/log.ts";
 
 /** `ebb doctor` prints what of ebb in a cluster is not as it was asked for. */
 export const command: Command = {

@@ -1,23 +1,23 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { formatDuration, formatSeconds } from "../core/base/duration.ts";
-import { counted } from "../core/base/wording.ts";
-import { type Call, readFlagCall } from "../core/cli/call.ts";
-import { changed, option } from "../core/cli/option.ts";
-import { options as all, hookOptionNames, pickOptions } from "../core/cli/options.ts";
-import { boolean } from "../core/cli/syntax.ts";
 import type { InFlight } from "../core/envoy/in-flight.ts";
-import { EXIT } from "../core/run/exit.ts";
-import { planShutdown, splitDrain } from "../core/run/shutdown-budget.ts";
-import type { Sidecar } from "../core/sidecars/sidecar.ts";
+import { type Call, readFlagCall } from "../shared/cli/core/call.ts";
+import { changed, option } from "../shared/cli/core/option.ts";
+import { options as all, hookOptionNames, pickOptions } from "../shared/cli/core/options.ts";
+import { boolean } from "../shared/cli/core/syntax.ts";
+import { formatDuration, formatSeconds } from "../shared/core/duration.ts";
+import { EXIT } from "../shared/core/exit.ts";
+import { planShutdown, splitDrain } from "../shared/core/shutdown-budget.ts";
+import { counted } from "../shared/core/wording.ts";
+import { leftUntil } from "../shared/io/timer.ts";
+import { keepLive } from "../shared/output/live.ts";
+import { createLog, type Log } from "../shared/output/log.ts";
+import type { Signals } from "../shared/process/signals.ts";
+import { onStop } from "../shared/process/stop.ts";
+import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
 import { drainAll } from "../system/envoy/drain.ts";
-import { keepLive } from "../system/output/live.ts";
-import { createLog, type Log } from "../system/output/log.ts";
 import { openPodLog } from "../system/output/pod-log.ts";
-import type { Signals } from "../system/process/signals.ts";
-import { onStop } from "../system/process/stop.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { logQuit, quitAll } from "../system/sidecars/quit.ts";
-import { leftUntil } from "../system/timer.ts";
 
 const options = {
   ...pickOptions(...hookOptionNames, "quitTimeout"),

@@ -1,8 +1,8 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { readOperandCall } from "../core/cli/call.ts";
 import { imageOptions as options } from "../core/cli/cluster/registry-options.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
-import { createLog } from "../system/output/log.ts";
+import { readOperandCall } from "../shared/cli/core/call.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
+import { createLog } from "../shared/output/log.ts";
 
 /** `ebb image` prints what a registry says of an image. */
 export const command: Command = {

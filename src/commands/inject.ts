@@ -1,15 +1,15 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { type Call, readOperandCall } from "../core/cli/call.ts";
 import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { registryOptions } from "../core/cli/cluster/registry-options.ts";
-import { list, option } from "../core/cli/option.ts";
-import { pickOptions } from "../core/cli/options.ts";
-import { expandShortFlags } from "../core/cli/short-flags.ts";
-import { anyText, boolean } from "../core/cli/syntax.ts";
 import type { InjectPolicy } from "../core/inject/policy.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
-import { createLog } from "../system/output/log.ts";
+import { type Call, readOperandCall } from "../shared/cli/core/call.ts";
+import { list, option } from "../shared/cli/core/option.ts";
+import { pickOptions } from "../shared/cli/core/options.ts";
+import { expandShortFlags } from "../shared/cli/core/short-flags.ts";
+import { anyText, boolean } from "../shared/cli/core/syntax.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
+import { createLog } from "../shared/output/log.ts";
 
 const options = {
   filename: list({

@@ -1,10 +1,10 @@
 import type { Command, Invocation } from "../command.ts";
-import { readOperandCall } from "../core/cli/call.ts";
-import { logOptionNames, pickOptions } from "../core/cli/options.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
+import { readOperandCall } from "../shared/cli/core/call.ts";
+import { logOptionNames, pickOptions } from "../shared/cli/core/options.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
+import { createLog } from "../shared/output/log.ts";
+import { onStop } from "../shared/process/stop.ts";
 import { installSelf } from "../system/install.ts";
-import { createLog } from "../system/output/log.ts";
-import { onStop } from "../system/process/stop.ts";
 
 const options = pickOptions(...logOptionNames, "terminationLog");
 

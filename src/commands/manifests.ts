@@ -1,19 +1,19 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { isDnsLabel } from "../core/base/dns-name.ts";
-import { type Call, readFlagCall, readOperandCall } from "../core/cli/call.ts";
 import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
 import { expectImage, policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { reaperOptions } from "../core/cli/cluster/reaper-options.ts";
 import { webhookOptions } from "../core/cli/cluster/webhook-options.ts";
-import { changed, type Options, optional } from "../core/cli/option.ts";
-import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
-import { nearest } from "../core/cli/suggestion.ts";
-import { syntax } from "../core/cli/syntax.ts";
 import { usableMethods } from "../core/reap/policy.ts";
-import { allOf, EXIT, Failure } from "../core/run/exit.ts";
 import type { Component } from "../kube/manifests/manifests.ts";
-import { writeContent } from "../system/output/content.ts";
-import { writeError } from "../system/output/output.ts";
+import { type Call, readFlagCall, readOperandCall } from "../shared/cli/core/call.ts";
+import { changed, type Options, optional } from "../shared/cli/core/option.ts";
+import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
+import { nearest } from "../shared/cli/core/suggestion.ts";
+import { syntax } from "../shared/cli/core/syntax.ts";
+import { isDnsLabel } from "../shared/core/dns-name.ts";
+import { allOf, EXIT, Failure } from "../shared/core/exit.ts";
+import { writeContent } from "../shared/output/content.ts";
+import { writeError } from "../shared/output/output.ts";
 
 const components: readonly Component[] = ["webhook", "reaper"];
 

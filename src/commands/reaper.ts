@@ -1,11 +1,11 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { readFlagCall } from "../core/cli/call.ts";
 import { withScope } from "../core/cli/cluster/kubectl-options.ts";
 import { reaperOptions as options } from "../core/cli/cluster/reaper-options.ts";
-import { expandShortFlags, kubectlShort } from "../core/cli/short-flags.ts";
 import { type ReaperLimits, reaperLimits } from "../core/reap/limits.ts";
 import { usableMethods } from "../core/reap/policy.ts";
-import { createLog } from "../system/output/log.ts";
+import { readFlagCall } from "../shared/cli/core/call.ts";
+import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
+import { createLog } from "../shared/output/log.ts";
 
 /** `ebb reaper` ends the sidecars of pods whose app has ended, if nothing in the pod does. */
 export const command: Command = {

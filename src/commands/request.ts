@@ -1,25 +1,25 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { describeTarget, type HttpTarget, parseHttpTarget, withPath } from "../core/base/address.ts";
-import { formatDuration } from "../core/base/duration.ts";
-import type { Environment } from "../core/base/environment.ts";
-import { excerpt } from "../core/base/http-framing.ts";
-import { redactUrl } from "../core/base/redact.ts";
-import { type Call, headersOfFlag, readOperandCall } from "../core/cli/call.ts";
-import { pickOptions } from "../core/cli/options.ts";
-import { parsePilotAgentCall, parseRequestCall } from "../core/cli/request-call.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
 import { whyNoPort } from "../core/sidecars/network.ts";
-import { kindOf, type SidecarName, sidecarNames } from "../core/sidecars/registry.ts";
+import { type Call, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
+import { pickOptions } from "../shared/cli/core/options.ts";
+import { parsePilotAgentCall, parseRequestCall } from "../shared/cli/core/request-call.ts";
+import { describeTarget, type HttpTarget, parseHttpTarget, withPath } from "../shared/core/address.ts";
+import { formatDuration } from "../shared/core/duration.ts";
+import type { Environment } from "../shared/core/environment.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
+import { redactUrl } from "../shared/core/redact.ts";
+import { excerpt } from "../shared/http/core/http-framing.ts";
+import { fetchWithin, type StreamedAnswer } from "../shared/http/fetch.ts";
+import { RequestFailed } from "../shared/http/request-failed.ts";
+import { MiB, readStdinWithin } from "../shared/io/input.ts";
+import { abortedAfter } from "../shared/io/timer.ts";
+import { contentWriter } from "../shared/output/content.ts";
+import { createLog } from "../shared/output/log.ts";
+import { writeError } from "../shared/output/output.ts";
+import { kindOf, type SidecarName, sidecarNames } from "../shared/sidecars/core/registry.ts";
 import { askExactly } from "../system/http/exact.ts";
-import { fetchWithin, type StreamedAnswer } from "../system/http/fetch.ts";
-import { RequestFailed } from "../system/http/request-failed.ts";
-import { MiB, readStdinWithin } from "../system/input.ts";
-import { contentWriter } from "../system/output/content.ts";
-import { createLog } from "../system/output/log.ts";
-import { writeError } from "../system/output/output.ts";
 import { findSidecars } from "../system/sidecars/find.ts";
 import { readNetwork } from "../system/sidecars/ports.ts";
-import { abortedAfter } from "../system/timer.ts";
 
 const options = pickOptions(
   ...(["sidecar", "admin", "header", "podAnnotations", "hostNetwork", "appPort"] as const),

@@ -1,25 +1,25 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { argvIndexOf, readCommandCall } from "../core/cli/call.ts";
-import { logOptionNames, pickOptions, sidecarOptionNames } from "../core/cli/options.ts";
-import { EXIT, exitCodeOf, Failure } from "../core/run/exit.ts";
-import { planShutdown } from "../core/run/shutdown-budget.ts";
-import { SIG, signalName } from "../core/run/signal.ts";
 import { answerToStop, type StopAnswer } from "../core/run/stop-answer.ts";
 import { summarize } from "../core/run/summary.ts";
 import { begin, begun, deciding, isMissedStop, step } from "../core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State, Step } from "../core/run/supervision-steps.ts";
 import { reasonToStay } from "../core/run/supervision-steps.ts";
+import { argvIndexOf, readCommandCall } from "../shared/cli/core/call.ts";
+import { logOptionNames, pickOptions, sidecarOptionNames } from "../shared/cli/core/options.ts";
+import { EXIT, exitCodeOf, Failure } from "../shared/core/exit.ts";
+import { planShutdown } from "../shared/core/shutdown-budget.ts";
+import { SIG, signalName } from "../shared/core/signal.ts";
+import { createQueue } from "../shared/io/queue.ts";
+import { keepAlive } from "../shared/io/timer.ts";
+import { native } from "../shared/native/native.ts";
+import { createLog } from "../shared/output/log.ts";
+import { createDropper, type Signals } from "../shared/process/signals.ts";
 import { createDeadlines, runMachine } from "../system/machine.ts";
-import { native } from "../system/native/native.ts";
-import { createLog } from "../system/output/log.ts";
 import { type Change, type Child, reapChildren } from "../system/process/child.ts";
 import { stopWith, takeTerminalBack } from "../system/process/job-control.ts";
-import { createDropper, type Signals } from "../system/process/signals.ts";
 import { logBug } from "../system/process/unexpected.ts";
-import { createQueue } from "../system/queue.ts";
 import { performAction } from "../system/run/perform.ts";
 import { type Run, runOptionNames } from "../system/run/run.ts";
-import { keepAlive } from "../system/timer.ts";
 
 const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, ...runOptionNames);
 

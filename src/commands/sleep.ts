@@ -1,10 +1,10 @@
 import type { Command, Invocation } from "../command.ts";
-import { parseDuration } from "../core/base/duration.ts";
-import { redactUrls } from "../core/base/redact.ts";
-import { readOperandCall } from "../core/cli/call.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
-import { onStop } from "../system/process/stop.ts";
-import { deadline } from "../system/timer.ts";
+import { readOperandCall } from "../shared/cli/core/call.ts";
+import { parseDuration } from "../shared/core/duration.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
+import { redactUrls } from "../shared/core/redact.ts";
+import { deadline } from "../shared/io/timer.ts";
+import { onStop } from "../shared/process/stop.ts";
 
 /**
  * `ebb sleep DURATION` waits, for preStop hooks of images that have no sleep. Stop signal n ends it with exit code

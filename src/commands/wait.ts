@@ -1,17 +1,17 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { redactUrl } from "../core/base/redact.ts";
-import { argvIndexOf, headersOfFlag, readOperandCall } from "../core/cli/call.ts";
-import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../core/cli/options.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
-import { endsWait, type SignalNumber } from "../core/run/signal.ts";
-import { hintAtTcp, type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../core/sidecars/probe.ts";
-import { A_SECOND, keepLive } from "../system/output/live.ts";
-import { createLog, type Log } from "../system/output/log.ts";
-import { finishErrors } from "../system/output/output.ts";
+import { argvIndexOf, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
+import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../shared/cli/core/options.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
+import { redactUrl } from "../shared/core/redact.ts";
+import { endsWait, type SignalNumber } from "../shared/core/signal.ts";
+import { deadline } from "../shared/io/timer.ts";
+import { A_SECOND, keepLive } from "../shared/output/live.ts";
+import { createLog, type Log } from "../shared/output/log.ts";
+import { finishErrors } from "../shared/output/output.ts";
+import { createDropper, holdSignals, type Reader, raise, type Signals } from "../shared/process/signals.ts";
+import { hintAtTcp, type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../shared/sidecars/core/probe.ts";
 import { exec } from "../system/process/child.ts";
-import { createDropper, holdSignals, type Reader, raise, type Signals } from "../system/process/signals.ts";
 import { startWait, type Wait } from "../system/sidecars/waiting.ts";
-import { deadline } from "../system/timer.ts";
 
 const pick = () =>
   pickOptions(

@@ -1,9 +1,9 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { readFlagCall } from "../core/cli/call.ts";
 import { policyOf } from "../core/cli/cluster/injection-policy.ts";
 import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
 import { type WebhookLimits, webhookLimits } from "../core/cluster/webhook-limits.ts";
-import { createLog } from "../system/output/log.ts";
+import { readFlagCall } from "../shared/cli/core/call.ts";
+import { createLog } from "../shared/output/log.ts";
 
 /** `ebb webhook` changes pods as `ebb inject` does, when the API server asks for it. Serves until a stop signal. */
 export const command: Command = {

@@ -1,4 +1,4 @@
-import { type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
+import { type HttpTarget, parseHttpTarget } from "../shared/core/address.ts";
 import type { SettingsBuilder } from "./tool.ts";
 import type { Variables } from "./variables.ts";
 

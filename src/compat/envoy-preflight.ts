@@ -1,4 +1,4 @@
-import type { Environment } from "../core/base/environment.ts";
+import type { Environment } from "../shared/core/environment.ts";
 import { addAdmin, isLocal } from "./envoy-admin.ts";
 import { type CompatTool, createSettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
 import { readVariables } from "./variables.ts";

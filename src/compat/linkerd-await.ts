@@ -1,8 +1,8 @@
-import { exactUrl, type HttpTarget, parseHttpTarget } from "../core/base/address.ts";
-import type { Environment } from "../core/base/environment.ts";
-import { redactUrl } from "../core/base/redact.ts";
-import { duration, port as portSyntax, syntax } from "../core/cli/syntax.ts";
-import type { Found } from "../core/cli/values.ts";
+import { duration, port as portSyntax, syntax } from "../shared/cli/core/syntax.ts";
+import type { Found } from "../shared/cli/core/values.ts";
+import { exactUrl, type HttpTarget, parseHttpTarget } from "../shared/core/address.ts";
+import type { Environment } from "../shared/core/environment.ts";
+import { redactUrl } from "../shared/core/redact.ts";
 import { type CompatTool, commandLine, createSettingsBuilder, type SettingsBuilder, type Translation } from "./tool.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 import { readVariables, trueOrFalse } from "./variables.ts";

@@ -1,5 +1,5 @@
-import { redactUrls } from "../core/base/redact.ts";
-import { type Syntax, syntax } from "../core/cli/syntax.ts";
+import { type Syntax, syntax } from "../shared/cli/core/syntax.ts";
+import { redactUrls } from "../shared/core/redact.ts";
 import type { CompatTool, Translation } from "./tool.ts";
 import { createSettingsBuilder, type SettingsBuilder } from "./tool.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";

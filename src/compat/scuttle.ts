@@ -1,6 +1,6 @@
-import { exactUrl, withoutSlashes } from "../core/base/address.ts";
-import type { Environment } from "../core/base/environment.ts";
-import { formatHostPort } from "../core/base/host-port.ts";
+import { exactUrl, withoutSlashes } from "../shared/core/address.ts";
+import type { Environment } from "../shared/core/environment.ts";
+import { formatHostPort } from "../shared/core/host-port.ts";
 import { type AdminUrl, addAdmin, isLocal } from "./envoy-admin.ts";
 import {
   type CompatTool,

@@ -1,5 +1,5 @@
-import { unexpected } from "../core/cli/syntax.ts";
-import type { Found } from "../core/cli/values.ts";
+import { unexpected } from "../shared/cli/core/syntax.ts";
+import type { Found } from "../shared/cli/core/values.ts";
 
 /** A flag of another tool. */
 export interface ToolFlag {

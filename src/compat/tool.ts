@@ -1,6 +1,6 @@
-import type { Environment } from "../core/base/environment.ts";
-import { type Syntax, unexpected } from "../core/cli/syntax.ts";
-import type { CompatSettings, Found, Note } from "../core/cli/values.ts";
+import { type Syntax, unexpected } from "../shared/cli/core/syntax.ts";
+import type { CompatSettings, Found, Note } from "../shared/cli/core/values.ts";
+import type { Environment } from "../shared/core/environment.ts";
 
 /** Another tool in whose name ebb can be started: as its file's name, or as `ebb NAME`. */
 export interface CompatTool {

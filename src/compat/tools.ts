@@ -5,7 +5,7 @@ import { scuttle } from "./scuttle.ts";
 import type { CompatTool } from "./tool.ts";
 import { valet } from "./valet.ts";
 
-/** The tools in whose names ebb can be started, by name. core/cli/names.ts has the names alone. */
+/** The tools in whose names ebb can be started, by name. shared/cli/core/names.ts has the names alone. */
 export const compatTools: Readonly<Record<string, CompatTool>> = {
   scuttle,
   "envoy-preflight": envoyPreflight,

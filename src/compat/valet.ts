@@ -1,4 +1,4 @@
-import { redactUrls } from "../core/base/redact.ts";
+import { redactUrls } from "../shared/core/redact.ts";
 import { type CompatTool, createSettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { parseHttpTarget, withoutSlashes } from "../core/base/address.ts";
-import type { Environment } from "../core/base/environment.ts";
-import { redactUrl } from "../core/base/redact.ts";
-import { splitBy } from "../core/base/text.ts";
-import { duration, oneOf, syntax } from "../core/cli/syntax.ts";
+import { duration, oneOf, syntax } from "../shared/cli/core/syntax.ts";
+import { parseHttpTarget, withoutSlashes } from "../shared/core/address.ts";
+import type { Environment } from "../shared/core/environment.ts";
+import { redactUrl } from "../shared/core/redact.ts";
+import { splitBy } from "../shared/core/text.ts";
 import type { SettingsBuilder } from "./tool.ts";
 
 /** The syntax of the tools' boolean values. They take no other word. */

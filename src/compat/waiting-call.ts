@@ -1,11 +1,11 @@
-import type { Environment } from "../core/base/environment.ts";
-import { baseName } from "../core/base/text.ts";
-import { HelpAsked } from "../core/cli/arguments.ts";
-import { type Call, headersOfFlag, readCommandCall, readOperandCall } from "../core/cli/call.ts";
-import { options } from "../core/cli/options.ts";
-import { resolveCommand } from "../core/cli/resolve.ts";
-import { Failure } from "../core/run/exit.ts";
-import { type Probe, parseTarget, withHeaders } from "../core/sidecars/probe.ts";
+import { HelpAsked } from "../shared/cli/core/arguments.ts";
+import { type Call, headersOfFlag, readCommandCall, readOperandCall } from "../shared/cli/core/call.ts";
+import { options } from "../shared/cli/core/options.ts";
+import { resolveCommand } from "../shared/cli/core/resolve.ts";
+import type { Environment } from "../shared/core/environment.ts";
+import { Failure } from "../shared/core/exit.ts";
+import { baseName } from "../shared/core/text.ts";
+import { type Probe, parseTarget, withHeaders } from "../shared/sidecars/core/probe.ts";
 import { compatTools } from "./tools.ts";
 
 /** A call of ebb that waits for sidecars: `ebb run`, `ebb wait`, or another tool's that means one of them. */

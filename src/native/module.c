@@ -1,5 +1,5 @@
 /*
- * The Node-API module that src/system/native/native.ts types. Its functions take numbers, strings and typed arrays,
+ * The Node-API module that src/shared/native/native.ts types. Its functions take numbers, strings and typed arrays,
  * which TypeScript checks, and return a number, which is -errno if the call fails. In the static executable it is
  * linked in; in development it is dist/native.node.
  */

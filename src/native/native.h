@@ -1,6 +1,6 @@
 /*
  * Functions for what JavaScript cannot do (before Bun's first instruction, in a signal handler, between fork and exec)
- * or only at a high cost. module.c makes a Node-API module of them, which src/system/native/native.ts types.
+ * or only at a high cost. module.c makes a Node-API module of them, which src/shared/native/native.ts types.
  */
 #pragma once
 #define _GNU_SOURCE
@@ -95,7 +95,7 @@ int ebb_spawn(const char *file, char **argv, int leads, struct place *place);
 
 /*
  * Flags above the number of a signal, from ebb_next_signal: ebb was started with it ignored; it came before the child,
- * which would die of it. system/process/signals.ts reads them.
+ * which would die of it. shared/process/signals.ts reads them.
  */
 #define WAS_IGNORED 0x100
 #define IS_EARLY 0x200

@@ -1,6 +1,6 @@
-import { withoutSlashes } from "../core/base/address.ts";
-import { EXIT, Failure } from "../core/run/exit.ts";
 import { explainInstallError } from "../core/run/install.ts";
+import { withoutSlashes } from "../shared/core/address.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
 
 type Files = typeof import("node:fs/promises");
 type File = Awaited<ReturnType<Files["open"]>>;

@@ -1,5 +1,5 @@
-import type { Queue } from "./queue.ts";
-import { deadline } from "./timer.ts";
+import type { Queue } from "../shared/io/queue.ts";
+import { deadline } from "../shared/io/timer.ts";
 
 /** A pure state machine of core, and the function that performs its actions. It ends in the phase `over`. */
 export interface Machine<State extends { readonly phase: string }, Event, Action> {

@@ -5,7 +5,7 @@ import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/link/
 import { findToolchain } from "../../build/link/toolchain.ts";
 import { emulators } from "../../build/setup/packages.mjs";
 import { targetNamed, targets } from "../../build/targets.ts";
-import { SIG, signalName } from "../../src/core/run/signal.ts";
+import { SIG, signalName } from "../../src/shared/core/signal.ts";
 import { childPath } from "../compiled.ts";
 import { canUnshare, ebb, ebbPath, inParallel, type Started, startEbb, temporaryFolder, until } from "../harness.ts";
 import { fakeSidecar } from "../stand-in/sidecar.ts";

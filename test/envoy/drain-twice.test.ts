@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { SIG } from "../../src/core/run/signal.ts";
+import { SIG } from "../../src/shared/core/signal.ts";
 import { childPath } from "../compiled.ts";
 import { drainLineOf, type Started, startEbb, until } from "../harness.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";

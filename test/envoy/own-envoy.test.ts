@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoyPath } from "../../build/setup/envoy.mjs";
-import { SIG } from "../../src/core/run/signal.ts";
+import { SIG } from "../../src/shared/core/signal.ts";
 import { childPath } from "../compiled.ts";
 import { freePort } from "../free-port.ts";
 import { drainLineOf, startEbb, temporaryFolder, until } from "../harness.ts";

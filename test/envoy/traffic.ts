@@ -1,6 +1,6 @@
 import { connect as connectHttp2 } from "node:http2";
 import { connect, createServer, type Socket } from "node:net";
-import { parseAnswer } from "../../src/core/base/http-message.ts";
+import { parseAnswer } from "../../src/shared/http/core/http-message.ts";
 import { listen } from "../free-port.ts";
 import { until } from "../harness.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { parseDuration } from "../../src/core/base/duration.ts";
+import { parseDuration } from "../../src/shared/core/duration.ts";
 import { startCampaign } from "./campaign.ts";
 import { keptSeeds } from "./kept-seeds.ts";
 import { type Result, sum } from "./result.ts";

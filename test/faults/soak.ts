@@ -1,4 +1,4 @@
-import { endsWait } from "../../src/core/run/signal.ts";
+import { endsWait } from "../../src/shared/core/signal.ts";
 import { type Started, startEbb, until } from "../harness.ts";
 import { catches, processState } from "../processes.ts";
 import { type Random, randomOf } from "../random.ts";

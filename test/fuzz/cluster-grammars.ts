@@ -2,12 +2,12 @@ import { deepStrictEqual } from "node:assert";
 import { applyPatch } from "rfc6902";
 import { injectPod } from "../../src/core/inject/inject-pod.ts";
 import type { InjectPolicy } from "../../src/core/inject/policy.ts";
-import { Failure } from "../../src/core/run/exit.ts";
 import { createEventReader } from "../../src/kube/api/body.ts";
 import { accessFromKubeconfig, parseKubeconfig } from "../../src/kube/api/kubeconfig.ts";
 import { injectText } from "../../src/kube/inject/inject-text.ts";
 import { applySplices } from "../../src/kube/inject/yaml/splice.ts";
 import { review } from "../../src/kube/webhook/admission.ts";
+import { Failure } from "../../src/shared/core/exit.ts";
 import { collectLog } from "../kube/collect-log.ts";
 import { type Random, randomOf } from "../random.ts";
 

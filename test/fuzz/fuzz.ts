@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { parseDuration } from "../../src/core/base/duration.ts";
+import { parseDuration } from "../../src/shared/core/duration.ts";
 import { processorMs } from "../processor-time.ts";
 import type { Grammar } from "./cluster-grammars.ts";
 import { grammars, inputOf } from "./grammars.ts";

@@ -1,5 +1,4 @@
 import { deepStrictEqual } from "node:assert";
-import { oneLine } from "../../src/core/base/text.ts";
 import { authsFor, parseDockerConfig, parseDockercfg } from "../../src/core/image/auths.ts";
 import { chooseChallenge } from "../../src/core/image/challenge.ts";
 import { refusalError } from "../../src/core/image/failure.ts";
@@ -8,6 +7,7 @@ import { parseConfig, parseManifest } from "../../src/core/image/manifest.ts";
 import { chooseEntry } from "../../src/core/image/platform.ts";
 import { formatReference, isDigest, parseReference } from "../../src/core/image/reference.ts";
 import { parseMirror, sourcesOf } from "../../src/core/image/sources.ts";
+import { oneLine } from "../../src/shared/core/text.ts";
 import type { Random } from "../random.ts";
 
 // Grammars of what is read of registries, and of what pods and files say of them.

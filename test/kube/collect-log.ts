@@ -1,4 +1,4 @@
-import type { Fields, Log } from "../../src/system/output/log.ts";
+import type { Fields, Log } from "../../src/shared/output/log.ts";
 
 export interface Line {
   readonly level: string;

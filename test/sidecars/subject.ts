@@ -1,4 +1,4 @@
-import type { SidecarName } from "../../src/core/sidecars/registry.ts";
+import type { SidecarName } from "../../src/shared/sidecars/core/registry.ts";
 import type { Container, Pod } from "./pod.ts";
 
 /** A real program beside an app, and what its tests need to know of it. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject } from "../../shared/core/json.ts";
 
 /**
  * Reports whether two JSON values, such as pods, mean the same. Fields may be in any order, and so may the items of a

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from "../base/json.ts";
+import { type JsonObject, objectOf } from "../../shared/core/json.ts";
 
 /** Something in a cluster that is not as it was asked for. */
 export interface Finding {

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, objectOf, textOf } from "../../shared/core/json.ts";
 
 /** The least that mounts an image as a volume: of the kubelet, and of containerd. */
 const LEAST = { kubelet: [1, 35], containerd: [2, 1] } as const;

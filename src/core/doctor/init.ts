@@ -1,6 +1,6 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { baseName, shortened } from "../base/text.ts";
-import { counted } from "../base/wording.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
+import { baseName, shortened } from "../../shared/core/text.ts";
+import { counted } from "../../shared/core/wording.ts";
 import { isNumbered, VOLUME } from "../inject/annotation-names.ts";
 import { type Finding, ofPod } from "./finding.ts";
 

@@ -1,5 +1,5 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import { counted } from "../base/wording.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
+import { counted } from "../../shared/core/wording.ts";
 import { COMPONENT_LABEL } from "../cluster/installed.ts";
 import type { Finding } from "./finding.ts";
 import {

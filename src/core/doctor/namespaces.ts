@@ -1,4 +1,4 @@
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../../shared/core/json.ts";
 import { ASK } from "../inject/annotation-names.ts";
 import type { Finding } from "./finding.ts";
 import type { Webhooks } from "./installation.ts";

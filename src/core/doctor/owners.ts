@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import { REFUSED } from "../cluster/installed.ts";
 import { parseQuantity } from "../cluster/quantity.ts";
 import { INSTALL, isNumbered } from "../inject/annotation-names.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import { STATUS } from "../inject/annotation-names.ts";
 import { readStatus, type Status } from "../inject/edits/status.ts";
 import { MUST_BE_FIRST } from "../inject/facts/command.ts";

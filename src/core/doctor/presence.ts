@@ -1,6 +1,6 @@
-import { type JsonObject, listOf, objectOf, parseObject, textOf } from "../base/json.ts";
-import { baseName } from "../base/text.ts";
-import { boolean } from "../cli/syntax.ts";
+import { boolean } from "../../shared/cli/core/syntax.ts";
+import { type JsonObject, listOf, objectOf, parseObject, textOf } from "../../shared/core/json.ts";
+import { baseName } from "../../shared/core/text.ts";
 import { ASK, INSTALL, isNumbered, STATUS, VOLUME } from "../inject/annotation-names.ts";
 import { skippedIn } from "../inject/skipped.ts";
 

@@ -1,5 +1,5 @@
-import { type JsonObject, listOf, objectOf, textOf, textsOf } from "../base/json.ts";
-import { shortened } from "../base/text.ts";
+import { type JsonObject, listOf, objectOf, textOf, textsOf } from "../../shared/core/json.ts";
+import { shortened } from "../../shared/core/text.ts";
 import { failureOf, LONGEST } from "./init.ts";
 
 /** A Deployment of ebb's, with its pods; without them if they may not be read. */

@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import { ASK } from "../inject/annotation-names.ts";
 import { requestedBy } from "./presence.ts";
 

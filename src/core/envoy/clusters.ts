@@ -1,4 +1,4 @@
-import type { Inbound } from "../sidecars/inbound.ts";
+import type { Inbound } from "../../shared/sidecars/core/inbound.ts";
 
 /**
  * Returns the admin path that lists only the inbound clusters, as text. An older Envoy ignores the filter and lists all

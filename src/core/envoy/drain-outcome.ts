@@ -1,4 +1,4 @@
-import { counted } from "../base/wording.ts";
+import { counted } from "../../shared/core/wording.ts";
 import type { DrainOutcome } from "./drain.ts";
 import type { InFlight } from "./in-flight.ts";
 

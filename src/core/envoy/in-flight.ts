@@ -1,4 +1,4 @@
-import { isLoopback } from "../base/address.ts";
+import { isLoopback } from "../../shared/core/address.ts";
 import { parseTcpSockets, type SocketTables, type TcpSocket } from "../proc/net.ts";
 import { countInFlight } from "./counts.ts";
 import type { DrainScope } from "./scope.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { isLoopback } from "../base/address.ts";
-import { formatHostPort } from "../base/host-port.ts";
+import { isLoopback } from "../../shared/core/address.ts";
+import { formatHostPort } from "../../shared/core/host-port.ts";
 import type { BoundListener, DumpedListener } from "./scope.ts";
 
 // Envoy's answers in JSON, checked by zod. Import it lazily, only to read an answer: loading zod takes 1.2 ms.

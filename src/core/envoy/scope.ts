@@ -1,4 +1,4 @@
-import { type Inbound, inboundDrain } from "../sidecars/inbound.ts";
+import { type Inbound, inboundDrain } from "../../shared/sidecars/core/inbound.ts";
 import { isOwnPort } from "./stats.ts";
 
 /** A listener in Envoy's configuration (/config_dump). */

@@ -1,7 +1,7 @@
-import { describeTarget, type HttpTarget } from "../base/address.ts";
-import { parseDuration } from "../base/duration.ts";
+import { describeTarget, type HttpTarget } from "../../shared/core/address.ts";
+import { parseDuration } from "../../shared/core/duration.ts";
+import type { Inbound } from "../../shared/sidecars/core/inbound.ts";
 import type { SocketTables } from "../proc/net.ts";
-import type { Inbound } from "../sidecars/inbound.ts";
 import { countInbound } from "./clusters.ts";
 import { countConnections } from "./counts.ts";
 import { type InFlight, inFlightOf } from "./in-flight.ts";

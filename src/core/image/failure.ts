@@ -1,5 +1,5 @@
-import { redactSecrets } from "../base/redact.ts";
-import { oneLine, shortened } from "../base/text.ts";
+import { redactSecrets } from "../../shared/core/redact.ts";
+import { oneLine, shortened } from "../../shared/core/text.ts";
 import type { LookupFailure } from "./lookup.ts";
 
 /** What an error has beside what is wrong. */

@@ -1,5 +1,5 @@
 import { z } from "zod/mini";
-import { hasMoreOutsideStrings } from "../base/json.ts";
+import { hasMoreOutsideStrings } from "../../shared/core/json.ts";
 import { isDigest } from "./reference.ts";
 
 // Manifests and indexes of images: OCI image-spec 1.1 (manifest.md, image-index.md, config.md), and Docker's schema 2

@@ -1,4 +1,4 @@
-import { copyOf, type JsonObject, objectOf } from "../base/json.ts";
+import { copyOf, type JsonObject, objectOf } from "../../shared/core/json.ts";
 import { isSame } from "../base/same.ts";
 import type { ImageQuery } from "../image/lookup.ts";
 import { ASK, annotationField, STATUS } from "./annotation-names.ts";

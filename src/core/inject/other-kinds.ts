@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { isObject, type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import { ASK } from "./annotation-names.ts";
 import { readInjectAnnotation } from "./pod-annotations.ts";
 import { groupOf } from "./pod-templates.ts";

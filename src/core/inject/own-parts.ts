@@ -1,4 +1,4 @@
-import { APPS_FOLDER, OWN_FOLDER } from "../run/peer-volume.ts";
+import { APPS_FOLDER, OWN_FOLDER } from "../../shared/core/peer-volume.ts";
 import { EBB } from "./facts/command.ts";
 import type { Mount } from "./pod.ts";
 

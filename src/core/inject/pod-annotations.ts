@@ -1,11 +1,11 @@
+import type { Option } from "../../shared/cli/core/option.ts";
+import { options } from "../../shared/cli/core/options.ts";
+import { nearest } from "../../shared/cli/core/suggestion.ts";
+import { boolean } from "../../shared/cli/core/syntax.ts";
+import { redactUrls } from "../../shared/core/redact.ts";
+import { parseCommandLine, splitBy } from "../../shared/core/text.ts";
+import { sidecarNames } from "../../shared/sidecars/core/registry.ts";
 import { LONGEST_READ } from "../base/readable.ts";
-import { redactUrls } from "../base/redact.ts";
-import { parseCommandLine, splitBy } from "../base/text.ts";
-import type { Option } from "../cli/option.ts";
-import { options } from "../cli/options.ts";
-import { nearest } from "../cli/suggestion.ts";
-import { boolean } from "../cli/syntax.ts";
-import { sidecarNames } from "../sidecars/registry.ts";
 import { ASK, annotationField, isEbbKey, NATIVE, PREFIX, STATUS } from "./annotation-names.ts";
 import { readNativeValue } from "./facts/native-value.ts";
 import { MOST_REMARKS, type Remark, type Remarks } from "./pod.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { describePath, type Path, valueAt } from "../base/json.ts";
+import { describePath, type Path, valueAt } from "../../shared/core/json.ts";
 import { annotationField } from "./annotation-names.ts";
 
 /** A problem with, or a warning about, one field of a pod. */

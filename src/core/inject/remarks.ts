@@ -1,4 +1,4 @@
-import { shortened } from "../base/text.ts";
+import { shortened } from "../../shared/core/text.ts";
 import type { Note } from "./concerns/concern.ts";
 import { MOST_REMARKS, type Pod, type Remark } from "./pod.ts";
 

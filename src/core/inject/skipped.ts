@@ -1,5 +1,5 @@
-import { parseObject, textOf } from "../base/json.ts";
-import { shortened } from "../base/text.ts";
+import { parseObject, textOf } from "../../shared/core/json.ts";
+import { shortened } from "../../shared/core/text.ts";
 
 const LONGEST = 1000;
 

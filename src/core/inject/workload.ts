@@ -1,4 +1,13 @@
-import { describePath, isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../base/json.ts";
+import {
+  describePath,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  type Path,
+  textOf,
+  valueAt,
+} from "../../shared/core/json.ts";
 import { isEbbKey } from "./annotation-names.ts";
 import type { Injection } from "./inject-pod.ts";
 import { whyLeft } from "./other-kinds.ts";

@@ -1,7 +1,7 @@
-import { type Arguments, parseArguments } from "../cli/arguments.ts";
-import { complete, type Operands } from "../cli/completion.ts";
-import type { CommandHelp } from "../cli/help.ts";
-import { expandShortFlags, kubectlShort } from "../cli/short-flags.ts";
+import { type Arguments, parseArguments } from "../../shared/cli/core/arguments.ts";
+import { complete, type Operands } from "../../shared/cli/core/completion.ts";
+import type { CommandHelp } from "../../shared/cli/core/help.ts";
+import { expandShortFlags, kubectlShort } from "../../shared/cli/core/short-flags.ts";
 
 /** What can stand in the place of the last word: lines for kubectl, or names that only the cluster knows. */
 export type Completion =

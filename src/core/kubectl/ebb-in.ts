@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import { ebbStartedBy } from "../doctor/presence.ts";
 import { EBB, EBB_FOLDER } from "../inject/facts/command.ts";
 import { runningIn } from "../reap/pod-containers.ts";

@@ -1,9 +1,9 @@
-import { isDnsLabel, isDnsSubdomain } from "../base/dns-name.ts";
+import { changed, option, optional } from "../../shared/cli/core/option.ts";
+import { boolean, syntax } from "../../shared/cli/core/syntax.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../shared/core/dns-name.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { allNamespaces, output, scopeOptions } from "../cli/cluster/kubectl-options.ts";
 import { reaperOptions } from "../cli/cluster/reaper-options.ts";
-import { changed, option, optional } from "../cli/option.ts";
-import { boolean, syntax } from "../cli/syntax.ts";
-import { EXIT, Failure } from "../run/exit.ts";
 
 const label = syntax((given) => (isDnsLabel(given) ? given : undefined), "a name such as shop");
 const flagOnly = { isFlagOnly: true, secret: false } as const;

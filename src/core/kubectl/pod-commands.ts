@@ -1,6 +1,6 @@
-import { columns } from "../base/columns.ts";
-import type { Operands } from "../cli/completion.ts";
-import type { CommandHelp } from "../cli/help.ts";
+import type { Operands } from "../../shared/cli/core/completion.ts";
+import type { CommandHelp } from "../../shared/cli/core/help.ts";
+import { columns } from "../../shared/core/columns.ts";
 import { podOptions } from "./options.ts";
 
 /** What the plugin knows of a command of its own, or of ebb's. */

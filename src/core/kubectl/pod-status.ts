@@ -1,11 +1,11 @@
-import { type JsonObject, textOf } from "../base/json.ts";
+import { type JsonObject, textOf } from "../../shared/core/json.ts";
+import { isProxy, type SidecarName } from "../../shared/sidecars/core/registry.ts";
 import { presenceOf } from "../doctor/presence.ts";
 import { isNative, partsOf } from "../reap/pod-containers.ts";
 import type { Rule } from "../reap/pod-rules.ts";
 import { type ContainerView, type PodView, viewOf } from "../reap/pod-view.ts";
 import { isStuck, type Verdict } from "../reap/verdict.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
-import { isProxy, type SidecarName } from "../sidecars/registry.ts";
 
 /** A container as `kubectl ebb` shows it, in JSON too. Null stands for what is not known or does not apply. */
 export interface ContainerStatus {

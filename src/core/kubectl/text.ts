@@ -1,5 +1,5 @@
-import { columns } from "../base/columns.ts";
-import { oneLine } from "../base/text.ts";
+import { columns } from "../../shared/core/columns.ts";
+import { oneLine } from "../../shared/core/text.ts";
 import type { EbbPlace } from "./ebb-in.ts";
 import type { ContainerStatus, PodRow, PodSummary } from "./pod-status.ts";
 import type { PodReason } from "./why.ts";

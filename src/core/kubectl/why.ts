@@ -1,4 +1,4 @@
-import type { JsonObject } from "../base/json.ts";
+import type { JsonObject } from "../../shared/core/json.ts";
 import { describeMethod, type Ending } from "../reap/methods.ts";
 import { viewOf } from "../reap/pod-view.ts";
 import type { ReapPolicy } from "../reap/policy.ts";

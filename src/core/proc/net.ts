@@ -1,4 +1,4 @@
-import { type Address, isLoopback } from "../base/address.ts";
+import { type Address, isLoopback } from "../../shared/core/address.ts";
 
 /** The texts of /proc/net/tcp, tcp6 and unix; each is undefined if the file cannot be read. */
 export interface SocketTables {

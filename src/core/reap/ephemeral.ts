@@ -1,4 +1,4 @@
-import { oneLine, shortened } from "../base/text.ts";
+import { oneLine, shortened } from "../../shared/core/text.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
 // Ephemeral containers stay in a pod's spec for ever. So the reaper does not add one again that has failed.

@@ -1,11 +1,11 @@
-import type { Header } from "../base/http-framing.ts";
-import { basicCredentials } from "../base/http-message.ts";
-import type { JsonObject } from "../base/json.ts";
-import { redactUrl, redactUrls } from "../base/redact.ts";
+import type { JsonObject } from "../../shared/core/json.ts";
+import { redactUrl, redactUrls } from "../../shared/core/redact.ts";
+import type { Header } from "../../shared/http/core/http-framing.ts";
+import { basicCredentials } from "../../shared/http/core/http-message.ts";
+import { serializeQuit } from "../../shared/sidecars/core/quit.ts";
+import { kindOf, type SidecarName } from "../../shared/sidecars/core/registry.ts";
+import type { QuitRequest } from "../../shared/sidecars/core/sidecar.ts";
 import { EBB, EBB_FOLDER } from "../inject/facts/command.ts";
-import { serializeQuit } from "../sidecars/quit.ts";
-import { kindOf, type SidecarName } from "../sidecars/registry.ts";
-import type { QuitRequest } from "../sidecars/sidecar.ts";
 import { objectionTo } from "./ephemeral.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 import { isUsualAdmin, loopbackPort, type PodInstructions, patienceOf, quitsOf, readInstructions } from "./quits.ts";

@@ -1,7 +1,7 @@
-import { splitBy } from "../base/text.ts";
-import { coversExit, restartsByPolicy } from "../run/restart.ts";
+import { coversExit, restartsByPolicy } from "../../shared/core/restart.ts";
+import { splitBy } from "../../shared/core/text.ts";
+import { kindOf, sidecarNames } from "../../shared/sidecars/core/registry.ts";
 import { isSidecar } from "../sidecars/containers.ts";
-import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
 /** A pod's ordinary containers, sorted. */

@@ -1,6 +1,6 @@
-import { splitBy } from "../base/text.ts";
-import { joinNames } from "../base/wording.ts";
-import { nearest } from "../cli/suggestion.ts";
+import { nearest } from "../../shared/cli/core/suggestion.ts";
+import { splitBy } from "../../shared/core/text.ts";
+import { joinNames } from "../../shared/core/wording.ts";
 import { isSidecar } from "../sidecars/containers.ts";
 import { isAtWork, ownEphemerals } from "./ephemeral.ts";
 import { isNative, type Parts, restartAfter } from "./pod-containers.ts";

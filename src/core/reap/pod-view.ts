@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from "../base/json.ts";
-import type { RestartCodes } from "../run/restart.ts";
+import { isObject, type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
+import type { RestartCodes } from "../../shared/core/restart.ts";
 
 /**
  * What the reaping of a pod depends on, read from any JSON. Containers are sorted by name, so that their order does not

@@ -1,5 +1,5 @@
-import { boolean } from "../cli/syntax.ts";
-import { EXIT, Failure } from "../run/exit.ts";
+import { boolean } from "../../shared/cli/core/syntax.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
 import type { MethodKind } from "./methods.ts";
 import type { PodView } from "./pod-view.ts";
 import type { Right } from "./rights.ts";

@@ -1,12 +1,12 @@
-import type { HttpTarget } from "../base/address.ts";
-import { hidden, redactUrl } from "../base/redact.ts";
-import { parseCommandLine } from "../base/text.ts";
-import { positive, unexpected } from "../cli/syntax.ts";
-import type { Annotations } from "../sidecars/kinds/kind.ts";
-import { planSidecars } from "../sidecars/plan.ts";
-import { parseQuit, serializeQuit } from "../sidecars/quit.ts";
-import { kindOf, type SidecarName } from "../sidecars/registry.ts";
-import type { QuitRequest, Sidecar } from "../sidecars/sidecar.ts";
+import { positive, unexpected } from "../../shared/cli/core/syntax.ts";
+import type { HttpTarget } from "../../shared/core/address.ts";
+import { hidden, redactUrl } from "../../shared/core/redact.ts";
+import { parseCommandLine } from "../../shared/core/text.ts";
+import type { Annotations } from "../../shared/sidecars/core/kinds/kind.ts";
+import { planSidecars } from "../../shared/sidecars/core/plan.ts";
+import { parseQuit, serializeQuit } from "../../shared/sidecars/core/quit.ts";
+import { kindOf, type SidecarName } from "../../shared/sidecars/core/registry.ts";
+import type { QuitRequest, Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 
 /** What a pod's annotations say about ending one of its containers. */

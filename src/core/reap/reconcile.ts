@@ -1,4 +1,4 @@
-import { formatDuration } from "../base/duration.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
 import { type Backoff, backoffMs } from "../cluster/backoff.ts";
 import type { Ending, Method } from "./methods.ts";
 import type { ReaperMemory, Rule } from "./pod-rules.ts";

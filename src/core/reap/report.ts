@@ -1,4 +1,4 @@
-import { oneLine } from "../base/text.ts";
+import { oneLine } from "../../shared/core/text.ts";
 import { describeMethod } from "./methods.ts";
 import type { Answer, EndRequest, Outcome, Tried } from "./reconcile.ts";
 import { isStuck, type Verdict } from "./verdict.ts";

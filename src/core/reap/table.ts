@@ -1,6 +1,6 @@
-import { columns } from "../base/columns.ts";
-import { oneLine } from "../base/text.ts";
-import { counted } from "../base/wording.ts";
+import { columns } from "../../shared/core/columns.ts";
+import { oneLine } from "../../shared/core/text.ts";
+import { counted } from "../../shared/core/wording.ts";
 import type { Rule } from "./pod-rules.ts";
 import { REAP } from "./policy.ts";
 import type { Report } from "./report.ts";

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, listOf, objectOf } from "../base/json.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../../shared/core/json.ts";
+import { kindOf, sidecarNames } from "../../shared/sidecars/core/registry.ts";
 import { EBB_FOLDER } from "../inject/facts/command.ts";
-import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import { EPHEMERAL_PREFIX } from "./ephemeral.ts";
 
 // Pods with only those fields on which their reaping depends (pod-view.ts). A watch over a whole cluster keeps all pods

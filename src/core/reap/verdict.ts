@@ -1,6 +1,6 @@
-import { formatDuration } from "../base/duration.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
+import { isProxy, type SidecarName } from "../../shared/sidecars/core/registry.ts";
 import { sidecarIn } from "../sidecars/containers.ts";
-import { isProxy, type SidecarName } from "../sidecars/registry.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-containers.ts";
 import { choiceRules, type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";

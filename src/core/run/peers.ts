@@ -1,4 +1,4 @@
-import { APPS_FOLDER, OWN_FOLDER } from "./peer-volume.ts";
+import { APPS_FOLDER, OWN_FOLDER } from "../../shared/core/peer-volume.ts";
 
 /** The name of the record in the folder of each container. */
 const RECORD = "state";

@@ -1,5 +1,5 @@
-import { baseName } from "../base/text.ts";
-import { SIG, type SignalNumber } from "./signal.ts";
+import { SIG, type SignalNumber } from "../../shared/core/signal.ts";
+import { baseName } from "../../shared/core/text.ts";
 
 /** A process as /proc/PID shows it (proc(5)). */
 export interface Process {

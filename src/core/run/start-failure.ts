@@ -1,4 +1,4 @@
-import { EXIT } from "./exit.ts";
+import { EXIT } from "../../shared/core/exit.ts";
 import type { FileHead } from "./file-head.ts";
 
 /** What stands at a path, after symbolic links. */

@@ -1,4 +1,4 @@
-import type { SignalNumber } from "./signal.ts";
+import type { SignalNumber } from "../../shared/core/signal.ts";
 import { isStop } from "./supervision.ts";
 import type { Action, Event, RunPolicy, State } from "./supervision-steps.ts";
 

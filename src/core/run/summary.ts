@@ -1,6 +1,6 @@
-import { toTenths } from "../base/duration.ts";
-import type { ChildExit } from "./exit.ts";
-import { signalName } from "./signal.ts";
+import { toTenths } from "../../shared/core/duration.ts";
+import type { ChildExit } from "../../shared/core/exit.ts";
+import { signalName } from "../../shared/core/signal.ts";
 
 /** The times and the end of a run. */
 export interface RunTimes {

@@ -1,6 +1,6 @@
-import type { ChildExit } from "./exit.ts";
-import { type Restarting, whyRestarted } from "./restart.ts";
-import type { SignalNumber } from "./signal.ts";
+import type { ChildExit } from "../../shared/core/exit.ts";
+import { type Restarting, whyRestarted } from "../../shared/core/restart.ts";
+import type { SignalNumber } from "../../shared/core/signal.ts";
 
 /**
  * The state of a run, which is the life of one child: waiting -> starting -> running -> ending-group -> deciding

@@ -1,5 +1,5 @@
-import { type ChildExit, exitCodeOf } from "./exit.ts";
-import { endsWait, SIG, type SignalNumber } from "./signal.ts";
+import { type ChildExit, exitCodeOf } from "../../shared/core/exit.ts";
+import { endsWait, SIG, type SignalNumber } from "../../shared/core/signal.ts";
 import type { Action, Deadline, Draining, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
 import { reasonToStay } from "./supervision-steps.ts";
 

@@ -1,5 +1,5 @@
-import { baseName } from "../base/text.ts";
-import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
+import { baseName } from "../../shared/core/text.ts";
+import { kindOf, type SidecarName, sidecarNames } from "../../shared/sidecars/core/registry.ts";
 
 /** Containers that run beside an app too, but need no waiting: OpenTelemetry's operator, Jaeger's, X-Ray, OPA-Envoy. */
 const others = /^(otc-container|jaeger-agent|xray-daemon|opa-istio|opa-envoy)$/;

@@ -1,5 +1,5 @@
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import type { QuitPolicy } from "../run/supervision-steps.ts";
-import type { Sidecar } from "./sidecar.ts";
 
 /**
  * Reports whether a sidecar that a former container of the pod has drained is told to quit before the command starts.

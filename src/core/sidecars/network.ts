@@ -1,4 +1,4 @@
-import type { Environment } from "../base/environment.ts";
+import type { Environment } from "../../shared/core/environment.ts";
 
 /** Whose the network namespace is: the pod's own, its node's, or unknown; `no pod` outside Kubernetes. */
 export type Network = "own" | "node" | "unknown" | "no pod";

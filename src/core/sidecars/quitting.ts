@@ -1,6 +1,6 @@
-import { errorTexts } from "../base/system-error.ts";
-import { quitRefusal, quitUnreachable } from "./quit.ts";
-import type { Sidecar } from "./sidecar.ts";
+import { errorTexts } from "../../shared/core/system-error.ts";
+import { quitRefusal, quitUnreachable } from "../../shared/sidecars/core/quit.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 
 /**
  * The state of one quit, a pure state machine: asking -> resting -> asking ... -> watching -> over. A failed quit is

@@ -1,9 +1,9 @@
-import type { HttpTarget } from "../base/address.ts";
-import { targetOf } from "../sidecars/own-probes.ts";
-import type { PortFinding } from "../sidecars/port-finding.ts";
-import type { Probe } from "../sidecars/probe.ts";
-import { kindOf, type SidecarName } from "../sidecars/registry.ts";
-import type { Sidecar } from "../sidecars/sidecar.ts";
+import type { HttpTarget } from "../../shared/core/address.ts";
+import { targetOf } from "../../shared/sidecars/core/own-probes.ts";
+import type { PortFinding } from "../../shared/sidecars/core/port-finding.ts";
+import type { Probe } from "../../shared/sidecars/core/probe.ts";
+import { kindOf, type SidecarName } from "../../shared/sidecars/core/registry.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import type { StatusFinding } from "./snapshot.ts";
 
 /** A proxy that answers where no sidecar is asked. */

@@ -1,9 +1,9 @@
-import { formatDuration } from "../base/duration.ts";
-import { oneLine, shortened } from "../base/text.ts";
-import { counted, describeAddress } from "../base/wording.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
+import { oneLine, shortened } from "../../shared/core/text.ts";
+import { counted, describeAddress } from "../../shared/core/wording.ts";
+import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { EnvoyStatus } from "../envoy/status.ts";
 import type { SocketsStatus } from "../proc/net.ts";
-import { kindOf } from "../sidecars/registry.ts";
 import { type Elsewhere, elsewhereFinding } from "./elsewhere.ts";
 import type { ProbeStatus, ProcessesStatus, SidecarStatus, Snapshot, StatusFinding } from "./snapshot.ts";
 

@@ -1,7 +1,7 @@
-import { redactUrls } from "../base/redact.ts";
-import { options } from "../cli/options.ts";
+import { options } from "../../shared/cli/core/options.ts";
+import { redactUrls } from "../../shared/core/redact.ts";
+import { kindOf, sidecarNames } from "../../shared/sidecars/core/registry.ts";
 import { type ProcessTable, type Stat, ZOMBIE } from "../run/process.ts";
-import { kindOf, sidecarNames } from "../sidecars/registry.ts";
 import type { ProcessesStatus, ProcessStatus, Zombie } from "./snapshot.ts";
 
 /** A clock tick: USER_HZ is 100 on every architecture but alpha and ia64 (linux include/asm-generic/param.h). */

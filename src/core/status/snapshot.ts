@@ -1,6 +1,6 @@
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import type { EnvoyStatus } from "../envoy/status.ts";
 import type { SocketsStatus } from "../proc/net.ts";
-import type { Sidecar } from "../sidecars/sidecar.ts";
 
 /**
  * What `ebb status --json` prints, which the README documents field by field. Spans are in milliseconds; null stands

@@ -1,7 +1,7 @@
-import { columns } from "../base/columns.ts";
-import { formatDuration } from "../base/duration.ts";
-import { oneLine } from "../base/text.ts";
-import { counted, describeAddress } from "../base/wording.ts";
+import { columns } from "../../shared/core/columns.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
+import { oneLine } from "../../shared/core/text.ts";
+import { counted, describeAddress } from "../../shared/core/wording.ts";
 import type { EnvoyStatus } from "../envoy/status.ts";
 import type { Counts, ListeningSocket } from "../proc/net.ts";
 import { describeInFlight } from "./findings.ts";

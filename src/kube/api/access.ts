@@ -1,8 +1,8 @@
-import { formatHostPort } from "../../core/base/host-port.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import { readIfThere } from "../../system/file.ts";
-import { MiB, readFileWithin } from "../../system/input.ts";
-import type { Log } from "../../system/output/log.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { formatHostPort } from "../../shared/core/host-port.ts";
+import { readIfThere } from "../../shared/io/file.ts";
+import { MiB, readFileWithin } from "../../shared/io/input.ts";
+import type { Log } from "../../shared/output/log.ts";
 import type { Access, Surroundings } from "./identity.ts";
 
 /**

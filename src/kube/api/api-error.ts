@@ -1,8 +1,8 @@
-import { HIDDEN, redactUrl, redactUrls } from "../../core/base/redact.ts";
-import { describeSystemError, errorTexts } from "../../core/base/system-error.ts";
-import { oneLine } from "../../core/base/text.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import { RequestFailed } from "../../system/http/request-failed.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { HIDDEN, redactUrl, redactUrls } from "../../shared/core/redact.ts";
+import { describeSystemError, errorTexts } from "../../shared/core/system-error.ts";
+import { oneLine } from "../../shared/core/text.ts";
+import { RequestFailed } from "../../shared/http/request-failed.ts";
 import type { Access } from "./identity.ts";
 
 /** A request that the API server refused, or did not answer. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../core/base/json.ts";
+import { isObject } from "../../shared/core/json.ts";
 
 // The body of a watch: one JSON object on each line. It comes in pieces that end anywhere.
 

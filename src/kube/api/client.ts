@@ -1,7 +1,7 @@
-import { isObject } from "../../core/base/json.ts";
-import { type FetchedAnswer, fetchWithin, readBodyWithin } from "../../system/http/fetch.ts";
-import { MiB } from "../../system/input.ts";
-import type { Log } from "../../system/output/log.ts";
+import { isObject } from "../../shared/core/json.ts";
+import { type FetchedAnswer, fetchWithin, readBodyWithin } from "../../shared/http/fetch.ts";
+import { MiB } from "../../shared/io/input.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { findAccess } from "./access.ts";
 import { ApiError, type RequestName, shownPath, toApiError } from "./api-error.ts";
 import { createEventReader, type RawEvent } from "./body.ts";

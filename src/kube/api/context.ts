@@ -1,4 +1,4 @@
-import type { Log } from "../../system/output/log.ts";
+import type { Log } from "../../shared/output/log.ts";
 
 /** What each long-running task of the cluster side is given. */
 export interface Context {

@@ -1,5 +1,5 @@
 import { z } from "zod/mini";
-import { EXIT, Failure } from "../../core/run/exit.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
 import type { Identity } from "./identity.ts";
 import { outputOf, withoutOwnVariables } from "./plugin-output.ts";
 import { type Environment, startingEnvironment } from "./proxy.ts";

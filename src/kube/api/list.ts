@@ -1,4 +1,4 @@
-import { isObject } from "../../core/base/json.ts";
+import { isObject } from "../../shared/core/json.ts";
 import { ApiError, shownPath } from "./api-error.ts";
 import type { ApiClient, KubeObject, List } from "./client.ts";
 import { type Query, withQuery } from "./query.ts";

@@ -1,7 +1,7 @@
-import { SIG } from "../../core/run/signal.ts";
-import { MiB, readStreamWithin, tooMuch } from "../../system/input.ts";
-import { kill } from "../../system/process/kill.ts";
-import { deadline } from "../../system/timer.ts";
+import { SIG } from "../../shared/core/signal.ts";
+import { MiB, readStreamWithin, tooMuch } from "../../shared/io/input.ts";
+import { deadline } from "../../shared/io/timer.ts";
+import { kill } from "../../shared/process/kill.ts";
 import type { Environment } from "./proxy.ts";
 
 /** Returns the environment of a program for credentials: EBB_ variables are left out, because they may hold secrets. */

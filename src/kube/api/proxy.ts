@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { readIfThere } from "../../system/file.ts";
+import { readIfThere } from "../../shared/io/file.ts";
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-import { createQueue } from "../../system/queue.ts";
+import { createQueue } from "../../shared/io/queue.ts";
 import { ApiError, toApiError } from "./api-error.ts";
 import { type Access, tlsOf } from "./identity.ts";
 

@@ -1,5 +1,5 @@
 import { type Plan, planRotation } from "../../core/cluster/rotation.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { isConflict, isNotFound, lacksRight } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { followObject } from "../controller/follow.ts";

@@ -1,5 +1,5 @@
-import { MiB, readFileWithin } from "../../system/input.ts";
-import { createQueue, type Queue } from "../../system/queue.ts";
+import { MiB, readFileWithin } from "../../shared/io/input.ts";
+import { createQueue, type Queue } from "../../shared/io/queue.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "../controller/pause.ts";
 import { keepCertificates } from "./authority.ts";

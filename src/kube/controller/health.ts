@@ -1,6 +1,6 @@
-import { formatHostPort, type ListenAddress } from "../../core/base/host-port.ts";
-import { describeSystemError } from "../../core/base/system-error.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { formatHostPort, type ListenAddress } from "../../shared/core/host-port.ts";
+import { describeSystemError } from "../../shared/core/system-error.ts";
 import type { Exposition } from "./process-metrics.ts";
 
 /** What the kubelet's probes are told. */

@@ -1,5 +1,5 @@
-import type { Warning } from "../../core/base/log-messages.ts";
 import { backoffMs } from "../../core/cluster/backoff.ts";
+import type { Warning } from "../../shared/core/log-messages.ts";
 import { ApiError, isApiFailure } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "./pause.ts";

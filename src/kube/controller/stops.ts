@@ -1,5 +1,5 @@
-import type { Signals } from "../../system/process/signals.ts";
-import { onStop } from "../../system/process/stop.ts";
+import type { Signals } from "../../shared/process/signals.ts";
+import { onStop } from "../../shared/process/stop.ts";
 
 /** Requests to leave: the first one in order, the second one at once. */
 export interface Stops {

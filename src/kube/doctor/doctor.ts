@@ -1,6 +1,3 @@
-import type { Environment } from "../../core/base/environment.ts";
-import { oneLine } from "../../core/base/text.ts";
-import { counted } from "../../core/base/wording.ts";
 import type { DoctorSettings } from "../../core/cli/cluster/doctor-options.ts";
 import { OBJECTS } from "../../core/cluster/installed.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
@@ -16,10 +13,13 @@ import {
   webhooksOf,
 } from "../../core/doctor/installation.ts";
 import { namespaceFinding } from "../../core/doctor/namespaces.ts";
-import { DOCTOR_EXIT, EXIT, Failure } from "../../core/run/exit.ts";
-import type { Log } from "../../system/output/log.ts";
-import { writeOutput } from "../../system/output/output.ts";
-import type { Signals } from "../../system/process/signals.ts";
+import type { Environment } from "../../shared/core/environment.ts";
+import { DOCTOR_EXIT, EXIT, Failure } from "../../shared/core/exit.ts";
+import { oneLine } from "../../shared/core/text.ts";
+import { counted } from "../../shared/core/wording.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { writeOutput } from "../../shared/output/output.ts";
+import type { Signals } from "../../shared/process/signals.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { connect } from "../api/client.ts";
 import { stopsOf } from "../controller/stops.ts";

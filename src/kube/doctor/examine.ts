@@ -1,4 +1,3 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
 import { NAME_LABEL } from "../../core/cluster/installed.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
 import { initFinding } from "../../core/doctor/init.ts";
@@ -13,7 +12,8 @@ import {
 } from "../../core/doctor/owners.ts";
 import { podFinding, unwrappedFindings } from "../../core/doctor/pods.ts";
 import { presenceOf } from "../../core/doctor/presence.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import type { Reader } from "./read.ts";
 
 // In all functions here `scopes` are parts of paths: `/namespaces/NAME`, or an empty one for the whole cluster.

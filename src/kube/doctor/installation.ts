@@ -1,10 +1,10 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../../core/base/json.ts";
 import { webhookOptions } from "../../core/cli/cluster/webhook-options.ts";
 import { OBJECTS, WEBHOOK } from "../../core/cluster/installed.ts";
 import type { Finding } from "../../core/doctor/finding.ts";
 import { type Registration, secretFinding, secretsOf } from "../../core/doctor/installation.ts";
 import type { Installed } from "../../core/doctor/replicas.ts";
 import { selects } from "../../core/doctor/selection.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 import type { Reader } from "./read.ts";
 

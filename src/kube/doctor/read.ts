@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../core/base/json.ts";
+import type { JsonObject } from "../../shared/core/json.ts";
 import { isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";

@@ -1,8 +1,8 @@
-import { redactSecrets } from "../../core/base/redact.ts";
 import { LookupError, lookupError, type Refused, refusalError } from "../../core/image/failure.ts";
-import { readBodyWithin } from "../../system/http/fetch.ts";
-import { tooLong } from "../../system/http/request-failed.ts";
-import { readStreamWithin } from "../../system/input.ts";
+import { redactSecrets } from "../../shared/core/redact.ts";
+import { readBodyWithin } from "../../shared/http/fetch.ts";
+import { tooLong } from "../../shared/http/request-failed.ts";
+import { readStreamWithin } from "../../shared/io/input.ts";
 import { type Conversation, nameOf, type RegistryAnswer, toLookupError } from "./exchange.ts";
 
 const LARGEST_REFUSAL = 64 * 1024;

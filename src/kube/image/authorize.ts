@@ -1,8 +1,8 @@
-import { objectOf, parseObject, textOf } from "../../core/base/json.ts";
 import type { RegistryAuth } from "../../core/image/auths.ts";
 import type { TokenSource } from "../../core/image/challenge.ts";
 import { askedFor, loginRemedy, lookupError } from "../../core/image/failure.ts";
-import { MiB } from "../../system/input.ts";
+import { objectOf, parseObject, textOf } from "../../shared/core/json.ts";
+import { MiB } from "../../shared/io/input.ts";
 import { basicAuthorization } from "../api/identity.ts";
 import { bodyOf, refusalOf } from "./answer.ts";
 import { type Asked, type Conversation, checkedTarget, exchange, nameOf } from "./exchange.ts";

@@ -1,9 +1,9 @@
-import { formatDuration } from "../../core/base/duration.ts";
-import { redactSecrets, redactUrl, secretsIn } from "../../core/base/redact.ts";
 import { type LookupError, lookupError } from "../../core/image/failure.ts";
 import { isListed, type Source, type SourcePolicy } from "../../core/image/sources.ts";
-import { type FetchedAnswer, fetchWithin } from "../../system/http/fetch.ts";
-import type { RequestFailed } from "../../system/http/request-failed.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
+import { redactSecrets, redactUrl, secretsIn } from "../../shared/core/redact.ts";
+import { type FetchedAnswer, fetchWithin } from "../../shared/http/fetch.ts";
+import type { RequestFailed } from "../../shared/http/request-failed.ts";
 import { type Environment, proxyFor } from "../api/proxy.ts";
 import { internalAddressOf } from "./addresses.ts";
 

@@ -1,14 +1,14 @@
-import { oneLine } from "../../core/base/text.ts";
 import type { ImageSettings } from "../../core/cli/cluster/registry-options.ts";
 import { LookupError } from "../../core/image/failure.ts";
 import { architectures } from "../../core/image/lookup.ts";
 import type { ImageConfig } from "../../core/image/manifest.ts";
 import { commandOf, formatPlatform, type ImageReport } from "../../core/image/platform.ts";
 import { formatReference, parseReference, usualFault } from "../../core/image/reference.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import { writeOutput } from "../../system/output/output.ts";
-import type { Signals } from "../../system/process/signals.ts";
-import { onStop } from "../../system/process/stop.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { oneLine } from "../../shared/core/text.ts";
+import { writeOutput } from "../../shared/output/output.ts";
+import type { Signals } from "../../shared/process/signals.ts";
+import { onStop } from "../../shared/process/stop.ts";
 import { createReader, type ImageContext, LOOKUP_MS } from "./reader.ts";
 import { readImage, type Session } from "./registry.ts";
 

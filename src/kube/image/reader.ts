@@ -1,14 +1,14 @@
 import { X509Certificate } from "node:crypto";
 import { getCACertificates } from "node:tls";
-import { describeSystemError } from "../../core/base/system-error.ts";
 import type { RegistrySettings } from "../../core/cli/cluster/registry-options.ts";
 import { authsFor, type RegistryAuths } from "../../core/image/auths.ts";
 import { joined, LookupError, lookupError } from "../../core/image/failure.ts";
 import { parseReference, type Reference, usualFault } from "../../core/image/reference.ts";
 import { type Source, sourcesOf } from "../../core/image/sources.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import { MiB, readFileWithin } from "../../system/input.ts";
-import type { Log } from "../../system/output/log.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { describeSystemError } from "../../shared/core/system-error.ts";
+import { MiB, readFileWithin } from "../../shared/io/input.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { type Environment, startingEnvironment } from "../api/proxy.ts";
 import { ownAuths } from "./credentials.ts";
 import type { Reach } from "./exchange.ts";

@@ -1,4 +1,3 @@
-import { type Change, type Path, withValuesAt } from "../../core/base/json.ts";
 import { STATUS } from "../../core/inject/annotation-names.ts";
 import type { Injection } from "../../core/inject/inject-pod.ts";
 import { brief, type Remark } from "../../core/inject/pod.ts";
@@ -10,6 +9,7 @@ import {
   type PodPlace,
   placesIn,
 } from "../../core/inject/workload.ts";
+import { type Change, type Path, withValuesAt } from "../../shared/core/json.ts";
 import { isEmptyDocument, linesIn, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";

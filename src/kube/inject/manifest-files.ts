@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isatty } from "node:tty";
-import { describeSystemError } from "../../core/base/system-error.ts";
-import { EXIT, Failure, INJECT_EXIT } from "../../core/run/exit.ts";
-import { MiB, readPathWithin, readStdinWithin } from "../../system/input.ts";
+import { EXIT, Failure, INJECT_EXIT } from "../../shared/core/exit.ts";
+import { describeSystemError } from "../../shared/core/system-error.ts";
+import { MiB, readPathWithin, readStdinWithin } from "../../shared/io/input.ts";
 
 /** The text of a file with manifests, or of stdin. */
 export interface Source {

@@ -1,5 +1,5 @@
-import { excerpt } from "../../core/base/http-framing.ts";
 import type { EbbPlace } from "../../core/kubectl/ebb-in.ts";
+import { excerpt } from "../../shared/http/core/http-framing.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { EXEC_PROTOCOL, execPath, exitIn, readOutput } from "../reaper/methods/exec.ts";
 import type { PodSession } from "./session.ts";

@@ -1,6 +1,6 @@
-import type { Environment } from "../../core/base/environment.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import { writeOutput } from "../../system/output/output.ts";
+import type { Environment } from "../../shared/core/environment.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { writeOutput } from "../../shared/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
 import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";

@@ -1,11 +1,11 @@
-import { parseObject } from "../../core/base/json.ts";
 import { ebbIn } from "../../core/kubectl/ebb-in.ts";
 import { type PodRow, rowOf } from "../../core/kubectl/pod-status.ts";
 import { podLines, podTable } from "../../core/kubectl/text.ts";
 import { methodKinds } from "../../core/reap/methods.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { stateOf } from "../../core/reap/verdict.ts";
-import { EXIT } from "../../core/run/exit.ts";
+import { EXIT } from "../../shared/core/exit.ts";
+import { parseObject } from "../../shared/core/json.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import { execEbb } from "./exec.ts";

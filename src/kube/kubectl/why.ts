@@ -8,7 +8,7 @@ import { policyOf, type ReapPolicy } from "../../core/reap/policy.ts";
 import { type Right, rightsNeeded } from "../../core/reap/rights.ts";
 import type { Row } from "../../core/reap/table.ts";
 import { stateOf } from "../../core/reap/verdict.ts";
-import { DOCTOR_EXIT, EXIT } from "../../core/run/exit.ts";
+import { DOCTOR_EXIT, EXIT } from "../../shared/core/exit.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { readNamespaces } from "../reaper/namespaces.ts";
 import { reapEach } from "../reaper/reap-once.ts";

@@ -1,4 +1,3 @@
-import { formatDuration } from "../../core/base/duration.ts";
 import { describeMethod } from "../../core/reap/methods.ts";
 import type { ReaperMemory, Rule } from "../../core/reap/pod-rules.ts";
 import type { ReapPolicy } from "../../core/reap/policy.ts";
@@ -17,8 +16,9 @@ import {
   type Result,
 } from "../../core/reap/reconcile.ts";
 import { eventOfAnswer } from "../../core/reap/report.ts";
-import type { Log } from "../../system/output/log.ts";
-import { deadline } from "../../system/timer.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
+import { deadline } from "../../shared/io/timer.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { ApiError, isApiFailure, isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Send } from "./methods/send.ts";

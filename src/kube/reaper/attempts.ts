@@ -3,7 +3,7 @@ import { viewOf } from "../../core/reap/pod-view.ts";
 import { firstAttempt, type Next, type Observation, type Outcome } from "../../core/reap/reconcile.ts";
 import { eventOfOutcome, reportOf } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
-import type { Log } from "../../system/output/log.ts";
+import type { Log } from "../../shared/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
 import { type Audit, type StepContext, type Stuck, stepOf } from "./attempt-step.ts";
 import { podRefOf } from "./methods/target.ts";

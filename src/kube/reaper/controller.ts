@@ -1,4 +1,4 @@
-import { deadline } from "../../system/timer.ts";
+import { deadline } from "../../shared/io/timer.ts";
 import { whenAborted } from "../controller/stops.ts";
 
 /** A work queue and its workers, as client-go has them (util/workqueue): no key is reconciled twice at once. */

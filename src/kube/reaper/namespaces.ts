@@ -1,6 +1,6 @@
 import { REAP } from "../../core/reap/policy.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import type { Log } from "../../system/output/log.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { type ApiError, isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";

@@ -3,7 +3,7 @@ import type { Rule } from "../../core/reap/pod-rules.ts";
 import { isFromNamespace } from "../../core/reap/policy.ts";
 import { eventOfComplaint, type PodEvent } from "../../core/reap/report.ts";
 import type { Verdict } from "../../core/reap/verdict.ts";
-import type { Log } from "../../system/output/log.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { isApiFailure, isConflict } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { type PodRef, podRefOf } from "./methods/target.ts";

@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../core/base/json.ts";
 import { trimPod } from "../../core/reap/trimmed-pod.ts";
-import type { Log } from "../../system/output/log.ts";
+import type { JsonObject } from "../../shared/core/json.ts";
+import type { Log } from "../../shared/output/log.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import { type WatchedNamespaces, watchNamespaces } from "./namespaces.ts";

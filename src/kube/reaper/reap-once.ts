@@ -4,9 +4,9 @@ import { reportOf, reportOfUnselected, reportOfVerdict, stopped } from "../../co
 import { rightsNeeded } from "../../core/reap/rights.ts";
 import { formatReapTable, type Row } from "../../core/reap/table.ts";
 import { stateOf, type Verdict, verdictOf } from "../../core/reap/verdict.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
-import type { Log } from "../../system/output/log.ts";
-import { writeOutput } from "../../system/output/output.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { writeOutput } from "../../shared/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { createAttempts } from "./attempts.ts";

@@ -4,7 +4,7 @@ import type { ReapPolicy } from "../../core/reap/policy.ts";
 import { type Outcome, observationOfLost } from "../../core/reap/reconcile.ts";
 import { reportOf, reportOfVerdict } from "../../core/reap/report.ts";
 import { type Verdict, verdictOf } from "../../core/reap/verdict.ts";
-import type { Log } from "../../system/output/log.ts";
+import type { Log } from "../../shared/output/log.ts";
 import type { KubeObject } from "../api/client.ts";
 import { type Attempts, auditOf } from "./attempts.ts";
 import { createController } from "./controller.ts";

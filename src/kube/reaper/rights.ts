@@ -1,6 +1,6 @@
 import { type Backoff, backoffMs } from "../../core/cluster/backoff.ts";
 import { describeMissing, describeRight, howToMend, type Right, refusedRight } from "../../core/reap/rights.ts";
-import type { Log } from "../../system/output/log.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { isApiFailure, lacksRight } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
 import { createNotifier, pause } from "../controller/pause.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { hasMoreOutsideStrings } from "../../core/base/json.ts";
-import { oneLine } from "../../core/base/text.ts";
-import { counted } from "../../core/base/wording.ts";
 import type { Remark } from "../../core/inject/pod.ts";
+import { hasMoreOutsideStrings } from "../../shared/core/json.ts";
+import { oneLine } from "../../shared/core/text.ts";
+import { counted } from "../../shared/core/wording.ts";
 
 /** A request of the API server about an object: an AdmissionRequest (admission.k8s.io/v1), as far as ebb reads it. */
 export type AdmissionRequest = z.infer<typeof admissionRequest>;

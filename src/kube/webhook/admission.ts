@@ -1,6 +1,3 @@
-import { isDnsSubdomain } from "../../core/base/dns-name.ts";
-import { describePath, isObject, listOf, objectOf, type Path, textOf } from "../../core/base/json.ts";
-import { oneLine, shortened } from "../../core/base/text.ts";
 import { REFUSED } from "../../core/cluster/installed.ts";
 import { type ImageQuery, type Lookup, queryKey } from "../../core/image/lookup.ts";
 import { STATUS } from "../../core/inject/annotation-names.ts";
@@ -8,6 +5,9 @@ import { type Injection, injectPod } from "../../core/inject/inject-pod.ts";
 import type { Remark } from "../../core/inject/pod.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
 import { formatSkipped, skippedIn } from "../../core/inject/skipped.ts";
+import { isDnsSubdomain } from "../../shared/core/dns-name.ts";
+import { describePath, isObject, listOf, objectOf, type Path, textOf } from "../../shared/core/json.ts";
+import { oneLine, shortened } from "../../shared/core/text.ts";
 import {
   type AdmissionRequest,
   type AdmissionResponse,

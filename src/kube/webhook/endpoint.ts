@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { formatDuration, parseDuration } from "../../core/base/duration.ts";
 import { requestRoomBytes } from "../../core/cluster/webhook-limits.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../../core/inject/paths.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
-import type { Log } from "../../system/output/log.ts";
+import { formatDuration, parseDuration } from "../../shared/core/duration.ts";
+import type { Log } from "../../shared/output/log.ts";
 import type { Images } from "../image/images.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
 import { type Credentials, createReviewer } from "./look-up.ts";

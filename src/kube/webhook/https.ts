@@ -1,7 +1,7 @@
 import { createServer as createHttp, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createTls, type SecureContextOptions, type TLSSocket } from "node:tls";
-import type { ListenAddress } from "../../core/base/host-port.ts";
+import type { ListenAddress } from "../../shared/core/host-port.ts";
 import type { KeyPair } from "../certificates/held.ts";
 import { bindFailure } from "../controller/health.ts";
 import { type ConnectionHandlers, limitConnections } from "./connections.ts";

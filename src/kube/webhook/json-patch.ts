@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/base/json.ts";
+import { isObject, type JsonObject } from "../../shared/core/json.ts";
 
 /** An operation of a JSON Patch (RFC 6902). */
 export type Operation =

@@ -1,9 +1,9 @@
 import pLimit from "p-limit";
-import { formatDuration } from "../../core/base/duration.ts";
 import type { RegistryAuths } from "../../core/image/auths.ts";
 import { type ImageQuery, type Lookup, type LookupFailure, queryKey } from "../../core/image/lookup.ts";
 import { unknown as unknownImage } from "../../core/image/platform.ts";
 import type { InjectPolicy } from "../../core/inject/policy.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
 import type { Images } from "../image/images.ts";
 import { type PullSecrets, type Reviewed, review, type Unknown } from "./admission.ts";
 

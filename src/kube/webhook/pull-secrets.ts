@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
-import { isDnsLabel } from "../../core/base/dns-name.ts";
-import { formatDuration } from "../../core/base/duration.ts";
-import { objectOf, textOf } from "../../core/base/json.ts";
-import { shortened } from "../../core/base/text.ts";
 import { parseDockerConfig, parseDockercfg, type RegistryAuths } from "../../core/image/auths.ts";
 import { createLru } from "../../core/image/lru.ts";
-import type { Log } from "../../system/output/log.ts";
+import { isDnsLabel } from "../../shared/core/dns-name.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
+import { objectOf, textOf } from "../../shared/core/json.ts";
+import { shortened } from "../../shared/core/text.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { ApiError, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pause } from "../controller/pause.ts";

@@ -1,5 +1,5 @@
 import { type Bucket, fullBucket, take } from "../../core/cluster/rate-limit.ts";
-import type { Log } from "../../system/output/log.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { ownerOf, podNameOf } from "./admission.ts";
 import type { Decision } from "./look-up.ts";
 

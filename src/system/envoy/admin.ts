@@ -1,10 +1,10 @@
-import { withPath } from "../../core/base/address.ts";
-import type { HttpAnswer } from "../../core/base/http-framing.ts";
-import { errorTexts } from "../../core/base/system-error.ts";
-import { judgeStatus } from "../../core/sidecars/probe.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { withPath } from "../../shared/core/address.ts";
+import { errorTexts } from "../../shared/core/system-error.ts";
+import type { HttpAnswer } from "../../shared/http/core/http-framing.ts";
+import { type FailureKind, RequestFailed } from "../../shared/http/request-failed.ts";
+import { judgeStatus } from "../../shared/sidecars/core/probe.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { createHttpClient, type OnBody } from "../http/http.ts";
-import { type FailureKind, RequestFailed } from "../http/request-failed.ts";
 
 /** The limit of each request: pilot-agent's (istio pkg/envoy/admin.go). */
 export const ADMIN_REQUEST_MS = 2000;

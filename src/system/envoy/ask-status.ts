@@ -1,11 +1,11 @@
-import { type HttpTarget, withPath } from "../../core/base/address.ts";
-import { excerpt, type Header } from "../../core/base/http-framing.ts";
 import { clustersPath } from "../../core/envoy/clusters.ts";
 import { boundListenersPath, statsPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "../../core/envoy/status.ts";
-import type { Inbound } from "../../core/sidecars/inbound.ts";
-import { fetchWithin, readBodyWithin } from "../http/fetch.ts";
-import { RequestFailed } from "../http/request-failed.ts";
+import { type HttpTarget, withPath } from "../../shared/core/address.ts";
+import { excerpt, type Header } from "../../shared/http/core/http-framing.ts";
+import { fetchWithin, readBodyWithin } from "../../shared/http/fetch.ts";
+import { RequestFailed } from "../../shared/http/request-failed.ts";
+import type { Inbound } from "../../shared/sidecars/core/inbound.ts";
 import { type EnvoyPlace, MAX_ADMIN_ANSWER } from "./admin.ts";
 import { readListeners } from "./scope.ts";
 

@@ -1,11 +1,11 @@
-import { excerpt, type HttpAnswer } from "../../core/base/http-framing.ts";
 import { clustersPath, createInboundCount } from "../../core/envoy/clusters.ts";
 import type { DrainEvent } from "../../core/envoy/drain.ts";
 import { type CountedBy, countedByText, type InFlight, inFlightOf } from "../../core/envoy/in-flight.ts";
 import { type KnownListeners, scopeOf } from "../../core/envoy/scope.ts";
 import { readStats, statsPath } from "../../core/envoy/stats.ts";
-import type { Inbound } from "../../core/sidecars/inbound.ts";
-import { inboundOf } from "../../core/sidecars/registry.ts";
+import { excerpt, type HttpAnswer } from "../../shared/http/core/http-framing.ts";
+import type { Inbound } from "../../shared/sidecars/core/inbound.ts";
+import { inboundOf } from "../../shared/sidecars/core/registry.ts";
 import { readSocketsOf } from "../process/sockets.ts";
 import { type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
 import type { AskScope, DrainRequestOptions } from "./scope.ts";

@@ -1,6 +1,6 @@
-import { describeTarget, withPath } from "../../core/base/address.ts";
 import type { DrainEvent, DrainRequest } from "../../core/envoy/drain.ts";
-import { inboundDrain } from "../../core/sidecars/inbound.ts";
+import { describeTarget, withPath } from "../../shared/core/address.ts";
+import { inboundDrain } from "../../shared/sidecars/core/inbound.ts";
 import { ADMIN_REQUEST_MS, isAnswer } from "./admin.ts";
 import { createCounter } from "./count.ts";
 import { createScope, type DrainRequestOptions } from "./scope.ts";

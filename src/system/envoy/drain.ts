@@ -1,4 +1,3 @@
-import { toTenths } from "../../core/base/duration.ts";
 import {
   begin,
   type DrainAction,
@@ -12,13 +11,14 @@ import {
 import { describeOutcome } from "../../core/envoy/drain-outcome.ts";
 import type { InFlight } from "../../core/envoy/in-flight.ts";
 import { boundListenersPath } from "../../core/envoy/stats.ts";
-import { kindOf } from "../../core/sidecars/registry.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import { toTenths } from "../../shared/core/duration.ts";
+import { createQueue, type Queue } from "../../shared/io/queue.ts";
+import { deadline } from "../../shared/io/timer.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { kindOf } from "../../shared/sidecars/core/registry.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
-import type { Log } from "../output/log.ts";
-import { createQueue, type Queue } from "../queue.ts";
 import { locateAdmin } from "../sidecars/admin-socket.ts";
-import { deadline } from "../timer.ts";
 import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
 import { drainRequests } from "./drain-requests.ts";
 

@@ -2,9 +2,9 @@ import type { InFlight } from "../../core/envoy/in-flight.ts";
 import { type DrainScope, type DumpedListener, type KnownListeners, scopeOf } from "../../core/envoy/scope.ts";
 import { boundListenersPath } from "../../core/envoy/stats.ts";
 import type { AdminAnswer } from "../../core/envoy/status.ts";
-import { inboundOf } from "../../core/sidecars/registry.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import type { Log } from "../output/log.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { inboundOf } from "../../shared/sidecars/core/registry.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { type EnvoyAdmin, isAnswer } from "./admin.ts";
 
 /** What all steps of one Envoy's drain need. */

@@ -1,8 +1,8 @@
 import { type EnvoyStatus, envoyStatus } from "../../core/envoy/status.ts";
-import { describeProbe, type Probe } from "../../core/sidecars/probe.ts";
-import { inboundOf } from "../../core/sidecars/registry.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
 import type { ProbeStatus, SidecarStatus } from "../../core/status/snapshot.ts";
+import { describeProbe, type Probe } from "../../shared/sidecars/core/probe.ts";
+import { inboundOf } from "../../shared/sidecars/core/registry.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { readSocketsOf } from "../process/sockets.ts";
 import { probeOnce } from "../sidecars/ready.ts";
 import { askForStatus } from "./ask-status.ts";

@@ -1,6 +1,6 @@
-import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import type { Log } from "../output/log.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { ENVOY_DRAINING } from "../../shared/sidecars/core/probe.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { locateAdmin } from "../sidecars/admin-socket.ts";
 import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
 

@@ -1,10 +1,10 @@
-import type { HttpRequest } from "../../core/base/http-message.ts";
-import { errorTexts } from "../../core/base/system-error.ts";
-import { MiB } from "../input.ts";
-import { abortedAfter } from "../timer.ts";
-import type { StreamedAnswer } from "./fetch.ts";
+import { errorTexts } from "../../shared/core/system-error.ts";
+import type { HttpRequest } from "../../shared/http/core/http-message.ts";
+import type { StreamedAnswer } from "../../shared/http/fetch.ts";
+import { RequestFailed, tooLong } from "../../shared/http/request-failed.ts";
+import { MiB } from "../../shared/io/input.ts";
+import { abortedAfter } from "../../shared/io/timer.ts";
 import { createHttpClient } from "./http.ts";
-import { RequestFailed, tooLong } from "./request-failed.ts";
 
 /** The default limit of a body's bytes. All of it is held in memory, and /config_dump of a large mesh is long. */
 export const MAX_WHOLE = 256 * MiB;

@@ -1,9 +1,16 @@
-import type { HttpAnswer } from "../../core/base/http-framing.ts";
-import { createAnswerReader, encodeRequest, type HttpRequest } from "../../core/base/http-message.ts";
-import { memoizeLast } from "../../core/base/memoize-last.ts";
-import { type Cancel, type Connection, connect, type Done, type Pending, promised } from "./connection.ts";
-import type { WholeOptions } from "./fetch.ts";
-import { RequestFailed, tooLong } from "./request-failed.ts";
+import { memoizeLast } from "../../shared/core/memoize-last.ts";
+import {
+  type Cancel,
+  type Connection,
+  connect,
+  type Done,
+  type Pending,
+  promised,
+} from "../../shared/http/connection.ts";
+import type { HttpAnswer } from "../../shared/http/core/http-framing.ts";
+import { createAnswerReader, encodeRequest, type HttpRequest } from "../../shared/http/core/http-message.ts";
+import type { WholeOptions } from "../../shared/http/fetch.ts";
+import { RequestFailed, tooLong } from "../../shared/http/request-failed.ts";
 
 // Our own HTTP/1.1 over Bun.connect for plain http, which is what every pod's start and end wait for: measured beside
 // fetch and undici it takes half the processor time, no second thread and a third of the memory, and obeys no proxy
@@ -81,7 +88,7 @@ export function createHttpClient(options: ClientOptions = {}): HttpClient {
 function sendSecurely(request: HttpRequest, options: Omit<WholeOptions, "signal">, done: Done<HttpAnswer>): Cancel {
   const controller = new AbortController();
   const { signal } = controller;
-  import("./fetch.ts") // few need it
+  import("../../shared/http/fetch.ts") // few need it
     .then(({ fetchWhole }) => fetchWhole(request, { ...options, signal }))
     .then(done, (error) => {
       if (!signal.aborted) done(error);

@@ -1,9 +1,9 @@
-import { createBacklog } from "../../core/base/backlog.ts";
-import { printable } from "../../core/base/text.ts";
-import { readIfThere } from "../file.ts";
-import { atExit } from "../native/exit.ts";
-import { native } from "../native/native.ts";
-import { writerTo } from "./output.ts";
+import { createBacklog } from "../../shared/core/backlog.ts";
+import { printable } from "../../shared/core/text.ts";
+import { readIfThere } from "../../shared/io/file.ts";
+import { atExit } from "../../shared/native/exit.ts";
+import { native } from "../../shared/native/native.ts";
+import { writerTo } from "../../shared/output/output.ts";
 
 const ROOM = 64 * 1024;
 

@@ -1,10 +1,10 @@
-import type { ChildExit } from "../../core/run/exit.ts";
-import { type SignalNumber, signalName } from "../../core/run/signal.ts";
-import { readIfThere } from "../file.ts";
-import { ERRNO } from "../native/errno.ts";
-import { native } from "../native/native.ts";
-import type { Log } from "../output/log.ts";
-import { kill } from "./kill.ts";
+import type { ChildExit } from "../../shared/core/exit.ts";
+import { type SignalNumber, signalName } from "../../shared/core/signal.ts";
+import { readIfThere } from "../../shared/io/file.ts";
+import { ERRNO } from "../../shared/native/errno.ts";
+import { native } from "../../shared/native/native.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { kill } from "../../shared/process/kill.ts";
 import { noShell, scriptAt, startFailure } from "./start-failure.ts";
 
 /** A program and its arguments. */

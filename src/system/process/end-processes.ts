@@ -1,11 +1,11 @@
-import { counted } from "../../core/base/wording.ts";
 import { isOfAnotherPod } from "../../core/proc/cgroup.ts";
 import { endingSignals, hasEnded, type Process, runsExecutable } from "../../core/run/process.ts";
-import { SIG, signalName } from "../../core/run/signal.ts";
-import { readIfThere } from "../file.ts";
-import type { Log } from "../output/log.ts";
+import { SIG, signalName } from "../../shared/core/signal.ts";
+import { counted } from "../../shared/core/wording.ts";
+import { readIfThere } from "../../shared/io/file.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { kill } from "../../shared/process/kill.ts";
 import { ownChildren } from "./child.ts";
-import { kill } from "./kill.ts";
 import { allPids, readStat } from "./processes.ts";
 
 /** The outcome of ending one process or, without `pid`, of a search that found no process. */

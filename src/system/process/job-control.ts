@@ -1,7 +1,7 @@
-import { SIG, type SignalNumber } from "../../core/run/signal.ts";
-import { native } from "../native/native.ts";
+import { SIG, type SignalNumber } from "../../shared/core/signal.ts";
+import { native } from "../../shared/native/native.ts";
+import { kill } from "../../shared/process/kill.ts";
 import type { Child } from "./child.ts";
-import { kill } from "./kill.ts";
 
 // Without a terminal a stop signal that ebb has passed on stops ebb, too, once it has stopped the child (as dumb-init
 // does). At a terminal ebb and its child are one job to the shell: they stop and go on together, and when the shell

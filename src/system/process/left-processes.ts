@@ -1,6 +1,6 @@
 import { hasEnded, type Stat } from "../../core/run/process.ts";
-import { native } from "../native/native.ts";
-import type { Log } from "../output/log.ts";
+import { native } from "../../shared/native/native.ts";
+import type { Log } from "../../shared/output/log.ts";
 import { ownChildren } from "./child.ts";
 import { searchChildren } from "./end-processes.ts";
 import { readStat } from "./processes.ts";

@@ -1,4 +1,4 @@
-import { native } from "../native/native.ts";
+import { native } from "../../shared/native/native.ts";
 
 const REST_MS = 100;
 

@@ -1,9 +1,9 @@
-import { SIG } from "../../core/run/signal.ts";
-import { ERRNO } from "../native/errno.ts";
-import { native } from "../native/native.ts";
-import type { Log } from "../output/log.ts";
+import { SIG } from "../../shared/core/signal.ts";
+import { ERRNO } from "../../shared/native/errno.ts";
+import { native } from "../../shared/native/native.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { kill } from "../../shared/process/kill.ts";
 import { type Child, sendSignal } from "./child.ts";
-import { kill } from "./kill.ts";
 
 /** The part of a run that ends what a command leaves behind. */
 export interface GroupEnd {

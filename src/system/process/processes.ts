@@ -1,8 +1,8 @@
-import type { Environment } from "../../core/base/environment.ts";
 import type { Owner } from "../../core/proc/net.ts";
 import type { ProcessTable } from "../../core/run/process.ts";
 import { parseStat, type Stat, ZOMBIE } from "../../core/run/process.ts";
-import { readIfThere } from "../file.ts";
+import type { Environment } from "../../shared/core/environment.ts";
+import { readIfThere } from "../../shared/io/file.ts";
 
 /** The processes that /proc shows, and their sockets, for `ebb status`. */
 export interface SeenProcesses extends ProcessTable {

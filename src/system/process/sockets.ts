@@ -1,10 +1,10 @@
-import { memoizeLast } from "../../core/base/memoize-last.ts";
-import { parseListeners } from "../../core/proc/listening.ts";
 import { isOwnAddress, type SocketTables } from "../../core/proc/net.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { readIfThere } from "../file.ts";
-import { native } from "../native/native.ts";
-import type { Log } from "../output/log.ts";
+import { memoizeLast } from "../../shared/core/memoize-last.ts";
+import { parseListeners } from "../../shared/http/core/listening.ts";
+import { readIfThere } from "../../shared/io/file.ts";
+import { native } from "../../shared/native/native.ts";
+import type { Log } from "../../shared/output/log.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 
 /**
  * Reads the sockets of this network namespace, which the containers of a pod share, from /proc/net: each table as text,

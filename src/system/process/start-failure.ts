@@ -1,9 +1,9 @@
-import { redactUrls } from "../../core/base/redact.ts";
-import { EXIT, Failure } from "../../core/run/exit.ts";
 import { type FileHead, parseHead } from "../../core/run/file-head.ts";
 import { explainStart, type Host, hintAtBlanks, type Seen, type StartProblem } from "../../core/run/start-failure.ts";
-import { isExecutable, isThere, pathsOf } from "../file.ts";
-import { ERRNO, errnoText } from "../native/errno.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { redactUrls } from "../../shared/core/redact.ts";
+import { isExecutable, isThere, pathsOf } from "../../shared/io/file.ts";
+import { ERRNO, errnoText } from "../../shared/native/errno.ts";
 
 /** Returns the path of a script without `#!` that the kernel did not execute; undefined if the file is none. */
 export function scriptAt(word: string): string | undefined {

@@ -1,12 +1,12 @@
-import type { Settings } from "../../core/cli/options.ts";
-import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
 import { isToRestart } from "../../core/sidecars/former-drain.ts";
-import { ENVOY_DRAINING } from "../../core/sidecars/probe.ts";
-import { kindOf } from "../../core/sidecars/registry.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import type { Settings } from "../../shared/cli/core/options.ts";
+import type { ShutdownPlan } from "../../shared/core/shutdown-budget.ts";
+import { leftUntil } from "../../shared/io/timer.ts";
+import { ENVOY_DRAINING } from "../../shared/sidecars/core/probe.ts";
+import { kindOf } from "../../shared/sidecars/core/registry.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
 import { logQuit, quitAll } from "../sidecars/quit.ts";
-import { leftUntil } from "../timer.ts";
 import { knownSidecars, type SidecarContext } from "./sidecars.ts";
 
 /** The part of a run that draining needs. */

@@ -1,5 +1,3 @@
-import type { Settings } from "../../core/cli/options.ts";
-import { APPS_FOLDER } from "../../core/run/peer-volume.ts";
 import {
   formatRecord,
   haveToldToQuit,
@@ -12,9 +10,11 @@ import {
   recordOf,
   whyNotLast,
 } from "../../core/run/peers.ts";
-import { mayRestartAfterCrash, whyRestarted } from "../../core/run/restart.ts";
-import { ERRNO, errnoText } from "../native/errno.ts";
-import { native } from "../native/native.ts";
+import type { Settings } from "../../shared/cli/core/options.ts";
+import { APPS_FOLDER } from "../../shared/core/peer-volume.ts";
+import { mayRestartAfterCrash, whyRestarted } from "../../shared/core/restart.ts";
+import { ERRNO, errnoText } from "../../shared/native/errno.ts";
+import { native } from "../../shared/native/native.ts";
 import { findSidecars } from "../sidecars/find.ts";
 import { LOOK_MS } from "../sidecars/quit-watch.ts";
 import { probeOnce } from "../sidecars/ready.ts";

@@ -1,7 +1,7 @@
-import type { Settings } from "../../core/cli/options.ts";
+import type { Settings } from "../../shared/cli/core/options.ts";
+import { leftUntil } from "../../shared/io/timer.ts";
 import { withTimeLimit } from "../process/unexpected.ts";
 import { logQuit, quitAll } from "../sidecars/quit.ts";
-import { leftUntil } from "../timer.ts";
 import { knownSidecars, type SidecarContext } from "./sidecars.ts";
 
 /** The part of a run that quitting needs. */

@@ -1,14 +1,14 @@
-import type { Environment } from "../../core/base/environment.ts";
-import type { logOptionNames, Settings, sidecarOptionNames } from "../../core/cli/options.ts";
-import type { ChildExit } from "../../core/run/exit.ts";
-import type { ShutdownPlan } from "../../core/run/shutdown-budget.ts";
-import type { SignalNumber } from "../../core/run/signal.ts";
 import type { Deadline, Event } from "../../core/run/supervision-steps.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
+import type { logOptionNames, Settings, sidecarOptionNames } from "../../shared/cli/core/options.ts";
+import type { Environment } from "../../shared/core/environment.ts";
+import type { ChildExit } from "../../shared/core/exit.ts";
+import type { ShutdownPlan } from "../../shared/core/shutdown-budget.ts";
+import type { SignalNumber } from "../../shared/core/signal.ts";
+import type { Queue } from "../../shared/io/queue.ts";
+import type { Log } from "../../shared/output/log.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import type { Deadlines } from "../machine.ts";
-import type { Log } from "../output/log.ts";
 import type { Child, CommandLine } from "../process/child.ts";
-import type { Queue } from "../queue.ts";
 import type { Wait } from "../sidecars/waiting.ts";
 import type { Membership } from "./peers.ts";
 

@@ -1,10 +1,10 @@
-import type { Environment } from "../../core/base/environment.ts";
-import type { Settings } from "../../core/cli/options.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import type { Log } from "../output/log.ts";
+import type { Settings } from "../../shared/cli/core/options.ts";
+import type { Environment } from "../../shared/core/environment.ts";
+import { abortedAfter } from "../../shared/io/timer.ts";
+import type { Log } from "../../shared/output/log.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { findSidecars, type SidecarSettings } from "../sidecars/find.ts";
 import type { Wait } from "../sidecars/waiting.ts";
-import { abortedAfter } from "../timer.ts";
 
 /** The part of a run from which its sidecars are known. */
 export interface SidecarContext {

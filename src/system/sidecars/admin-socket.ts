@@ -1,6 +1,6 @@
-import { onSocket } from "../../core/sidecars/plan.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { acceptsConnections } from "../http/tcp-check.ts";
+import { acceptsConnections } from "../../shared/http/tcp-check.ts";
+import { onSocket } from "../../shared/sidecars/core/plan.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 
 /**
  * Returns the sidecar with its admin interface on the Unix socket that its kind may use, if it has a listener;

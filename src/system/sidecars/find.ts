@@ -1,6 +1,9 @@
-import type { Environment } from "../../core/base/environment.ts";
-import type { Settings } from "../../core/cli/options.ts";
-import { foundByName } from "../../core/sidecars/choice.ts";
+import { whyNoPort } from "../../core/sidecars/network.ts";
+import type { Settings } from "../../shared/cli/core/options.ts";
+import type { Environment } from "../../shared/core/environment.ts";
+import { readSmall } from "../../shared/io/file.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { foundByName } from "../../shared/sidecars/core/choice.ts";
 import {
   type Detection,
   detect,
@@ -8,13 +11,10 @@ import {
   isUsualPort,
   parseAnnotations,
   withNamed,
-} from "../../core/sidecars/detect.ts";
-import type { Annotations, PodFacts } from "../../core/sidecars/kinds/kind.ts";
-import { whyNoPort } from "../../core/sidecars/network.ts";
-import { type FoundSidecar, planSidecars } from "../../core/sidecars/plan.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { readSmall } from "../file.ts";
-import type { Log } from "../output/log.ts";
+} from "../../shared/sidecars/core/detect.ts";
+import type { Annotations, PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
+import { type FoundSidecar, planSidecars } from "../../shared/sidecars/core/plan.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { readListeners } from "../process/sockets.ts";
 import { locateAdmin } from "./admin-socket.ts";
 import { askAdmin, createPortProbe, type Look, placeEnvoy, readNetwork } from "./ports.ts";

@@ -1,14 +1,14 @@
-import type { Environment } from "../../core/base/environment.ts";
-import type { Settings } from "../../core/cli/options.ts";
-import { adminNamedBy, annotatedIn, isUsualPort } from "../../core/sidecars/detect.ts";
-import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { type Network, networkByHosts } from "../../core/sidecars/network.ts";
-import { targetOf } from "../../core/sidecars/own-probes.ts";
-import { type FoundSidecar, moveAdmin } from "../../core/sidecars/plan.ts";
-import { findingAt, isSharedAdmin, PLAIN, type PortFinding } from "../../core/sidecars/port-finding.ts";
-import { kindOf } from "../../core/sidecars/registry.ts";
-import { readIfThere } from "../file.ts";
-import type { Log } from "../output/log.ts";
+import type { Settings } from "../../shared/cli/core/options.ts";
+import type { Environment } from "../../shared/core/environment.ts";
+import { readIfThere } from "../../shared/io/file.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { adminNamedBy, annotatedIn, isUsualPort } from "../../shared/sidecars/core/detect.ts";
+import type { PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
+import { targetOf } from "../../shared/sidecars/core/own-probes.ts";
+import { type FoundSidecar, moveAdmin } from "../../shared/sidecars/core/plan.ts";
+import { findingAt, isSharedAdmin, PLAIN, type PortFinding } from "../../shared/sidecars/core/port-finding.ts";
+import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import { createListenerReader } from "../process/sockets.ts";
 import type { PortFindings } from "./probe-ports.ts";
 

@@ -1,8 +1,10 @@
-import { describeTarget, type HttpTarget, withPath } from "../../core/base/address.ts";
-import type { Header } from "../../core/base/http-framing.ts";
-import type { HttpRequest } from "../../core/base/http-message.ts";
-import type { PodFacts } from "../../core/sidecars/kinds/kind.ts";
 import { type Network, whyNoPort } from "../../core/sidecars/network.ts";
+import { describeTarget, type HttpTarget, withPath } from "../../shared/core/address.ts";
+import type { Header } from "../../shared/http/core/http-framing.ts";
+import type { HttpRequest } from "../../shared/http/core/http-message.ts";
+import { RequestFailed } from "../../shared/http/request-failed.ts";
+import { abortedAfter } from "../../shared/io/timer.ts";
+import type { PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
 import {
   adminOf,
   doubtOf,
@@ -16,11 +18,9 @@ import {
   type PortFinding,
   type SuggestedProxy,
   suggestedBy,
-} from "../../core/sidecars/port-finding.ts";
-import type { SidecarName } from "../../core/sidecars/registry.ts";
+} from "../../shared/sidecars/core/port-finding.ts";
+import type { SidecarName } from "../../shared/sidecars/core/registry.ts";
 import { createHttpClient } from "../http/http.ts";
-import { RequestFailed } from "../http/request-failed.ts";
-import { abortedAfter } from "../timer.ts";
 
 /** In bytes. An Envoy lists all of its extensions, and under Consul its bootstrap. */
 const MAX_INFO = 1024 * 1024;

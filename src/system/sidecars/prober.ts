@@ -1,11 +1,18 @@
-import type { Address } from "../../core/base/address.ts";
-import { chooseJudge, maxAnswerOf, nameOf, type Probe, type Verdict, withIp } from "../../core/sidecars/probe.ts";
-import { whyNotReady } from "../file.ts";
-import { holdConnection, type Pending } from "../http/connection.ts";
+import type { Address } from "../../shared/core/address.ts";
+import { holdConnection, type Pending } from "../../shared/http/connection.ts";
+import { watchName } from "../../shared/http/name-watch.ts";
+import { REFUSED, RequestFailed } from "../../shared/http/request-failed.ts";
+import { tcpCheckAt } from "../../shared/http/tcp-check.ts";
+import { whyNotReady } from "../../shared/io/file.ts";
+import {
+  chooseJudge,
+  maxAnswerOf,
+  nameOf,
+  type Probe,
+  type Verdict,
+  withIp,
+} from "../../shared/sidecars/core/probe.ts";
 import { createHttpClient, type HttpClient } from "../http/http.ts";
-import { watchName } from "../http/name-watch.ts";
-import { REFUSED, RequestFailed } from "../http/request-failed.ts";
-import { tcpCheckAt } from "../http/tcp-check.ts";
 
 /** The most attempts of one probe that are under way at the same time. */
 export const MAX_IN_FLIGHT = 8;

@@ -1,7 +1,7 @@
-import type { HttpAnswer } from "../../core/base/http-framing.ts";
-import { SIG } from "../../core/run/signal.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { kill } from "../process/kill.ts";
+import { SIG } from "../../shared/core/signal.ts";
+import type { HttpAnswer } from "../../shared/http/core/http-framing.ts";
+import { kill } from "../../shared/process/kill.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { quitAll } from "./quit.ts";
 import { type Ask, askServer } from "./quit-watch.ts";
 

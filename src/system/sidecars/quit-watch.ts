@@ -1,14 +1,14 @@
-import { type Address, isLoopback } from "../../core/base/address.ts";
-import type { Header, HttpAnswer } from "../../core/base/http-framing.ts";
-import type { HttpRequest } from "../../core/base/http-message.ts";
-import { chooseJudge, type Probe } from "../../core/sidecars/probe.ts";
 import type { QuitEvent, SidecarLife } from "../../core/sidecars/quitting.ts";
-import type { QuitRequest, Sidecar } from "../../core/sidecars/sidecar.ts";
-import { tryConnect } from "../http/connection.ts";
+import { type Address, isLoopback } from "../../shared/core/address.ts";
+import { tryConnect } from "../../shared/http/connection.ts";
+import type { Header, HttpAnswer } from "../../shared/http/core/http-framing.ts";
+import type { HttpRequest } from "../../shared/http/core/http-message.ts";
+import { RequestFailed } from "../../shared/http/request-failed.ts";
+import { acceptsConnections, tcpCheckAt } from "../../shared/http/tcp-check.ts";
+import type { Queue } from "../../shared/io/queue.ts";
+import { chooseJudge, type Probe } from "../../shared/sidecars/core/probe.ts";
+import type { QuitRequest, Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { createHttpClient } from "../http/http.ts";
-import { RequestFailed } from "../http/request-failed.ts";
-import { acceptsConnections, tcpCheckAt } from "../http/tcp-check.ts";
-import type { Queue } from "../queue.ts";
 import { clientFor } from "./prober.ts";
 import { probeOnce } from "./ready.ts";
 

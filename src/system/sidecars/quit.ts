@@ -1,5 +1,3 @@
-import { toTenths } from "../../core/base/duration.ts";
-import { describeQuit } from "../../core/sidecars/quit.ts";
 import {
   begin,
   type QuitAction,
@@ -9,12 +7,14 @@ import {
   type Result,
   step,
 } from "../../core/sidecars/quitting.ts";
-import type { Sidecar } from "../../core/sidecars/sidecar.ts";
-import { RequestFailed } from "../http/request-failed.ts";
+import { toTenths } from "../../shared/core/duration.ts";
+import { RequestFailed } from "../../shared/http/request-failed.ts";
+import { createQueue } from "../../shared/io/queue.ts";
+import { deadline, leftUntil } from "../../shared/io/timer.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { describeQuit } from "../../shared/sidecars/core/quit.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { runMachine } from "../machine.ts";
-import type { Log } from "../output/log.ts";
-import { createQueue } from "../queue.ts";
-import { deadline, leftUntil } from "../timer.ts";
 import { locateAdmin } from "./admin-socket.ts";
 import {
   askServer,

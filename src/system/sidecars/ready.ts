@@ -1,5 +1,5 @@
-import { formatDuration } from "../../core/base/duration.ts";
-import { attemptToEnd, type Probe, pollPeriodMs, type Verdict } from "../../core/sidecars/probe.ts";
+import { formatDuration } from "../../shared/core/duration.ts";
+import { attemptToEnd, type Probe, pollPeriodMs, type Verdict } from "../../shared/sidecars/core/probe.ts";
 import { MAX_IN_FLIGHT, proberOf } from "./prober.ts";
 
 interface Attempt {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SIG } from "../../../src/core/run/signal.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
 import { canUnshare, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf, isEbb, processState } from "../../processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";

@@ -27,7 +27,7 @@ const plants: readonly string[] = [
   "core/run/stop-answer.ts answerToStop throw",
   "system/process/job-control.ts takeTerminalBack throw",
   "core/run/summary.ts summarize throw",
-  "system/output/log.ts formatJson throw",
+  "shared/output/log.ts formatJson throw",
 ];
 
 /** The quit itself fails: it is not sent, but the run ends. */

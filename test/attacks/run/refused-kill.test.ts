@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { SIG } from "../../../src/core/run/signal.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
 import { canUnshare, lineOf, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf, isEbb } from "../../processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { endsWait, forwarded, SIG, signalName, suspends } from "../../../src/core/run/signal.ts";
+import { endsWait, forwarded, SIG, signalName, suspends } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { ebb, runChild, type Started, startEbb, until } from "../../harness.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";

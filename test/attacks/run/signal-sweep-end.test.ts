@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { forwarded, SIG, signalName } from "../../../src/core/run/signal.ts";
+import { forwarded, SIG, signalName } from "../../../src/shared/core/signal.ts";
 import { ebb, inParallel, runChild, startEbb, until } from "../../harness.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { takes } from "../../time.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { endsWait, forwarded, SIG, signalName } from "../../../src/core/run/signal.ts";
+import { endsWait, forwarded, SIG, signalName } from "../../../src/shared/core/signal.ts";
 import { ebb, inParallel, runChild, type Started, startEbb, until } from "../../harness.ts";
 import { childrenOf } from "../../processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { endsWait, forwarded, signalName } from "../../../src/core/run/signal.ts";
+import { endsWait, forwarded, signalName } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { ebb, inParallel } from "../../harness.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SIG, signalName } from "../../../src/core/run/signal.ts";
+import { SIG, signalName } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { runChild, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf, processState } from "../../processes.ts";

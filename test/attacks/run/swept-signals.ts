@@ -1,4 +1,4 @@
-import { forwarded, suspends } from "../../../src/core/run/signal.ts";
+import { forwarded, suspends } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 
 // For the sweep of every signal through every phase of a run: none is lost, none comes twice, and none ends ebb itself.

@@ -1,6 +1,4 @@
 import { expect, test } from "bun:test";
-import { parseDuration } from "../../../src/core/base/duration.ts";
-import { createAnswerReader, parseAnswer } from "../../../src/core/base/http-message.ts";
 import { labelSelector } from "../../../src/core/cli/cluster/label-selector.ts";
 import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
 import { countInbound } from "../../../src/core/envoy/clusters.ts";
@@ -8,10 +6,12 @@ import { countInFlight } from "../../../src/core/envoy/counts.ts";
 import { parseStats } from "../../../src/core/envoy/stats.ts";
 import { parseStat } from "../../../src/core/run/process.ts";
 import { withoutTag } from "../../../src/core/sidecars/containers.ts";
-import { parseAnnotations } from "../../../src/core/sidecars/detect.ts";
-import { parseHeader } from "../../../src/core/sidecars/quit.ts";
 import { isEmptyDocument, joinTexts, splitDocuments } from "../../../src/kube/inject/documents.ts";
 import { readDocument } from "../../../src/kube/inject/yaml/document.ts";
+import { parseDuration } from "../../../src/shared/core/duration.ts";
+import { createAnswerReader, parseAnswer } from "../../../src/shared/http/core/http-message.ts";
+import { parseAnnotations } from "../../../src/shared/sidecars/core/detect.ts";
+import { parseHeader } from "../../../src/shared/sidecars/core/quit.ts";
 import { processorMs } from "../../processor-time.ts";
 
 function inPieces(text: string, size: number): void {

@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type Ended, ebb, ebbPath, temporaryFolder } from "../../harness.ts";
-import { onChannel } from "../../kube/api-server/api-server.ts";
+import { onChannel } from "../../stand-in/api-server/api-server.ts";
 import { type Cluster, startCluster } from "./reaper.ts";
 
 /** A stand-in cluster, and the executable under the names by which it is kubectl's plugin. */

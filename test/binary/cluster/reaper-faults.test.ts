@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ebb, until } from "../../harness.ts";
-import { refuse } from "../../kube/api-server/api-server.ts";
+import { refuse } from "../../stand-in/api-server/api-server.ts";
 import { takes } from "../../time.ts";
 import { type Cluster, nonEmpty, startCluster, startReaper, stuckPod } from "./reaper.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { until } from "../../harness.ts";
-import type { Far } from "../../kube/api-server/api-server.ts";
+import type { Far } from "../../stand-in/api-server/api-server.ts";
 import { type Cluster, end, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
 // A thousand streams, however they end: what they took is given back.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ebb, lineOf } from "../../harness.ts";
-import { onChannel, refuse } from "../../kube/api-server/api-server.ts";
+import { onChannel, refuse } from "../../stand-in/api-server/api-server.ts";
 import { once, running, startCluster, stuckPod } from "./reaper.ts";
 
 test("it ends what is stuck, leaves the rest, and says in a table what became of each and why", async () => {

@@ -10,7 +10,7 @@ import {
   temporaryFolder,
   until,
 } from "../../harness.ts";
-import { podPath, refuse, type StandInApi, startStandInApi } from "../../kube/api-server/api-server.ts";
+import { podPath, refuse, type StandInApi, startStandInApi } from "../../stand-in/api-server/api-server.ts";
 import { limitedTo } from "./limited.ts";
 
 /** A stand-in API server with pods as JSON, whose sidecars end when an ephemeral container is put into their pod. */

@@ -3,8 +3,8 @@ import { main as webhook } from "../../../src/commands/webhook.ts";
 import { webhookLimits } from "../../../src/core/cluster/webhook-limits.ts";
 import { reaperLimits } from "../../../src/core/reap/limits.ts";
 import { report } from "../../../src/invoke.ts";
-import { exit } from "../../../src/system/native/exit.ts";
-import { catchSignals } from "../../../src/system/process/signals.ts";
+import { exit } from "../../../src/shared/native/exit.ts";
+import { catchSignals } from "../../../src/shared/process/signals.ts";
 
 // bun start-limited.ts LIMITS EBB webhook|reaper FLAG...: as `ebb webhook` or `ebb reaper`, with these limits (JSON).
 

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commands } from "../../../src/commands.ts";
-import { sidecarNames } from "../../../src/core/sidecars/registry.ts";
+import { sidecarNames } from "../../../src/shared/sidecars/core/registry.ts";
 import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
 
 const fixtures = join(import.meta.dirname, "../../fixtures");

@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { manualPages } from "../../../build/pages.ts";
 import type { Command } from "../../../src/command.ts";
 import { commands } from "../../../src/commands.ts";
-import { describeCommand } from "../../../src/core/cli/help.ts";
-import { titleOf } from "../../../src/core/cli/page.ts";
 import { withPage } from "../../../src/help.ts";
+import { describeCommand } from "../../../src/shared/cli/core/help.ts";
+import { titleOf } from "../../../src/shared/cli/core/page.ts";
 import { ebb, ebbPath } from "../../harness.ts";
 
 const folder = resolve(import.meta.dirname, "../../../src/manual");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { errors, warnings } from "../../../src/core/base/log-messages.ts";
+import { errors, warnings } from "../../../src/shared/core/log-messages.ts";
 import { ebbPath } from "../../harness.ts";
 import { failures } from "../../manual-messages.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../../package.json";
-import { options } from "../../../src/core/cli/options.ts";
+import { options } from "../../../src/shared/cli/core/options.ts";
 import { ebb, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { catches } from "../../processes.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SIG } from "../../../src/core/run/signal.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { ebb, startEbb, until } from "../../harness.ts";
 import { childrenOf, descriptorsOf } from "../../processes.ts";

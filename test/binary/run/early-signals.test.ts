@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { endsWait, forwarded, SIG, signalName } from "../../../src/core/run/signal.ts";
+import { endsWait, forwarded, SIG, signalName } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { ebbPath, inParallel, runChild, startEbb, until } from "../../harness.ts";
 import { catches } from "../../processes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { type InitFeature, type InitFeatureName, initFeatures } from "../../../build/inits.ts";
-import { SIG } from "../../../src/core/run/signal.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { canUnshare, ebbPath, inParallel, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf, processState } from "../../processes.ts";

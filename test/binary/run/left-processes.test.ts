@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SIG } from "../../../src/core/run/signal.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
 import { canUnshare, type Ended, ebb, startEbb, until } from "../../harness.ts";
 
 const MESSAGE = "ebb: the command ended and left processes: if they are the app, keep it in the foreground";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { SIG } from "../../../src/core/run/signal.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
 import { startEbb, until } from "../../harness.ts";
 
 /** Returns how much of a process's memory are pages of files, in KiB. */

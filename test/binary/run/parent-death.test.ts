@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SIG } from "../../../src/core/run/signal.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { runChild, type Started, startEbb, until } from "../../harness.ts";
 import { catches, childrenOf, isEbb, processState } from "../../processes.ts";

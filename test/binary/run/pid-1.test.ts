@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { forwarded, SIG, signalName } from "../../../src/core/run/signal.ts";
+import { forwarded, SIG, signalName } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import {
   canUnshare,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { forwarded, SIG, signalName, suspends, usualStops } from "../../../src/core/run/signal.ts";
+import { forwarded, SIG, signalName, suspends, usualStops } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { ebb, runChild, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf, isEbb, processState } from "../../processes.ts";

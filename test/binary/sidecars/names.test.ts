@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { namesToAsk, parseResolvConf } from "../../../src/core/base/resolv-conf.ts";
 import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
+import { namesToAsk, parseResolvConf } from "../../../src/shared/http/core/resolv-conf.ts";
 import { type Ended, quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import type { DnsPlan, Zone } from "../../stand-in/dns.ts";
 import { type BesideDns, ofPod, questionsIn, startBesideDns } from "./beside-dns.ts";

@@ -7,8 +7,8 @@ import { parse } from "yaml";
 import { injectionOptions } from "../../../src/core/cli/cluster/injection-options.ts";
 import { reaperOptions } from "../../../src/core/cli/cluster/reaper-options.ts";
 import { webhookOptions } from "../../../src/core/cli/cluster/webhook-options.ts";
-import type { Option } from "../../../src/core/cli/option.ts";
 import { podOptions } from "../../../src/core/inject/pod-annotations.ts";
+import type { Option } from "../../../src/shared/cli/core/option.ts";
 
 const read = (file: string) => readFileSync(join(resolve(import.meta.dirname, "../../../build/chart"), file), "utf8");
 const schema = JSON.parse(read("values.schema.json"));

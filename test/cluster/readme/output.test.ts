@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withContent } from "../../../build/markdown.ts";
 import packageJson from "../../../package.json";
-import { columns } from "../../../src/core/base/columns.ts";
+import { columns } from "../../../src/shared/core/columns.ts";
 import { ebb } from "../../harness.ts";
 import { images, type Namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";

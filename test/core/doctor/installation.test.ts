@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { JsonObject } from "../../../src/core/base/json.ts";
 import { imageVolumeNote } from "../../../src/core/doctor/image-volume.ts";
 import {
   componentOf,
@@ -12,6 +11,7 @@ import {
   webhooksOf,
 } from "../../../src/core/doctor/installation.ts";
 import type { Installed } from "../../../src/core/doctor/replicas.ts";
+import type { JsonObject } from "../../../src/shared/core/json.ts";
 
 const specOf = (image: string, ...args: readonly string[]) => ({ containers: [{ image, args }] });
 const spec = specOf("ebb:1", "--image=ebb:1");

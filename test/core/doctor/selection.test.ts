@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { JsonObject } from "../../../src/core/base/json.ts";
 import { wantsEbb } from "../../../src/core/doctor/owners.ts";
 import { podFinding } from "../../../src/core/doctor/pods.ts";
 import { requestOf, type Selection } from "../../../src/core/doctor/selection.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
+import type { JsonObject } from "../../../src/shared/core/json.ts";
 import { type Loose, podIn, podOf, policy } from "../inject/injection.ts";
 
 const matching = (key: string, operator: string, ...values: string[]) => ({

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { clustersPath, countInbound, createInboundCount, LONGEST_LINE } from "../../../src/core/envoy/clusters.ts";
-import type { Inbound } from "../../../src/core/sidecars/inbound.ts";
-import { inboundOf } from "../../../src/core/sidecars/registry.ts";
+import type { Inbound } from "../../../src/shared/sidecars/core/inbound.ts";
+import { inboundOf } from "../../../src/shared/sidecars/core/registry.ts";
 
 const istio = inboundOf("istio") as Inbound;
 

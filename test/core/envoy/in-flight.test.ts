@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { countInbound } from "../../../src/core/envoy/clusters.ts";
 import { type CountedBy, countAccepted, inFlightOf, type Readings } from "../../../src/core/envoy/in-flight.ts";
 import { readStats } from "../../../src/core/envoy/stats.ts";
-import type { Inbound } from "../../../src/core/sidecars/inbound.ts";
+import type { Inbound } from "../../../src/shared/sidecars/core/inbound.ts";
 
 const inbound: Inbound = { clusters: "inbound", ports: [15006] };
 

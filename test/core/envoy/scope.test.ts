@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type DumpedListener, type KnownListeners, scopeOf, sideOf } from "../../../src/core/envoy/scope.ts";
-import { inboundDrain } from "../../../src/core/sidecars/inbound.ts";
+import { inboundDrain } from "../../../src/shared/sidecars/core/inbound.ts";
 
 function listener(
   statName: string,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type HttpTarget, parseHttpTarget } from "../../../src/core/base/address.ts";
 import type { DumpedListener } from "../../../src/core/envoy/scope.ts";
 import { type AdminAnswers, type EnvoyPlace, envoyStatus } from "../../../src/core/envoy/status.ts";
-import { inboundDrain } from "../../../src/core/sidecars/inbound.ts";
-import { inboundOf } from "../../../src/core/sidecars/registry.ts";
+import { type HttpTarget, parseHttpTarget } from "../../../src/shared/core/address.ts";
+import { inboundDrain } from "../../../src/shared/sidecars/core/inbound.ts";
+import { inboundOf } from "../../../src/shared/sidecars/core/registry.ts";
 
 const admin = parseHttpTarget("http://localhost:15000") as HttpTarget;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { describePath } from "../../../src/core/base/json.ts";
 import { templatesIn } from "../../../src/core/inject/pod-templates.ts";
+import { describePath } from "../../../src/shared/core/json.ts";
 
 const template = { spec: { containers: [{ name: "app" }] } };
 const never = { spec: { ...template.spec, restartPolicy: "Never" } };

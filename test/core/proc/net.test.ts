@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { parseListeners } from "../../../src/core/proc/listening.ts";
 import { isOwnAddress, type Owners, type SocketsStatus, summarizeSockets } from "../../../src/core/proc/net.ts";
+import { parseListeners } from "../../../src/shared/http/core/listening.ts";
 
 const nobody: Owners = new Map();
 const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";

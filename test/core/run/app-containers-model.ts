@@ -6,7 +6,7 @@ import {
   quitterOf,
   whyNotLast,
 } from "../../../src/core/run/peers.ts";
-import { mayRestartAfterCrash, type RestartPolicy, whyRestarted } from "../../../src/core/run/restart.ts";
+import { mayRestartAfterCrash, type RestartPolicy, whyRestarted } from "../../../src/shared/core/restart.ts";
 
 // The app containers of a pod, step by step as src/system/run/peers.ts has them: each lock, read and write is one step.
 

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import type { RestartPolicy } from "../../../src/core/run/restart.ts";
+import type { RestartPolicy } from "../../../src/shared/core/restart.ts";
 import { after, hasSilentDeath, movesOf, type Pod, podOf } from "./app-containers-model.ts";
 
 setDefaultTimeout(120_000);

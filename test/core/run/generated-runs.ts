@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { forwarded } from "../../../src/core/run/signal.ts";
 import type { Action, RunPolicy } from "../../../src/core/run/supervision-steps.ts";
+import { forwarded } from "../../../src/shared/core/signal.ts";
 import { type Entry, type Move, simulate, type World } from "./simulated-run.ts";
 
 export const CHILD = 7;

@@ -10,7 +10,7 @@ import {
   recordOf,
   whyNotLast,
 } from "../../../src/core/run/peers.ts";
-import { mayRestartAfterCrash, parseRestartCodes, type RestartPolicy } from "../../../src/core/run/restart.ts";
+import { mayRestartAfterCrash, parseRestartCodes, type RestartPolicy } from "../../../src/shared/core/restart.ts";
 
 const records: readonly PeerRecord[] = (["started", "ended", "quitting"] as const).flatMap((state) =>
   [true, false].map((restarts) => ({ state, restarts })),

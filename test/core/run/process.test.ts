@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { endingSignals, hasEnded, type Process, parseStat, runsExecutable } from "../../../src/core/run/process.ts";
-import { SIG } from "../../../src/core/run/signal.ts";
-import { parseExecutable } from "../../../src/core/sidecars/executable.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
+import { parseExecutable } from "../../../src/shared/sidecars/core/executable.ts";
 
 const self = 100;
 const agent: Process = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { parseRestartCodes, type RestartPolicy } from "../../../src/core/run/restart.ts";
 import { type QuitOn, reasonToStay } from "../../../src/core/run/supervision-steps.ts";
+import { parseRestartCodes, type RestartPolicy } from "../../../src/shared/core/restart.ts";
 
 const reason = (exitCode: number, quitOn: QuitOn, restartPolicy?: RestartPolicy, codes?: string) =>
   reasonToStay(exitCode, {

@@ -1,7 +1,7 @@
 import { test } from "bun:test";
-import { SIG } from "../../../src/core/run/signal.ts";
 import { begin, step } from "../../../src/core/run/supervision.ts";
 import type { Action, Deadline, Event, RunPolicy, State } from "../../../src/core/run/supervision-steps.ts";
+import { SIG } from "../../../src/shared/core/signal.ts";
 import { expectLife } from "./machine.ts";
 
 export const usual: RunPolicy = {

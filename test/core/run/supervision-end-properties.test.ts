@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { forwarded } from "../../../src/core/run/signal.ts";
 import { step } from "../../../src/core/run/supervision.ts";
 import type { Event } from "../../../src/core/run/supervision-steps.ts";
+import { forwarded } from "../../../src/shared/core/signal.ts";
 import {
   actionsOf,
   always,

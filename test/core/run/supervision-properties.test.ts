@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { exitCodeOf } from "../../../src/core/run/exit.ts";
-import { endsWait } from "../../../src/core/run/signal.ts";
 import type { Event, RunPolicy } from "../../../src/core/run/supervision-steps.ts";
 import { reasonToStay } from "../../../src/core/run/supervision-steps.ts";
+import { exitCodeOf } from "../../../src/shared/core/exit.ts";
+import { endsWait } from "../../../src/shared/core/signal.ts";
 import { actionsOf, always, CHILD, forwards, has, isRepeat, stops } from "./generated-runs.ts";
 import type { Entry } from "./simulated-run.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import type { HttpTarget } from "../../../src/core/base/address.ts";
-import { parseHttpTarget } from "../../../src/core/base/address.ts";
 import type { QuitPolicy } from "../../../src/core/run/supervision-steps.ts";
 import { isToRestart } from "../../../src/core/sidecars/former-drain.ts";
-import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
+import type { HttpTarget } from "../../../src/shared/core/address.ts";
+import { parseHttpTarget } from "../../../src/shared/core/address.ts";
+import type { Sidecar } from "../../../src/shared/sidecars/core/sidecar.ts";
 
 const quit = { method: "POST", target: parseHttpTarget("http://localhost:9901/quitquitquit") as HttpTarget };
 const always: QuitPolicy = { restartPolicy: "Always", quitOn: "always" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { pollPeriodMs } from "../../../src/core/sidecars/probe.ts";
 import { adviceFor, type Expected, explain, nextLine, type Said } from "../../../src/core/sidecars/wait-lines.ts";
+import { pollPeriodMs } from "../../../src/shared/sidecars/core/probe.ts";
 
 /** The lines of a wait of so many seconds, whose attempts have these reasons. */
 function linesOf(seconds: number, reasonAt: (waitedMs: number, attempt: number) => string) {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { EnvoyStatus } from "../../../src/core/envoy/status.ts";
 import type { ListeningSocket } from "../../../src/core/proc/net.ts";
-import { targetOf } from "../../../src/core/sidecars/own-probes.ts";
-import { planSidecars } from "../../../src/core/sidecars/plan.ts";
-import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
 import { elsewhereIn } from "../../../src/core/status/elsewhere.ts";
 import { findingsOf as allFindings, type Looked } from "../../../src/core/status/findings.ts";
 import type { ProcessesStatus, Snapshot, StatusFinding } from "../../../src/core/status/snapshot.ts";
+import { targetOf } from "../../../src/shared/sidecars/core/own-probes.ts";
+import { planSidecars } from "../../../src/shared/sidecars/core/plan.ts";
+import type { Sidecar } from "../../../src/shared/sidecars/core/sidecar.ts";
 import { agentSocket, appSocket, envoy, istio, processes, snapshot } from "./snapshots.ts";
 
 const withEnvoy = (more: Partial<EnvoyStatus>): Partial<Snapshot> => ({

@@ -1,4 +1,4 @@
-import { endsCommand } from "../../../src/core/run/signal.ts";
+import { endsCommand } from "../../../src/shared/core/signal.ts";
 import { isDrainLine } from "../../harness.ts";
 import { type Case, SLACK_MS } from "../case.ts";
 import type { Endpoint } from "../plan/planned.ts";

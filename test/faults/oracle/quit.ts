@@ -1,4 +1,4 @@
-import { endsCommand } from "../../../src/core/run/signal.ts";
+import { endsCommand } from "../../../src/shared/core/signal.ts";
 import { type Case, SLACK_MS } from "../case.ts";
 import type { Request } from "../proxy.ts";
 

@@ -1,4 +1,4 @@
-import { endsWait, SIG, type SignalNumber, signalName, suspends } from "../../../src/core/run/signal.ts";
+import { endsWait, SIG, type SignalNumber, signalName, suspends } from "../../../src/shared/core/signal.ts";
 import { type Case, SLACK_MS } from "../case.ts";
 import type { Flags } from "../plan/planned.ts";
 import { rewritten, stops } from "../plan/signals.ts";

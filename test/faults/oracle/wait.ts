@@ -1,4 +1,4 @@
-import { endsWait } from "../../../src/core/run/signal.ts";
+import { endsWait } from "../../../src/shared/core/signal.ts";
 import { type Case, SLACK_MS } from "../case.ts";
 import { justification, missedReadiness } from "./ready.ts";
 import { judgeEarly } from "./signals.ts";

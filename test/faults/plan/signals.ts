@@ -1,4 +1,4 @@
-import { endsWait, SIG } from "../../../src/core/run/signal.ts";
+import { endsWait, SIG } from "../../../src/shared/core/signal.ts";
 import type { Random } from "../../random.ts";
 import { planEnd } from "./app.ts";
 import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./planned.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Failure } from "../../../src/core/run/exit.ts";
 import { accessFromServiceAccount, findAccess } from "../../../src/kube/api/access.ts";
+import { Failure } from "../../../src/shared/core/exit.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../collect-log.ts";
 import { ask, ca, kubeconfig } from "./kubeconfigs.ts";

@@ -7,7 +7,7 @@ import { createApiClient } from "../../../src/kube/api/client.ts";
 import { podOf, running } from "../../core/reap/stuck-pods.ts";
 import { listen } from "../../free-port.ts";
 import { until } from "../../harness.ts";
-import { refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
+import { refuse, type StandInApi, startStandInApi } from "../../stand-in/api-server/api-server.ts";
 
 const POD = "/api/v1/namespaces/shop/pods/p";
 const EXEC = `${POD}/exec?container=c&command=x`;

@@ -3,7 +3,7 @@ import { type CertificateNews, watchCertificates } from "../../../src/kube/certi
 import { readSecret } from "../../../src/kube/certificates/held.ts";
 import type { OwnCertificates } from "../../../src/kube/certificates/own-certificates.ts";
 import { until } from "../../harness.ts";
-import { refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
+import { refuse, type StandInApi, startStandInApi } from "../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { apply, CONFIGURATION, SECRET } from "./authority-world.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { withValuesAt } from "../../../src/core/base/json.ts";
 import { injectPod } from "../../../src/core/inject/inject-pod.ts";
 import { podsIn } from "../../../src/core/inject/workload.ts";
 import { readDocument } from "../../../src/kube/inject/yaml/document.ts";
 import { editsTo } from "../../../src/kube/inject/yaml/edit.ts";
 import { applySplices } from "../../../src/kube/inject/yaml/splice.ts";
+import { withValuesAt } from "../../../src/shared/core/json.ts";
 import { anyPod, anyPolicy } from "../../core/inject/pods.ts";
 import { anyHand, marksIn, written } from "./yaml-written.ts";
 

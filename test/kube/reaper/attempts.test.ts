@@ -8,8 +8,8 @@ import { type Attempts, createAttempts } from "../../../src/kube/reaper/attempts
 import { createSender } from "../../../src/kube/reaper/methods/send.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
+import { onChannel, refuse, type StandInApi, startStandInApi } from "../../stand-in/api-server/api-server.ts";
 import { takes } from "../../time.ts";
-import { onChannel, refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 
 const PATH = "/api/v1/namespaces/shop/pods/p";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Method } from "../../../src/core/reap/methods.ts";
 import type { Result } from "../../../src/core/reap/reconcile.ts";
 import { ended, podOf, running } from "../../core/reap/stuck-pods.ts";
-import { onChannel, type StreamEnd } from "../api-server/api-server.ts";
+import { onChannel, type StreamEnd } from "../../stand-in/api-server/api-server.ts";
 import { metadata, POD, refused, send, stuck, taken, withPod } from "./sent-request.ts";
 
 describe("port-forward", () => {

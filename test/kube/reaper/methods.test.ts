@@ -3,7 +3,13 @@ import type { Method } from "../../../src/core/reap/methods.ts";
 import type { Result } from "../../../src/core/reap/reconcile.ts";
 import { createSender } from "../../../src/kube/reaper/methods/send.ts";
 import { ended, type Json } from "../../core/reap/stuck-pods.ts";
-import { onChannel, refuse, type StandInApi, type StreamEnd, startStandInApi } from "../api-server/api-server.ts";
+import {
+  onChannel,
+  refuse,
+  type StandInApi,
+  type StreamEnd,
+  startStandInApi,
+} from "../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { annotations, metadata, POD, refused, send, stuck, taken, targetIn, withPod } from "./sent-request.ts";
 

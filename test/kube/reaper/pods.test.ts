@@ -5,7 +5,7 @@ import type { Interruption } from "../../../src/kube/reaper/reflector.ts";
 import { createRateLimit, throttleClient } from "../../../src/kube/reaper/throttle.ts";
 import { podOf, running } from "../../core/reap/stuck-pods.ts";
 import { until } from "../../harness.ts";
-import { podPath, refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
+import { podPath, refuse, type StandInApi, startStandInApi } from "../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 
 const LONG_MS = 30_000;

@@ -4,7 +4,7 @@ import type { KubeObject } from "../../../src/kube/api/client.ts";
 import { createSender } from "../../../src/kube/reaper/methods/send.ts";
 import type { PodTarget } from "../../../src/kube/reaper/methods/target.ts";
 import { ended, type Json, podOf, running } from "../../core/reap/stuck-pods.ts";
-import { type StandInApi, startStandInApi } from "../api-server/api-server.ts";
+import { type StandInApi, startStandInApi } from "../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 
 export const POD = "/api/v1/namespaces/shop/pods/p";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { PullCredentials } from "../../../src/kube/webhook/look-up.ts";
 import { createPullSecretReader } from "../../../src/kube/webhook/pull-secrets.ts";
+import { refuse, type StandInApi, startStandInApi } from "../../stand-in/api-server/api-server.ts";
 import { takes } from "../../time.ts";
-import { refuse, type StandInApi, startStandInApi } from "../api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 
 let server: StandInApi;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { HttpTarget } from "../../../src/core/base/address.ts";
-import type { Sidecar } from "../../../src/core/sidecars/sidecar.ts";
+import type { HttpTarget } from "../../../src/shared/core/address.ts";
+import type { Log } from "../../../src/shared/output/log.ts";
+import type { Sidecar } from "../../../src/shared/sidecars/core/sidecar.ts";
 import { drainAll } from "../../../src/system/envoy/drain.ts";
-import type { Log } from "../../../src/system/output/log.ts";
 
 test("what goes wrong in ebb itself ends no drain before its time, nor what it is a part of: it is said", async () => {
   const said: unknown[] = [];

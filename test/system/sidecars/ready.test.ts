@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
-import { parseProbe, parseTarget } from "../../../src/core/sidecars/probe.ts";
+import { parseProbe, parseTarget } from "../../../src/shared/sidecars/core/probe.ts";
 import { probeOnce, whenReady } from "../../../src/system/sidecars/ready.ts";
 import { listen } from "../../free-port.ts";
 

@@ -1,5 +1,5 @@
-import { changed, type Values } from "../option.ts";
-import { logOptionNames, options, pickOptions } from "../options.ts";
+import { changed, type Values } from "../../../shared/cli/core/option.ts";
+import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
 import { scopeOptions } from "./kubectl-options.ts";
 import { reaperOptions } from "./reaper-options.ts";
 

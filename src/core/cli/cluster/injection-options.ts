@@ -1,9 +1,9 @@
-import { HIDDEN } from "../../base/redact.ts";
-import { parseCommandLine } from "../../base/text.ts";
+import { list, option, optional } from "../../../shared/cli/core/option.ts";
+import { boolean, oneOf, syntax } from "../../../shared/cli/core/syntax.ts";
+import { HIDDEN } from "../../../shared/core/redact.ts";
+import { parseCommandLine } from "../../../shared/core/text.ts";
 import { parseReference } from "../../image/reference.ts";
 import { podOptions } from "../../inject/pod-annotations.ts";
-import { list, option, optional } from "../option.ts";
-import { boolean, oneOf, syntax } from "../syntax.ts";
 
 /** The options about the change of pods, which `ebb inject`, `ebb webhook` and `ebb manifests` have in common. */
 export const injectionOptions = {

@@ -1,8 +1,8 @@
+import type { Values } from "../../../shared/cli/core/option.ts";
+import { nearest } from "../../../shared/cli/core/suggestion.ts";
+import { allOf, EXIT, Failure } from "../../../shared/core/exit.ts";
 import { podOptions, problemOf } from "../../inject/pod-annotations.ts";
 import type { InjectPolicy } from "../../inject/policy.ts";
-import { allOf, EXIT, Failure } from "../../run/exit.ts";
-import type { Values } from "../option.ts";
-import { nearest } from "../suggestion.ts";
 import type { injectionOptions } from "./injection-options.ts";
 
 const MISSING = "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";

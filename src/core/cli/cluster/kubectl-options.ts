@@ -1,5 +1,5 @@
-import { changed, option, optional } from "../option.ts";
-import { boolean, oneOf } from "../syntax.ts";
+import { changed, option, optional } from "../../../shared/cli/core/option.ts";
+import { boolean, oneOf } from "../../../shared/cli/core/syntax.ts";
 
 // What kubectl's users type, in the commands for a cluster.
 

@@ -1,5 +1,5 @@
-import { isDnsSubdomain } from "../../base/dns-name.ts";
-import { type Syntax, syntax } from "../syntax.ts";
+import { type Syntax, syntax } from "../../../shared/cli/core/syntax.ts";
+import { isDnsSubdomain } from "../../../shared/core/dns-name.ts";
 
 /** The syntax of selectors that `kubectl get --selector` takes: `app=shop,tier in (web,api),!batch`. Its value is the text. */
 export const labelSelector: Syntax<string> = syntax(

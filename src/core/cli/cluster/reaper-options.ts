@@ -1,10 +1,10 @@
-import { isDnsLabel } from "../../base/dns-name.ts";
-import { splitBy } from "../../base/text.ts";
+import { changed, list, option, optional, type Values } from "../../../shared/cli/core/option.ts";
+import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
+import { boolean, duration, syntax, wholeNumber } from "../../../shared/cli/core/syntax.ts";
+import { isDnsLabel } from "../../../shared/core/dns-name.ts";
+import { splitBy } from "../../../shared/core/text.ts";
 import type { ReaperLimits } from "../../reap/limits.ts";
 import { type MethodKind, methodKinds } from "../../reap/methods.ts";
-import { changed, list, option, optional, type Values } from "../option.ts";
-import { logOptionNames, options, pickOptions } from "../options.ts";
-import { boolean, duration, syntax, wholeNumber } from "../syntax.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { scopeOptions } from "./kubectl-options.ts";
 import { labelSelector } from "./label-selector.ts";

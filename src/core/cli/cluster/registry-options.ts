@@ -1,9 +1,9 @@
-import { splitBy } from "../../base/text.ts";
+import { changed, list, option, optional, type Values } from "../../../shared/cli/core/option.ts";
+import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
+import { anyText, boolean, syntax } from "../../../shared/cli/core/syntax.ts";
+import { splitBy } from "../../../shared/core/text.ts";
 import { isRegistryHost, registryName } from "../../image/reference.ts";
 import { type Mirror, parseMirror } from "../../image/sources.ts";
-import { changed, list, option, optional, type Values } from "../option.ts";
-import { logOptionNames, options, pickOptions } from "../options.ts";
-import { anyText, boolean, syntax } from "../syntax.ts";
 
 /** The registries that may be asked: all, or those of these names (`HOST[:PORT]`, none if empty). */
 export type Registries = "all" | readonly string[];

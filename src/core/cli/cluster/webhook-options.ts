@@ -1,8 +1,8 @@
-import { isDnsSubdomain } from "../../base/dns-name.ts";
-import type { ListenAddress } from "../../base/host-port.ts";
-import { changed, list, option, optional } from "../option.ts";
-import { logOptionNames, options, pickOptions } from "../options.ts";
-import { anyText, duration, positive, syntax } from "../syntax.ts";
+import { changed, list, option, optional } from "../../../shared/cli/core/option.ts";
+import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
+import { anyText, duration, positive, syntax } from "../../../shared/cli/core/syntax.ts";
+import { isDnsSubdomain } from "../../../shared/core/dns-name.ts";
+import type { ListenAddress } from "../../../shared/core/host-port.ts";
 import { injectionOptions } from "./injection-options.ts";
 import { webhookRegistryOptions } from "./registry-options.ts";
 

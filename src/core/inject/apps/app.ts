@@ -1,4 +1,4 @@
-import { detect } from "../../sidecars/detect.ts";
+import { detect } from "../../../shared/sidecars/core/detect.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mayEnd } from "../facts/restart.ts";

@@ -1,5 +1,5 @@
-import { duration } from "../../cli/syntax.ts";
-import { planShutdown } from "../../run/shutdown-budget.ts";
+import { duration } from "../../../shared/cli/core/syntax.ts";
+import { planShutdown } from "../../../shared/core/shutdown-budget.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { variablesOf } from "../pod-annotations.ts";

@@ -1,4 +1,4 @@
-import { isForwarded, parseSignal, usualStops } from "../../run/signal.ts";
+import { isForwarded, parseSignal, usualStops } from "../../../shared/core/signal.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { restartOptions } from "../facts/restart.ts";

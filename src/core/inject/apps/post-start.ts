@@ -1,6 +1,6 @@
-import type { Annotations } from "../../sidecars/kinds/kind.ts";
-import { foundIn } from "../../sidecars/plan.ts";
-import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../sidecars/registry.ts";
+import type { Annotations } from "../../../shared/sidecars/core/kinds/kind.ts";
+import { foundIn } from "../../../shared/sidecars/core/plan.ts";
+import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { type Around, choiceIn } from "./sidecar-options.ts";

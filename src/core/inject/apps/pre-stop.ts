@@ -1,4 +1,4 @@
-import { duration } from "../../cli/syntax.ts";
+import { duration } from "../../../shared/cli/core/syntax.ts";
 import { EBB } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { Hook } from "../pod.ts";

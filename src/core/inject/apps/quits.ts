@@ -1,4 +1,4 @@
-import { pickOptions } from "../../cli/options.ts";
+import { pickOptions } from "../../../shared/cli/core/options.ts";
 import { mayEnd } from "../facts/restart.ts";
 import { valuesIn, variablesIn } from "../facts/sidecars.ts";
 import type { Pod } from "../pod.ts";

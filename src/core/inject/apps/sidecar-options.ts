@@ -1,10 +1,15 @@
-import type { Environment } from "../../base/environment.ts";
-import { pickOptions } from "../../cli/options.ts";
-import { formatChoice, type NamedSidecar, parseChoice, type SidecarChoice } from "../../sidecars/choice.ts";
-import { type Detection, isDescribed } from "../../sidecars/detect.ts";
-import type { Annotations } from "../../sidecars/kinds/kind.ts";
-import { foundIn } from "../../sidecars/plan.ts";
-import { isProxy, kindOf, sidecarNames } from "../../sidecars/registry.ts";
+import { pickOptions } from "../../../shared/cli/core/options.ts";
+import type { Environment } from "../../../shared/core/environment.ts";
+import {
+  formatChoice,
+  type NamedSidecar,
+  parseChoice,
+  type SidecarChoice,
+} from "../../../shared/sidecars/core/choice.ts";
+import { type Detection, isDescribed } from "../../../shared/sidecars/core/detect.ts";
+import type { Annotations } from "../../../shared/sidecars/core/kinds/kind.ts";
+import { foundIn } from "../../../shared/sidecars/core/plan.ts";
+import { isProxy, kindOf, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
 import { NATIVE } from "../annotation-names.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";

@@ -1,4 +1,4 @@
-import { hookOptionNames, pickOptions } from "../../cli/options.ts";
+import { hookOptionNames, pickOptions } from "../../../shared/cli/core/options.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import { hasVariable } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";

@@ -1,7 +1,7 @@
+import { stopSignals } from "../../../shared/cli/core/syntax.ts";
+import { shortened } from "../../../shared/core/text.ts";
+import { joinNames } from "../../../shared/core/wording.ts";
 import { readable } from "../../base/readable.ts";
-import { shortened } from "../../base/text.ts";
-import { joinNames } from "../../base/wording.ts";
-import { stopSignals } from "../../cli/syntax.ts";
 import { annotationField } from "../annotation-names.ts";
 import { type App, isUntouched } from "../apps/app.ts";
 import type { Edit } from "../edits/edit.ts";

@@ -1,6 +1,6 @@
-import { formatChoice } from "../../sidecars/choice.ts";
-import { PLAIN } from "../../sidecars/port-finding.ts";
-import { kindOf } from "../../sidecars/registry.ts";
+import { formatChoice } from "../../../shared/sidecars/core/choice.ts";
+import { PLAIN } from "../../../shared/sidecars/core/port-finding.ts";
+import { kindOf } from "../../../shared/sidecars/core/registry.ts";
 import type { ShownSidecar } from "../../sidecars/shown.ts";
 import { type App, isUntouched } from "../apps/app.ts";
 import { fit, wholeSeconds } from "../apps/drain.ts";

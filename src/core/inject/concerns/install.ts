@@ -1,4 +1,4 @@
-import { type JsonObject, valueAt } from "../../base/json.ts";
+import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
 import { parseQuantity } from "../../cluster/quantity.ts";
 import { INSTALL } from "../annotation-names.ts";
 import type { Edit } from "../edits/edit.ts";

@@ -1,5 +1,5 @@
-import { options } from "../../cli/options.ts";
-import { APPS_FOLDER, OWN_FOLDER } from "../../run/peer-volume.ts";
+import { options } from "../../../shared/cli/core/options.ts";
+import { APPS_FOLDER, OWN_FOLDER } from "../../../shared/core/peer-volume.ts";
 import type { App } from "../apps/app.ts";
 import { mayQuit } from "../apps/quits.ts";
 import type { Edit } from "../edits/edit.ts";

@@ -1,5 +1,5 @@
-import { joinNames } from "../../base/wording.ts";
-import { nearest } from "../../cli/suggestion.ts";
+import { nearest } from "../../../shared/cli/core/suggestion.ts";
+import { joinNames } from "../../../shared/core/wording.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
 import { annotationField } from "../annotation-names.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";

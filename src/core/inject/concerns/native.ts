@@ -1,4 +1,4 @@
-import { listOf, objectOf, textOf } from "../../base/json.ts";
+import { listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { NATIVE } from "../annotation-names.ts";
 import { isChange } from "../edits/edit.ts";
 import type { SeenContainer } from "../facts/container-facts.ts";

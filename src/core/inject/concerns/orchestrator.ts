@@ -1,5 +1,5 @@
-import { foundIn } from "../../sidecars/plan.ts";
-import { isProxy, kindOf, sidecarNames } from "../../sidecars/registry.ts";
+import { foundIn } from "../../../shared/sidecars/core/plan.ts";
+import { isProxy, kindOf, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
 import { isUntouched } from "../apps/app.ts";
 import { lastQuits } from "../apps/quits.ts";
 import type { Edit } from "../edits/edit.ts";

@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf } from "../../base/json.ts";
+import { type JsonObject, listOf, objectOf } from "../../../shared/core/json.ts";
 import type { Concern } from "./concern.ts";
 
 /** While ebb waits, a container that has no probe counts as ready. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../../shared/core/json.ts";
 import { NATIVE } from "../annotation-names.ts";
 import { starterOf } from "../facts/command.ts";
 import { withNatives } from "../facts/natives.ts";

@@ -1,4 +1,4 @@
-import { copyOf, objectOf } from "../../base/json.ts";
+import { copyOf, objectOf } from "../../../shared/core/json.ts";
 import { STATUS } from "../annotation-names.ts";
 import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { checkPod, type Pod, type Remark } from "../pod.ts";

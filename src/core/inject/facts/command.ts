@@ -1,5 +1,5 @@
-import { baseName } from "../../base/text.ts";
-import { initNames, ownWords, toolNames } from "../../cli/names.ts";
+import { initNames, ownWords, toolNames } from "../../../shared/cli/core/names.ts";
+import { baseName } from "../../../shared/core/text.ts";
 import { scriptIn } from "./existing-hooks.ts";
 
 /** The path of ebb in the containers that it starts. */

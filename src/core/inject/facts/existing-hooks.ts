@@ -1,7 +1,7 @@
-import { objectOf, textsOf } from "../../base/json.ts";
+import { objectOf, textsOf } from "../../../shared/core/json.ts";
+import { baseName } from "../../../shared/core/text.ts";
+import { kindOf, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
 import { readable } from "../../base/readable.ts";
-import { baseName } from "../../base/text.ts";
-import { kindOf, sidecarNames } from "../../sidecars/registry.ts";
 import type { Container } from "../pod.ts";
 
 /** What a container's own preStop hook does. */

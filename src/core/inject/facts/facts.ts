@@ -1,9 +1,9 @@
-import { isPort } from "../../base/host-port.ts";
-import { listOf, objectOf } from "../../base/json.ts";
+import { isPort } from "../../../shared/core/host-port.ts";
+import { listOf, objectOf } from "../../../shared/core/json.ts";
+import type { Annotations } from "../../../shared/sidecars/core/kinds/kind.ts";
 import { LONGEST_READ } from "../../base/readable.ts";
 import type { ImageQuery } from "../../image/lookup.ts";
 import { isSidecar } from "../../sidecars/containers.ts";
-import type { Annotations } from "../../sidecars/kinds/kind.ts";
 import { shownIn } from "../../sidecars/shown.ts";
 import { ANNOTATIONS, APPS, VOLUME } from "../annotation-names.ts";
 import type { Former } from "../former.ts";

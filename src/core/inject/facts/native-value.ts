@@ -1,5 +1,5 @@
-import { splitBy } from "../../base/text.ts";
-import { boolean } from "../../cli/syntax.ts";
+import { boolean } from "../../../shared/cli/core/syntax.ts";
+import { splitBy } from "../../../shared/core/text.ts";
 
 /** What a value of ebb.dev/native says. */
 export interface NativeValue {

@@ -1,5 +1,5 @@
-import { listOf, objectOf } from "../../base/json.ts";
-import { kindOf, sidecarNames } from "../../sidecars/registry.ts";
+import { listOf, objectOf } from "../../../shared/core/json.ts";
+import { kindOf, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
 import type { Orchestrator } from "../orchestrators/orchestrator.ts";
 import type { Container, Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";

@@ -1,4 +1,4 @@
-import { describePath, listOf, objectOf, type Path, textOf, valueAt } from "../../base/json.ts";
+import { describePath, listOf, objectOf, type Path, textOf, valueAt } from "../../../shared/core/json.ts";
 import { type Architecture, architectures } from "../../image/lookup.ts";
 import type { Pod, Remark } from "../pod.ts";
 

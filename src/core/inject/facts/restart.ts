@@ -1,4 +1,4 @@
-import { listOf, objectOf } from "../../base/json.ts";
+import { listOf, objectOf } from "../../../shared/core/json.ts";
 import type { Container, Pod } from "../pod.ts";
 
 /**

@@ -1,8 +1,8 @@
-import type { Environment } from "../../base/environment.ts";
+import type { Options, Values } from "../../../shared/cli/core/option.ts";
+import { resolve } from "../../../shared/cli/core/values.ts";
+import type { Environment } from "../../../shared/core/environment.ts";
+import { Failure } from "../../../shared/core/exit.ts";
 import { LONGEST_READ } from "../../base/readable.ts";
-import type { Options, Values } from "../../cli/option.ts";
-import { resolve } from "../../cli/values.ts";
-import { Failure } from "../../run/exit.ts";
 import { type ShownSidecar, shownIn } from "../../sidecars/shown.ts";
 import type { Container, Pod } from "../pod.ts";
 import type { SeenContainer } from "./container-facts.ts";

@@ -1,5 +1,5 @@
+import { parseSignal } from "../../../shared/core/signal.ts";
 import type { Architecture, ImageCommand, ImageQuery } from "../../image/lookup.ts";
-import { parseSignal } from "../../run/signal.ts";
 import { withoutTag } from "../../sidecars/containers.ts";
 import type { Former, FormerWords, TrackedImage } from "../former.ts";
 import type { Container } from "../pod.ts";

@@ -1,5 +1,5 @@
-import { type JsonObject, listOf, objectOf, parseObject } from "../../base/json.ts";
-import { memoizeLast } from "../../base/memoize-last.ts";
+import { type JsonObject, listOf, objectOf, parseObject } from "../../../shared/core/json.ts";
+import { memoizeLast } from "../../../shared/core/memoize-last.ts";
 import type { Container, Pod } from "../pod.ts";
 import { labelOf, type Orchestrator, type Role, variableOf } from "./orchestrator.ts";
 

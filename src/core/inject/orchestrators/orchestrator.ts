@@ -1,4 +1,4 @@
-import { objectOf, textOf } from "../../base/json.ts";
+import { objectOf, textOf } from "../../../shared/core/json.ts";
 import type { Container, Pod } from "../pod.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap } from "yaml";
-import { isObject, type Path } from "../../../core/base/json.ts";
+import { isObject, type Path } from "../../../shared/core/json.ts";
 import { MOST_LEVELS, NotYaml, parseNodes, TOO_DEEP } from "./parse.ts";
 import { endOf, type Item, startOf } from "./places.ts";
 import { scalarValue } from "./scalars.ts";

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
-import { isObject } from "../../../core/base/json.ts";
+import { isObject } from "../../../shared/core/json.ts";
 import { readDocument, type YamlDocument } from "./document.ts";
 import { addSplice, type Edit, indented, insertLines, type Place } from "./items.ts";
 import { changeList } from "./list.ts";

@@ -1,6 +1,6 @@
 import { diffArrays } from "diff";
 import type { Node, YAMLSeq } from "yaml";
-import { isObject } from "../../../core/base/json.ts";
+import { isObject } from "../../../shared/core/json.ts";
 import { addSplice, baseOf, type Edit, insertItems, removeItems } from "./items.ts";
 import { columnOf, endOf, endOfItem, isBlock, startOf, startsOf } from "./places.ts";
 import { blockLines, inlineText, quotedLike } from "./style.ts";

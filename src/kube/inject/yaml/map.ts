@@ -1,5 +1,5 @@
 import type { Node, YAMLMap } from "yaml";
-import type { JsonObject } from "../../../core/base/json.ts";
+import type { JsonObject } from "../../../shared/core/json.ts";
 import { fieldsOf, isMerge } from "./document.ts";
 import { baseOf, type Edit, insertItems, removeItems } from "./items.ts";
 import { colonOf, columnOf, type Item, isBlock } from "./places.ts";

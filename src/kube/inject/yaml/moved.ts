@@ -1,5 +1,5 @@
 import { isMap, type Node, visit, type YAMLMap, type YAMLSeq } from "yaml";
-import { isObject, type JsonObject } from "../../../core/base/json.ts";
+import { isObject, type JsonObject } from "../../../shared/core/json.ts";
 import { readDocument, type YamlDocument } from "./document.ts";
 import { NotYaml } from "./parse.ts";
 import { columnOf, endOfItem, type Item, isBlock, lineEnd, lineStart, startsOf } from "./places.ts";

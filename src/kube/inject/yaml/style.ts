@@ -9,7 +9,7 @@ import {
   type ToStringOptions,
   visit,
 } from "yaml";
-import { isObject } from "../../../core/base/json.ts";
+import { isObject } from "../../../shared/core/json.ts";
 import type { YamlDocument } from "./document.ts";
 import { columnOf, indentationAt, isBlock, isFirstOnLine, startsOf } from "./places.ts";
 import { plainValue } from "./scalars.ts";

@@ -1,10 +1,10 @@
-import { formatDuration } from "../../../core/base/duration.ts";
-import { type JsonObject, valueAt } from "../../../core/base/json.ts";
 import { restrictedSecurity } from "../../../core/inject/concerns/install.ts";
 import { EPHEMERAL_PREFIX, ownEphemerals } from "../../../core/reap/ephemeral.ts";
 import type { Method } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { Result } from "../../../core/reap/reconcile.ts";
+import { formatDuration } from "../../../shared/core/duration.ts";
+import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
 import type { KubeObject } from "../../api/client.ts";
 import { type PodTarget, pathOf, podRefOf, type SendSettings } from "./target.ts";
 

@@ -1,7 +1,7 @@
-import { excerpt } from "../../../core/base/http-framing.ts";
-import { listOf, objectOf, textOf } from "../../../core/base/json.ts";
 import type { Method } from "../../../core/reap/methods.ts";
 import type { Result } from "../../../core/reap/reconcile.ts";
+import { listOf, objectOf, textOf } from "../../../shared/core/json.ts";
+import { excerpt } from "../../../shared/http/core/http-framing.ts";
 import type { Stream } from "../../api/stream.ts";
 import { type PodRef, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 

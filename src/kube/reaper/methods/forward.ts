@@ -1,13 +1,13 @@
-import { excerpt, type HttpAnswer } from "../../../core/base/http-framing.ts";
-import { encodeRequest, parseAnswer } from "../../../core/base/http-message.ts";
-import { errorTexts } from "../../../core/base/system-error.ts";
 import type { Method, PortRequest } from "../../../core/reap/methods.ts";
 import { viewOf } from "../../../core/reap/pod-view.ts";
 import type { Result } from "../../../core/reap/reconcile.ts";
 import { sidecarIn } from "../../../core/sidecars/containers.ts";
-import { quitRefusal, quitUnreachable } from "../../../core/sidecars/quit.ts";
-import type { Sidecar } from "../../../core/sidecars/sidecar.ts";
-import { latin1 } from "../../../system/http/latin1.ts";
+import { errorTexts } from "../../../shared/core/system-error.ts";
+import { excerpt, type HttpAnswer } from "../../../shared/http/core/http-framing.ts";
+import { encodeRequest, parseAnswer } from "../../../shared/http/core/http-message.ts";
+import { latin1 } from "../../../shared/http/latin1.ts";
+import { quitRefusal, quitUnreachable } from "../../../shared/sidecars/core/quit.ts";
+import type { Sidecar } from "../../../shared/sidecars/core/sidecar.ts";
 import type { Stream } from "../../api/stream.ts";
 import { type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 

@@ -1,5 +1,5 @@
 import type { EndRequest, Result } from "../../../core/reap/reconcile.ts";
-import { EXIT, Failure } from "../../../core/run/exit.ts";
+import { EXIT, Failure } from "../../../shared/core/exit.ts";
 import { ApiError, isConflict, isForbidden, isTransient, lacksRight } from "../../api/api-error.ts";
 import { sendByEphemeral } from "./ephemeral.ts";
 import { sendByExec } from "./exec.ts";

@@ -1,5 +1,5 @@
 import type { Result } from "../../../core/reap/reconcile.ts";
-import type { Log } from "../../../system/output/log.ts";
+import type { Log } from "../../../shared/output/log.ts";
 import type { ApiError } from "../../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../../api/client.ts";
 import type { Turn } from "../throttle.ts";

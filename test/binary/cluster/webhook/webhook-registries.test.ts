@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ebb, type StartOptions, temporaryFolder, until } from "../../../harness.ts";
-import { type StandInApi, startStandInApi } from "../../../kube/api-server/api-server.ts";
 import {
   type Behaviour,
   Content,
@@ -11,6 +10,7 @@ import {
   type StandInRegistry,
   startStandIn,
 } from "../../../kube/image/stand-in-registry.ts";
+import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { limitedTo } from "../limited.ts";
 import { metrics } from "./hostile-clients.ts";
 import { json, type Mounted, mountCertificate, nonEmpty, pod, said, startWebhook, type Webhook } from "./webhook.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readOperandCall } from "../../../../src/core/cli/call.ts";
 import { injectionOptions } from "../../../../src/core/cli/cluster/injection-options.ts";
 import { policyOf } from "../../../../src/core/cli/cluster/injection-policy.ts";
+import { readOperandCall } from "../../../../src/shared/cli/core/call.ts";
 
 const policyFrom = (...args: readonly string[]) =>
   policyOf(readOperandCall(injectionOptions, { args, env: {} }).values);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { readFlagCall } from "../../../../src/core/cli/call.ts";
 import { doctorOptions } from "../../../../src/core/cli/cluster/doctor-options.ts";
 import { withScope } from "../../../../src/core/cli/cluster/kubectl-options.ts";
-import { expandShortFlags, kubectlShort } from "../../../../src/core/cli/short-flags.ts";
+import { readFlagCall } from "../../../../src/shared/cli/core/call.ts";
+import { expandShortFlags, kubectlShort } from "../../../../src/shared/cli/core/short-flags.ts";
 
 test.each<[string[], namespaces: string[], json: boolean]>([
   [[], [], false],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { reaperOptions } from "../../../../src/core/cli/cluster/reaper-options.ts";
-import { resolve } from "../../../../src/core/cli/values.ts";
 import { usableMethods } from "../../../../src/core/reap/policy.ts";
+import { resolve } from "../../../../src/shared/cli/core/values.ts";
 
 const read = (flags: Readonly<Record<string, readonly string[]>>, env: Record<string, string> = {}) =>
   resolve(reaperOptions, { flags: new Map(Object.entries(flags)), env }).values;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { stopSignals } from "../../../../src/core/cli/syntax.ts";
 import { injectPod } from "../../../../src/core/inject/inject-pod.ts";
+import { stopSignals } from "../../../../src/shared/cli/core/syntax.ts";
 import { app, changed, type Loose, policy, warnings } from "../injection.ts";
 
 const stopped = (stopSignal: unknown, more: object = {}) => [app({ lifecycle: { stopSignal }, ...more })];

@@ -1,0 +1,109 @@
+import { parseDuration } from "../../../core/duration.ts";
+import { parseObject } from "../../../core/json.ts";
+import { type Adjustment, type Annotations, adminOn, type PodFacts, type SidecarKind } from "./kind.ts";
+
+const GRACE_SECONDS = 120;
+
+/**
+ * linkerd2-proxy (linkerd/app/admin/src/server.rs). The shutdown endpoint is off by default since edge-24.6.2. After a
+ * shutdown the proxy drains for up to LINKERD2_PROXY_SHUTDOWN_GRACE_PERIOD (linkerd/app/src/env.rs). Its admin port is
+ * drained too, so it accepts no connection from the shutdown on (linkerd/app/admin/src/stack.rs). A native sidecar
+ * without an annotation, which 2.20 makes by default, is restarted after a quit; that does not hold up a pod whose app
+ * has ended.
+ */
+export const linkerd = {
+  role: "proxy",
+  admin: "http://localhost:4191",
+  drainPath: undefined,
+  ready: "http://localhost:4191/ready",
+  readyPath: "/ready",
+  quit: "http://localhost:4191/shutdown",
+  quitPath: "/shutdown",
+  identity: { path: "/env.json?_pod_name&_pod_ns", isShownBy },
+  ports: [4191],
+  annotation: "linkerd.io/proxy-version",
+  isNative,
+  adjust,
+  refusals: () => ({
+    403: "linkerd-proxy takes shutdowns from the pod's own loopback only, and as its inbound policy allows; use http://localhost:4191/shutdown",
+    404: "its shutdown endpoint is off: set proxy.enableShutdownEndpoint=true in Linkerd's Helm values, or annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled",
+    405: "linkerd-proxy takes POST only; use --quit 'POST http://localhost:4191/shutdown'",
+  }),
+  exitsWhen: exitsWhenOf(`${GRACE_SECONDS}s by default`),
+  closesFirst: true,
+  // linkerd2 pkg/k8s/labels.go (ProxyContainerName)
+  containers: () => ({ name: /^linkerd-proxy$/ }),
+  inManifest: ({ env }) => ({ quitIsOn: env.get("LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED") === "true" }),
+  quitIsOff,
+  programs: ["linkerd2-proxy", "linkerd-proxy"],
+  annotationPrefixes: ["linkerd.io/", "config.linkerd.io/", "config.beta.linkerd.io/", "config.alpha.linkerd.io/"],
+  reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
+} as const satisfies SidecarKind;
+
+/**
+ * Says how to have the shutdown endpoint, which is off by default, in a pod that has or wants the proxy, and does not say.
+ */
+function quitIsOff(annotations: Annotations): string | undefined {
+  const said = annotations.get("config.linkerd.io/proxy-admin-shutdown");
+  const isHere = annotations.has("linkerd.io/proxy-version") || wishes.has(annotations.get("linkerd.io/inject"));
+  if (said === "enabled" || (said !== "disabled" && !isHere)) return undefined;
+  const unless = said === "disabled" ? "" : ", unless Linkerd's Helm values have proxy.enableShutdownEndpoint";
+  return `annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", the default since Linkerd 2.20: the proxy takes no shutdown${unless}`;
+}
+
+/** The values by which a pod asks for the proxy (linkerd2 version-2.20 pkg/k8s/labels.go, read). */
+const wishes: ReadonlySet<string | undefined> = new Set(["enabled", "ingress"]);
+
+/** Reports whether this is the proxy's own environment, with the variables that its injector sets. */
+function isShownBy(body: string): boolean {
+  const environment = parseObject(body);
+  return environment !== undefined && "_pod_name" in environment && "_pod_ns" in environment;
+}
+
+/** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
+export const facts = `
+admin | read linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112
+ready | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85 | once 200, it never says 503 again
+quit | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282
+exitsWhen | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314 | the admin port closes when the drain begins; the exit code is 0
+refusals | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212
+found | read linkerd2 version-2.20 pkg/inject/inject.go:1286-1293
+identity | read linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28 | \`/env.json\` has its pod's name and namespace; before 2.12 there is none, and its port alone is not believed
+native | read linkerd2 version-2.20 pkg/inject/inject.go:429-445 | \`config.linkerd.io/proxy-enable-native-sidecar\`, beta or alpha; 2.20 makes native ones by default without an annotation: a quit is then followed by a restart
+moved | read linkerd2 version-2.20 pkg/k8s/labels.go:170, pkg/inject/inject.go:300-305 and 403-410 | \`config.linkerd.io/admin-port\` and \`config.linkerd.io/shutdown-grace-period\`
+container | read linkerd2 version-2.20 pkg/k8s/labels.go:365; linkerd2-proxy Dockerfile.proxy:84
+reaper | read linkerd2-proxy release/v2.366.0 linkerd/app/src/env.rs:314
+`;
+
+/**
+ * Reports whether annotations make it a native sidecar: the first of these names counts that has a value which Go's
+ * strconv.ParseBool takes (linkerd2 pkg/inject/inject.go).
+ */
+function isNative(annotations: Annotations): boolean {
+  for (const stage of ["", "beta.", "alpha."]) {
+    const value = annotations.get(`config.${stage}linkerd.io/proxy-enable-native-sidecar`);
+    if (value !== undefined && /^(1|t|true|0|f|false)$/i.test(value)) return /^[1t]/i.test(value);
+  }
+  return false;
+}
+
+function adjust({ annotations }: PodFacts): Adjustment | undefined {
+  const port = annotations.get("config.linkerd.io/admin-port");
+  const grace = graceMs(annotations) === undefined ? undefined : annotations.get(GRACE);
+  if (port === undefined && grace === undefined) return undefined;
+  return {
+    ...adminOn(port),
+    ...(grace === undefined ? {} : { exitsWhen: exitsWhenOf(grace) }),
+  };
+}
+
+const GRACE = "config.linkerd.io/shutdown-grace-period";
+
+function graceMs(annotations: Annotations): number | undefined {
+  const text = annotations.get(GRACE);
+  return text === undefined ? undefined : parseDuration(text);
+}
+
+function exitsWhenOf(grace: string): string {
+  return `when its connections have ended, at the latest after its shutdown grace period (${grace})`;
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "bun:test";
+import { manualPages } from "../../../../../build/pages.ts";
+import type { Command } from "../../../../../src/command.ts";
+import { commands } from "../../../../../src/commands.ts";
+import { withPage } from "../../../../../src/help.ts";
+import { readCommandCall, readOperandCall } from "../../../../../src/shared/cli/core/call.ts";
+import { defaultOf, describeCommand, flagOf, listCommands, wrap } from "../../../../../src/shared/cli/core/help.ts";
+import type { Option } from "../../../../../src/shared/cli/core/option.ts";
+import { options, pickOptions } from "../../../../../src/shared/cli/core/options.ts";
+import { expandShortFlags, kubectlShort } from "../../../../../src/shared/cli/core/short-flags.ts";
+
+const pages = manualPages();
+
+test("a command's help has its text, examples, flags by group with variables and defaults, and exit codes", () => {
+  const command = {
+    summary: "run a command",
+    usage: "run [flags]",
+    options: pickOptions("waitTimeout", "quit", "signalGroup"),
+    about: "Waits, and then runs the command.",
+    examples: [{ call: "ebb run -- /app", why: "As ENTRYPOINT of an image." }],
+    exits: [
+      ["0", "it went well"],
+      ["128+n", "signal n ended it, whatever the reason may have been"],
+    ],
+    seeAlso: ["wait", "quit"],
+    page: "run",
+  } as const;
+  expect(describeCommand(command, 50)).toBe(`usage: ebb run [flags]
+
+Waits, and then runs the command.
+
+examples:
+  ebb run -- /app
+      As ENTRYPOINT of an image.
+
+waiting:
+  --wait-timeout D
+      give up the wait after this long; 0 waits
+      for ever (default: 5m)
+      [EBB_WAIT_TIMEOUT,
+      QUIT_WITHOUT_ENVOY_TIMEOUT,
+      WAIT_FOR_ENVOY_TIMEOUT]
+
+the command:
+  --signal-group
+      forward signals to the command's whole
+      process group; when the command has ended,
+      send SIGTERM to the rest of the group
+      [EBB_SIGNAL_GROUP]
+
+shutdown:
+  --quit [+][METHOD ]URL
+      a quit request to send instead of the
+      sidecar's usual one; +URL sends it before
+      the usual one; none leaves out the usual one
+      (repeatable; default: depends on the
+      sidecar)
+      [EBB_QUIT, ISTIO_QUIT_API, ENVOY_KILL_API,
+      GENERIC_QUIT_ENDPOINTS,
+      CSQL_PROXY_QUIT_URLS]
+
+exit codes:
+  0      it went well
+  128+n  signal n ended it, whatever the reason
+         may have been
+
+see also: ebb wait, ebb quit
+more: ebb help run
+`);
+});
+
+describe("the overview", () => {
+  test("lists each command", () => {
+    const help = listCommands({ run: { summary: "does the job" }, quit: { summary: "ends it" } }, 80);
+    expect(help).toContain("  run   does the job\n  quit  ends it\n");
+  });
+
+  test("of all commands is one screen, a line for each", () => {
+    const lines = listCommands(commands, 80).split("\n");
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    for (const { summary } of Object.values(commands)) expect(lines.some((line) => line.endsWith(summary))).toBe(true);
+  });
+});
+
+test.each([
+  ["", 10, "", "\n"],
+  ["one two", 7, "", "one two\n"],
+  ["one two", 6, "", "one\ntwo\n"],
+  ["one two three", 9, "  ", "  one two\n  three\n"],
+  ["averylongword b", 4, " ", " averylongword\n b\n"],
+])("%j in %d columns, after %j", (text, width, indent, lines) => {
+  expect(wrap(text, width, indent)).toBe(lines);
+});
+
+test("the help of options that few set names them, and the page that has the rest", () => {
+  const { options: all } = commands.reaper as Command;
+  const { qps, after } = all as Record<"qps" | "after", Option<unknown>>;
+  const command = { ...(commands.reaper as Command), about: "", page: "reaper", options: { qps, after } };
+  const help = describeCommand(command, 80);
+  expect(help).toContain("rarely set, see ebb help reaper:\n  --qps N\n");
+  expect(help).not.toContain(qps.help);
+  expect(help).toContain(after.help.slice(0, 20));
+});
+
+describe.each(Object.entries(commands))("the help of ebb %s", (name, command) => {
+  test("says what it does in lines that fit 80 columns, has examples, and names a page", () => {
+    const described = withPage(name, command, pages);
+    expect(described.about).not.toBe("");
+    expect(Object.keys(pages)).toContain(described.page);
+    const help = describeCommand(described, 80);
+    expect(help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  ebb "))).toEqual([]);
+    expect(command.examples).not.toEqual([]);
+  });
+
+  test.each(command.examples)("has an example that ebb takes: $call", ({ call }) => {
+    const [ebb, called, ...words] = wordsOf(call);
+    const args = expandShortFlags(words, kubectlShort);
+    expect([ebb, called]).toEqual(["ebb", name]);
+    const read = name === "run" ? readCommandCall : readOperandCall;
+    expect(() => read(command.options, { args, env: {} })).not.toThrow();
+  });
+});
+
+/** The words of a shell's simple command, up to a redirection or a pipe. */
+function wordsOf(call: string): readonly string[] {
+  const words = [...call.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+  const end = words.findIndex((word) => word === ">" || word === "|");
+  return end < 0 ? words : words.slice(0, end);
+}
+
+test.each([
+  ["sidecar", "--sidecar NAME[:PORT][,NAME]", "auto"],
+  ["waitTimeout", "--wait-timeout D", "5m"],
+  ["quitTimeout", "--quit-timeout D", "5s"],
+  ["detectTimeout", "--detect-timeout D", "3s"],
+  ["quitOn", "--quit-on always|success|never", "always"],
+  ["grace", "--grace D", ""],
+  ["noWait", "--no-wait", ""],
+  ["expectExit", "--expect-exit CODE[,CODE]", "none"],
+  ["terminationLog", "--termination-log PATH", "/dev/termination-log if it exists"],
+] as const)("%s is written %s, with the default %p", (name, flag, initial) => {
+  expect([flagOf(options[name]), defaultOf(options[name])]).toEqual([flag, initial]);
+});

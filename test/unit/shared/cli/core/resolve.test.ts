@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { type Place, type Resolution, resolveCommand } from "../../../../../src/shared/cli/core/resolve.ts";
+
+const desk: Place = {
+  calledBy: "ebb",
+  isProgram: (name) => name === "ls" || name === "dran",
+  isContainer: () => false,
+};
+const pod: Place = { ...desk, isContainer: () => true };
+const run = (...args: string[]): Resolution => ({ kind: "command", name: "run", args, at: 0 });
+
+test.each<[string, readonly string[], Place, Resolution]>([
+  ["nothing", [], desk, { kind: "help", name: undefined }],
+  ["--help", ["--help"], desk, { kind: "help", name: undefined }],
+  ["help, alone", ["help"], desk, { kind: "page", topic: undefined }],
+  ["help of a command", ["help", "drain"], desk, { kind: "page", topic: "drain" }],
+  ["--version", ["--version", "--json"], desk, { kind: "version", format: "--json" }],
+  ["a shell's question", ["__complete", "run", ""], desk, { kind: "completion", words: ["run", ""] }],
+  ["--licenses", ["--licenses"], desk, { kind: "licenses" }],
+  ["a command", ["drain", "--json"], desk, { kind: "command", name: "drain", args: ["--json"], at: 1 }],
+  ["flags alone", ["--drain", "5s", "--", "ls"], desk, run("--drain", "5s", "--", "ls")],
+  ["a path", ["./drain"], desk, run("./drain")],
+  ["a program", ["ls"], desk, run("ls")],
+  ["a program whose name is almost a command's", ["dran"], desk, run("dran")],
+  ["words of which the first is no program", ["nope", "-x"], desk, run("nope", "-x")],
+  ["a word alone that is no program", ["nope"], desk, { kind: "unknown", word: "nope", near: undefined }],
+  ["the same in a container, whose sidecars are quit", ["nope"], pod, run("nope")],
+  ["a flag of ebb's as a word", ["version"], pod, { kind: "unknown", word: "version", near: "--version" }],
+  ["the same with a flag", ["version", "--json"], desk, { kind: "unknown", word: "version", near: "--version" }],
+  ["the same, nearly", ["license"], desk, { kind: "unknown", word: "license", near: "--licenses" }],
+  ["the same as a path", ["./version"], desk, run("./version")],
+  ["a slip", ["drian", "-x"], pod, { kind: "unknown", word: "drian", near: "drain" }],
+  [
+    "another tool by its name",
+    ["-x"],
+    { ...desk, calledBy: "scuttle" },
+    { kind: "tool", name: "scuttle", args: ["-x"], at: 0 },
+  ],
+  ["another tool by a word", ["scuttle", "ls"], desk, { kind: "tool", name: "scuttle", args: ["ls"], at: 1 }],
+  [
+    "kubectl's plugin, whatever the words",
+    ["drain", "web-0"],
+    { ...desk, calledBy: "kubectl-ebb" },
+    { kind: "plugin", completes: false, words: ["drain", "web-0"] },
+  ],
+  ["its version", ["--version"], { ...desk, calledBy: "kubectl-ebb" }, { kind: "version", format: undefined }],
+  [
+    "its completion",
+    [""],
+    { ...desk, calledBy: "kubectl_complete-ebb" },
+    { kind: "plugin", completes: true, words: [""] },
+  ],
+  ["help of another tool", ["scuttle", "-h"], desk, { kind: "help", name: "scuttle" }],
+  [
+    "a program of another tool's called help",
+    ["scuttle", "help"],
+    desk,
+    { kind: "tool", name: "scuttle", args: ["help"], at: 1 },
+  ],
+])("%s", (_, words, place, expected) => expect(resolveCommand(words, place)).toEqual(expected));

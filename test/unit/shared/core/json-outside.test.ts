@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { hasMoreOutsideStrings } from "../../../../src/shared/core/json.ts";
+
+test.each<[string, number]>([
+  ["[1,2]", 5],
+  ['{"a":"b"}', 5],
+  ['"[[[["', 1],
+  ['["\\"[[","\\\\",[]]', 8],
+  ['"no end [[[', 1],
+  ['["\\', 2],
+])("%j has %d characters outside its strings, a string being one", (text, count) => {
+  expect([hasMoreOutsideStrings(text, count - 1), hasMoreOutsideStrings(text, count)]).toEqual([true, false]);
+});
+
+test("any JSON has as many as it has without what is in its strings", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const count = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "s").length;
+      expect([hasMoreOutsideStrings(text, count - 1), hasMoreOutsideStrings(text, count)]).toEqual([true, false]);
+    }),
+  );
+});

@@ -1,8 +1,8 @@
 import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
-import { hintAtBlanks } from "./core/run/start-failure.ts";
 import { argvIndexAt, explainFailure, invoke } from "./invoke.ts";
 import { completePlugin, runPlugin } from "./kubectl.ts";
+import { hintAtBlanks } from "./pod/process/core/start-failure.ts";
 import { HelpAsked } from "./shared/cli/core/arguments.ts";
 import { UnknownFlags } from "./shared/cli/core/call.ts";
 import { complete } from "./shared/cli/core/completion.ts";

@@ -5,12 +5,12 @@ import { command as sleep } from "./commands/sleep.ts";
 import { command as wait } from "./commands/wait.ts";
 import type { CompatTool } from "./compat/tool.ts";
 import { argvIndexAt, invoke, isAboutCall, report } from "./invoke.ts";
+import { handleUncaught } from "./pod/process/unexpected.ts";
 import { type Resolution, resolveCommand, type Tool } from "./shared/cli/core/resolve.ts";
 import { baseName } from "./shared/core/text.ts";
 import { isProgram as isProgramIn } from "./shared/io/file.ts";
 import { exit } from "./shared/native/exit.ts";
 import { catchSignals } from "./shared/process/signals.ts";
-import { handleUncaught } from "./system/process/unexpected.ts";
 
 /**
  * The commands with which pods start and stop. Nothing else is loaded with them, because each 100 KB costs every pod

@@ -9,12 +9,12 @@ import type { InjectPolicy } from "../src/core/inject/policy.ts";
 import { podsIn } from "../src/core/inject/workload.ts";
 import { methodKinds } from "../src/core/reap/methods.ts";
 import { eventTypes } from "../src/core/reap/report.ts";
-import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "../src/core/status/snapshot.ts";
 import type { Exposition } from "../src/kube/controller/process-metrics.ts";
 import { createReaperMetrics } from "../src/kube/reaper/reaper-metrics.ts";
 import { createMetrics } from "../src/kube/webhook/metrics.ts";
+import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "../src/pod/status/core/snapshot.ts";
 import { readCommandCall, readOperandCall } from "../src/shared/cli/core/call.ts";
-import { appSocket, processes, snapshot } from "./core/status/snapshots.ts";
+import { appSocket, processes, snapshot } from "./unit/pod/status/core/snapshots.ts";
 
 const policy: InjectPolicy = {
   image: "ebb",

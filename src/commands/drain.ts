@@ -1,5 +1,9 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import type { InFlight } from "../core/envoy/in-flight.ts";
+import type { InFlight } from "../pod/envoy/core/in-flight.ts";
+import { drainAll } from "../pod/envoy/drain.ts";
+import { findSidecars } from "../pod/find/find.ts";
+import { openPodLog } from "../pod/process/pod-log.ts";
+import { logQuit, quitAll } from "../pod/quit/quit.ts";
 import { type Call, readFlagCall } from "../shared/cli/core/call.ts";
 import { changed, option } from "../shared/cli/core/option.ts";
 import { options as all, hookOptionNames, pickOptions } from "../shared/cli/core/options.ts";
@@ -14,10 +18,6 @@ import { createLog, type Log } from "../shared/output/log.ts";
 import type { Signals } from "../shared/process/signals.ts";
 import { onStop } from "../shared/process/stop.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
-import { drainAll } from "../system/envoy/drain.ts";
-import { openPodLog } from "../system/output/pod-log.ts";
-import { findSidecars } from "../system/sidecars/find.ts";
-import { logQuit, quitAll } from "../system/sidecars/quit.ts";
 
 const options = {
   ...pickOptions(...hookOptionNames, "quitTimeout"),

@@ -1,10 +1,10 @@
 import type { Command, Invocation } from "../command.ts";
+import { installSelf } from "../pod/install/install.ts";
 import { readOperandCall } from "../shared/cli/core/call.ts";
 import { logOptionNames, pickOptions } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { createLog } from "../shared/output/log.ts";
 import { onStop } from "../shared/process/stop.ts";
-import { installSelf } from "../system/install.ts";
 
 const options = pickOptions(...logOptionNames, "terminationLog");
 

@@ -1,11 +1,11 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
+import { findSidecars } from "../pod/find/find.ts";
+import { logQuit, quitAll } from "../pod/quit/quit.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { logOptionNames, pickOptions, sidecarOptionNames } from "../shared/cli/core/options.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { abortedAfter, leftUntil } from "../shared/io/timer.ts";
 import { createLog } from "../shared/output/log.ts";
-import { findSidecars } from "../system/sidecars/find.ts";
-import { logQuit, quitAll } from "../system/sidecars/quit.ts";
 
 const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, "quitTimeout");
 

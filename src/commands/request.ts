@@ -1,5 +1,8 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { whyNoPort } from "../core/sidecars/network.ts";
+import { whyNoPort } from "../pod/find/core/network.ts";
+import { findSidecars } from "../pod/find/find.ts";
+import { readNetwork } from "../pod/find/ports.ts";
+import { askExactly } from "../pod/http/exact.ts";
 import { type Call, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
 import { pickOptions } from "../shared/cli/core/options.ts";
 import { parsePilotAgentCall, parseRequestCall } from "../shared/cli/core/request-call.ts";
@@ -17,9 +20,6 @@ import { contentWriter } from "../shared/output/content.ts";
 import { createLog } from "../shared/output/log.ts";
 import { writeError } from "../shared/output/output.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../shared/sidecars/core/registry.ts";
-import { askExactly } from "../system/http/exact.ts";
-import { findSidecars } from "../system/sidecars/find.ts";
-import { readNetwork } from "../system/sidecars/ports.ts";
 
 const options = pickOptions(
   ...(["sidecar", "admin", "header", "podAnnotations", "hostNetwork", "appPort"] as const),

@@ -1,9 +1,15 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { answerToStop, type StopAnswer } from "../core/run/stop-answer.ts";
-import { summarize } from "../core/run/summary.ts";
-import { begin, begun, deciding, isMissedStop, step } from "../core/run/supervision.ts";
-import type { Action, Deadline, Event, RunPolicy, State, Step } from "../core/run/supervision-steps.ts";
-import { reasonToStay } from "../core/run/supervision-steps.ts";
+import { createDeadlines, runMachine } from "../pod/machine.ts";
+import { type Change, type Child, reapChildren } from "../pod/process/child.ts";
+import { stopWith, takeTerminalBack } from "../pod/process/job-control.ts";
+import { logBug } from "../pod/process/unexpected.ts";
+import { answerToStop, type StopAnswer } from "../pod/run/core/stop-answer.ts";
+import { summarize } from "../pod/run/core/summary.ts";
+import { begin, begun, deciding, isMissedStop, step } from "../pod/run/core/supervision.ts";
+import type { Action, Deadline, Event, RunPolicy, State, Step } from "../pod/run/core/supervision-steps.ts";
+import { reasonToStay } from "../pod/run/core/supervision-steps.ts";
+import { performAction } from "../pod/run/perform.ts";
+import { type Run, runOptionNames } from "../pod/run/run.ts";
 import { argvIndexOf, readCommandCall } from "../shared/cli/core/call.ts";
 import { logOptionNames, pickOptions, sidecarOptionNames } from "../shared/cli/core/options.ts";
 import { EXIT, exitCodeOf, Failure } from "../shared/core/exit.ts";
@@ -14,18 +20,12 @@ import { keepAlive } from "../shared/io/timer.ts";
 import { native } from "../shared/native/native.ts";
 import { createLog } from "../shared/output/log.ts";
 import { createDropper, type Signals } from "../shared/process/signals.ts";
-import { createDeadlines, runMachine } from "../system/machine.ts";
-import { type Change, type Child, reapChildren } from "../system/process/child.ts";
-import { stopWith, takeTerminalBack } from "../system/process/job-control.ts";
-import { logBug } from "../system/process/unexpected.ts";
-import { performAction } from "../system/run/perform.ts";
-import { type Run, runOptionNames } from "../system/run/run.ts";
 
 const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, ...runOptionNames);
 
 /**
  * `ebb run` waits for the sidecars, starts the command, forwards signals and reaps, drains and quits the sidecars, and
- * exits with the command's code. core/run/supervision.ts makes each decision.
+ * exits with the command's code. pod/run/core/supervision.ts makes each decision.
  */
 export const command: Command = {
   summary: "wait for the sidecars, run a command, quit them (the default)",

@@ -1,10 +1,15 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { summarizeSockets } from "../core/proc/net.ts";
-import { type Elsewhere, elsewhereIn } from "../core/status/elsewhere.ts";
-import { findingsOf } from "../core/status/findings.ts";
-import { processesOf } from "../core/status/proc-pid.ts";
-import type { Snapshot } from "../core/status/snapshot.ts";
-import { statusLines } from "../core/status/text.ts";
+import { findSidecars, readAnnotations, type SidecarSettings } from "../pod/find/find.ts";
+import { createPortProbe, readNetwork } from "../pod/find/ports.ts";
+import { summarizeSockets } from "../pod/process/core/net.ts";
+import { readInitCall, readSettledProcesses } from "../pod/process/processes.ts";
+import { readSocketTables } from "../pod/process/sockets.ts";
+import { type Elsewhere, elsewhereIn } from "../pod/status/core/elsewhere.ts";
+import { findingsOf } from "../pod/status/core/findings.ts";
+import { processesOf } from "../pod/status/core/proc-pid.ts";
+import type { Snapshot } from "../pod/status/core/snapshot.ts";
+import { statusLines } from "../pod/status/core/text.ts";
+import { statusOf } from "../pod/status/sidecar-status.ts";
 import { type Call, readFlagCall } from "../shared/cli/core/call.ts";
 import { pickOptions } from "../shared/cli/core/options.ts";
 import type { Environment } from "../shared/core/environment.ts";
@@ -14,11 +19,6 @@ import { createLog } from "../shared/output/log.ts";
 import { writeControl, writeOutput } from "../shared/output/output.ts";
 import type { Probe } from "../shared/sidecars/core/probe.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
-import { statusOf } from "../system/envoy/sidecar-status.ts";
-import { readInitCall, readSettledProcesses } from "../system/process/processes.ts";
-import { readSocketTables } from "../system/process/sockets.ts";
-import { findSidecars, readAnnotations, type SidecarSettings } from "../system/sidecars/find.ts";
-import { createPortProbe, readNetwork } from "../system/sidecars/ports.ts";
 
 const options = pickOptions(
   ...(["sidecar", "admin", "ready", "header", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),

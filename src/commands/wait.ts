@@ -1,4 +1,6 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
+import { exec } from "../pod/process/child.ts";
+import { startWait, type Wait } from "../pod/wait/waiting.ts";
 import { argvIndexOf, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
 import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
@@ -10,8 +12,6 @@ import { createLog, type Log } from "../shared/output/log.ts";
 import { finishErrors } from "../shared/output/output.ts";
 import { createDropper, holdSignals, type Reader, raise, type Signals } from "../shared/process/signals.ts";
 import { hintAtTcp, type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../shared/sidecars/core/probe.ts";
-import { exec } from "../system/process/child.ts";
-import { startWait, type Wait } from "../system/sidecars/waiting.ts";
 
 const pick = () =>
   pickOptions(

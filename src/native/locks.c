@@ -1,5 +1,5 @@
 /*
- * The lock and the record by which the app containers of a pod know of each other (src/system/run/peers.ts). flock(2)
+ * The lock and the record by which the app containers of a pod know of each other (src/pod/run/peers.ts). flock(2)
  * works on descriptors that may only read, and in gVisor, where OFD locks do not.
  */
 #include "native.h"

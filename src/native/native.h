@@ -81,7 +81,7 @@ static inline long kernel_sigmask(int how, const uint64_t *new, uint64_t *old) {
   return syscall(SYS_rt_sigprocmask, how, new, old, sizeof(uint64_t));
 }
 
-/* How the child stands to ebb's terminal, and to other children. system/process/child.ts reads it. */
+/* How the child stands to ebb's terminal, and to other children. pod/process/child.ts reads it. */
 struct place {
   int terminal;      /* a descriptor of ebb's terminal, -1 if there is none */
   int is_foreground; /* whether ebb's group is in the foreground there, so that ebb can give the terminal away */
@@ -121,7 +121,7 @@ struct contents ebb_read_file(const char *path, size_t most);
 void ebb_free_contents(struct contents contents);
 struct contents ebb_listeners(void);
 
-/* Added to what ebb_read_record returns. system/run/peers.ts reads it. */
+/* Added to what ebb_read_record returns. pod/run/peers.ts reads it. */
 #define LOCKED 0x10000
 
 long ebb_lock(const char *path, int is_own);

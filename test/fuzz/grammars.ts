@@ -1,11 +1,11 @@
 import { deepStrictEqual } from "node:assert";
-import { countInbound, createInboundCount, LONGEST_LINE } from "../../src/core/envoy/clusters.ts";
-import { inFlightOf } from "../../src/core/envoy/in-flight.ts";
-import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../src/core/envoy/json.ts";
-import { parseStats } from "../../src/core/envoy/stats.ts";
-import { summarizeSockets } from "../../src/core/proc/net.ts";
-import { parseStat } from "../../src/core/run/process.ts";
-import { networkByHosts } from "../../src/core/sidecars/network.ts";
+import { countInbound, createInboundCount, LONGEST_LINE } from "../../src/pod/envoy/core/clusters.ts";
+import { inFlightOf } from "../../src/pod/envoy/core/in-flight.ts";
+import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../src/pod/envoy/core/json.ts";
+import { parseStats } from "../../src/pod/envoy/core/stats.ts";
+import { networkByHosts } from "../../src/pod/find/core/network.ts";
+import { summarizeSockets } from "../../src/pod/process/core/net.ts";
+import { parseStat } from "../../src/pod/process/core/process.ts";
 import type { HttpAnswer, Parsed } from "../../src/shared/http/core/http-framing.ts";
 import { createAnswerReader, parseAnswer } from "../../src/shared/http/core/http-message.ts";
 import { parseListeners } from "../../src/shared/http/core/listening.ts";

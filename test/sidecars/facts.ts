@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { clustersPath } from "../../src/core/envoy/clusters.ts";
-import { dynamicListenersPath, parseBoundListeners, staticListenersPath } from "../../src/core/envoy/json.ts";
-import { boundListenersPath, statsPath } from "../../src/core/envoy/stats.ts";
+import { clustersPath } from "../../src/pod/envoy/core/clusters.ts";
+import { dynamicListenersPath, parseBoundListeners, staticListenersPath } from "../../src/pod/envoy/core/json.ts";
+import { boundListenersPath, statsPath } from "../../src/pod/envoy/core/stats.ts";
 import type { SidecarKind } from "../../src/shared/sidecars/core/kinds/kind.ts";
 import { kindOf } from "../../src/shared/sidecars/core/registry.ts";
 import { until } from "../harness.ts";

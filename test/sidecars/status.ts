@@ -1,4 +1,4 @@
-import type { SidecarStatus, Snapshot } from "../../src/core/status/snapshot.ts";
+import type { SidecarStatus, Snapshot } from "../../src/pod/status/core/snapshot.ts";
 import { run } from "./life.ts";
 import type { Pod } from "./pod.ts";
 

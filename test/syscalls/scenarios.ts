@@ -1,4 +1,4 @@
-import type { PeerRecord } from "../../src/core/run/peers.ts";
+import type { PeerRecord } from "../../src/pod/run/core/peers.ts";
 
 /** A life of ebb beside a proxy. */
 export interface Scenario {

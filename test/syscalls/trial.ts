@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { PeerRecord } from "../../src/core/run/peers.ts";
+import type { PeerRecord } from "../../src/pod/run/core/peers.ts";
 import { beside } from "../binary/run/app-containers.ts";
 import { compiled } from "../compiled.ts";
 import { type Ended, startEbb, temporaryFolder } from "../harness.ts";

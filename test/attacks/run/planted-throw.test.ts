@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { resolve } from "node:path";
-import type { PeerRecord } from "../../../src/core/run/peers.ts";
+import type { PeerRecord } from "../../../src/pod/run/core/peers.ts";
 import { beside } from "../../binary/run/app-containers.ts";
 import { childPath } from "../../compiled.ts";
 import { canUnshare, inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
@@ -17,33 +17,33 @@ const app = ["/bin/sh", "-c", `trap "exit 7" TERM; echo ready; n=0; ${loop}`];
 
 /** The sidecar is told to quit all the same. */
 const plants: readonly string[] = [
-  "system/run/perform.ts drain throw",
-  "system/run/drain.ts drainKnown throw",
-  "system/envoy/drain.ts drainAll later",
-  "system/envoy/drain-requests.ts command reject",
-  "system/run/perform.ts forward throw",
-  "core/run/supervision.ts step throw",
-  "core/run/supervision.ts toQuitting throw",
-  "core/run/stop-answer.ts answerToStop throw",
-  "system/process/job-control.ts takeTerminalBack throw",
-  "core/run/summary.ts summarize throw",
+  "pod/run/perform.ts drain throw",
+  "pod/run/drain.ts drainKnown throw",
+  "pod/envoy/drain.ts drainAll later",
+  "pod/envoy/drain-requests.ts command reject",
+  "pod/run/perform.ts forward throw",
+  "pod/run/core/supervision.ts step throw",
+  "pod/run/core/supervision.ts toQuitting throw",
+  "pod/run/core/stop-answer.ts answerToStop throw",
+  "pod/process/job-control.ts takeTerminalBack throw",
+  "pod/run/core/summary.ts summarize throw",
   "shared/output/log.ts formatJson throw",
 ];
 
 /** The quit itself fails: it is not sent, but the run ends. */
-const silencing: readonly string[] = ["system/run/perform.ts quit throw", "system/run/quit.ts tellSidecars throw"];
+const silencing: readonly string[] = ["pod/run/perform.ts quit throw", "pod/run/quit.ts tellSidecars throw"];
 
 /**
  * With --last-of, whether a bug at the start or at the end costs the quit where the other app container has ended. Where
  * that runs, nothing is quit.
  */
 const amongApps: readonly [plant: string, at: "start" | "end", isTold: boolean][] = [
-  ["system/run/peers.ts join throw", "start", false],
-  ["core/run/peers.ts parseRecord throw", "start", false],
-  ["system/run/peers.ts leave throw", "end", false],
-  ["core/run/peers.ts formatRecord throw", "end", false],
-  ["core/run/peers.ts whyNotLast throw", "end", false],
-  ["core/run/supervision.ts step throw", "end", true],
+  ["pod/run/peers.ts join throw", "start", false],
+  ["pod/run/core/peers.ts parseRecord throw", "start", false],
+  ["pod/run/peers.ts leave throw", "end", false],
+  ["pod/run/core/peers.ts formatRecord throw", "end", false],
+  ["pod/run/core/peers.ts whyNotLast throw", "end", false],
+  ["pod/run/core/supervision.ts step throw", "end", true],
 ];
 
 /** Much more than any run takes. */
@@ -126,7 +126,7 @@ test("an error in quitting one sidecar costs the others nothing", async () => {
   await using started = startEbb(["run", "--no-wait", ...quits, "--", childPath(), "exit", "7"], {
     program: `${source}/main.ts`,
     through: [process.execPath, "--preload", resolve(import.meta.dirname, "plant.ts")],
-    env: { PLANT: "system/sidecars/quit.ts endOne throw", PLANT_WHEN: path },
+    env: { PLANT: "pod/quit/quit.ts endOne throw", PLANT_WHEN: path },
   });
   const { code, log } = await started.ended;
   expect({ code, asked: second.requests }).toEqual({ code: 7, asked: ["POST /bye"] });

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { labelSelector } from "../../../src/core/cli/cluster/label-selector.ts";
 import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
-import { countInbound } from "../../../src/core/envoy/clusters.ts";
-import { countInFlight } from "../../../src/core/envoy/counts.ts";
-import { parseStats } from "../../../src/core/envoy/stats.ts";
-import { parseStat } from "../../../src/core/run/process.ts";
 import { withoutTag } from "../../../src/core/sidecars/containers.ts";
 import { isEmptyDocument, joinTexts, splitDocuments } from "../../../src/kube/inject/documents.ts";
 import { readDocument } from "../../../src/kube/inject/yaml/document.ts";
+import { countInbound } from "../../../src/pod/envoy/core/clusters.ts";
+import { countInFlight } from "../../../src/pod/envoy/core/counts.ts";
+import { parseStats } from "../../../src/pod/envoy/core/stats.ts";
+import { parseStat } from "../../../src/pod/process/core/process.ts";
 import { parseDuration } from "../../../src/shared/core/duration.ts";
 import { createAnswerReader, parseAnswer } from "../../../src/shared/http/core/http-message.ts";
 import { parseAnnotations } from "../../../src/shared/sidecars/core/detect.ts";

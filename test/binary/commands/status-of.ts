@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Snapshot } from "../../../src/core/status/snapshot.ts";
+import type { Snapshot } from "../../../src/pod/status/core/snapshot.ts";
 import { ebb, type StartOptions } from "../../harness.ts";
 
 /** The flags for a pod without a sidecar. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, symlinkSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
-import type { ProcessesStatus, Snapshot } from "../../../src/core/status/snapshot.ts";
+import type { ProcessesStatus, Snapshot } from "../../../src/pod/status/core/snapshot.ts";
 import { childPath } from "../../compiled.ts";
 import { canUnshare, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";

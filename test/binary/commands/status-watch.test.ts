@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Snapshot } from "../../../src/core/status/snapshot.ts";
+import type { Snapshot } from "../../../src/pod/status/core/snapshot.ts";
 import { ebb, ebbPath, startEbb, until } from "../../harness.ts";
 import { catches } from "../../processes.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";

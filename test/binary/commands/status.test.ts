@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Snapshot } from "../../../src/core/status/snapshot.ts";
+import type { Snapshot } from "../../../src/pod/status/core/snapshot.ts";
 import { canUnshare, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf } from "../../processes.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatRecord, type PeerRecord } from "../../../src/core/run/peers.ts";
+import { formatRecord, type PeerRecord } from "../../../src/pod/run/core/peers.ts";
 import { native } from "../../../src/shared/native/native.ts";
 import { type Ended, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { childrenOf } from "../../processes.ts";

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { identityByPlugin, type Plugin, pluginEnvironment } from "../../../src/kube/api/exec-plugin.ts";
+import { allPids } from "../../../src/pod/process/processes.ts";
 import { Failure } from "../../../src/shared/core/exit.ts";
 import { readIfThere } from "../../../src/shared/io/file.ts";
-import { allPids } from "../../../src/system/process/processes.ts";
 import { temporaryFolder, until } from "../../harness.ts";
 
 /** A plugin of /bin/sh. */

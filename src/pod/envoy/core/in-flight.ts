@@ -1,0 +1,109 @@
+import { isLoopback } from "../../../shared/core/address.ts";
+import { parseTcpSockets, type SocketTables, type TcpSocket } from "../../process/core/net.ts";
+import { countInFlight } from "./counts.ts";
+import type { DrainScope } from "./scope.ts";
+import type { Stats } from "./stats.ts";
+
+/** How much work an Envoy has in flight. */
+export interface InFlight {
+  /** Requests, streams and WebSockets in flight. If `countedBy` is `clusters`, raw TCP connections are among them. */
+  readonly requests: number;
+  /** Connections on listeners that are not HTTP, or whose requests are not published, or that have unsent bytes. */
+  readonly connections: number;
+  /** False if some HTTP connections had to be counted instead of their requests: idle connections are among them. */
+  readonly hasRequests: boolean;
+  readonly countedBy: CountedBy;
+}
+
+/**
+ * The source of a count: the first of these that an Envoy offers. Meshes thin their statistics out, and what clusters
+ * tell is inbound:
+ * - `clusters`: requests and TCP connections in flight to the app (/clusters of a mesh)
+ * - `listeners`: requests on HTTP listeners, connections on the others (/stats)
+ * - `connections`: connections of listeners, idle ones too (/stats)
+ * - `sockets`: connections that were accepted on its inbound ports, idle ones too (/proc/net/tcp)
+ */
+export type CountedBy = "clusters" | "listeners" | "connections" | "sockets";
+
+/** What was read of an Envoy and its pod. A field is undefined if it could not be read or was not asked for. */
+export interface Readings {
+  /** The parsed answer to `statsPath`. */
+  readonly stats?: Stats | undefined;
+  /** How much is in flight to the inbound clusters, from the answer to `clustersPath`. */
+  readonly underWay?: number | undefined;
+  /** The sockets of the pod's own network namespace. */
+  readonly sockets?: Pick<SocketTables, "tcp" | "tcp6"> | undefined;
+}
+
+/**
+ * Counts the work in flight by the best source that could be read (see `CountedBy`). Returns undefined if none tells.
+ */
+export function inFlightOf(
+  { stats, underWay, sockets }: Readings,
+  { leftOut, ports, otherPorts }: Omit<DrainScope, "path">,
+): InFlight | undefined {
+  if (underWay !== undefined) return { requests: underWay, connections: 0, hasRequests: true, countedBy: "clusters" };
+  if (stats?.published.connections === true) return byListeners(stats, leftOut);
+  const accepted = sockets && (countAccepted(sockets, ports) ?? countAccepted(sockets, otherPorts));
+  if (accepted === undefined) return undefined;
+  return { requests: 0, connections: accepted, hasRequests: accepted === 0, countedBy: "sockets" };
+}
+
+function byListeners(stats: Stats, leftOut: ReadonlySet<string>): InFlight {
+  const { published } = stats;
+  const counted = countInFlight(stats, leftOut);
+  const isAll = published.requests && counted.hasRequests;
+  const hasRequests = counted.hasRequests && (published.requests || counted.connections === 0);
+  return { ...counted, hasRequests, countedBy: isAll ? "listeners" : "connections" };
+}
+
+/** What each source counts, in words for the log. */
+export const countedByText: Readonly<Record<CountedBy, string>> = {
+  clusters: "requests and TCP connections to each inbound cluster (/clusters)",
+  listeners: "requests and connections of each listener (/stats)",
+  connections: "connections of each listener, idle ones too (/stats): it publishes no requests",
+  sockets: "established connections on its inbound ports, idle ones too (/proc/net/tcp): its answers do not tell",
+};
+
+/**
+ * Counts the connections that the proxy has accepted on these ports, idle ones too, from /proc/net/tcp and tcp6.
+ * Returns undefined if none of these ports has a listener.
+ *
+ * Connections that iptables redirects (REDIRECT) have the proxy's own port. Under TPROXY they keep the port that the
+ * client asked for, which may be the app's. Of the connections on the app's ports only those count whose other end is
+ * not in this pod: the proxy's own connections to the app show both ends. TPROXY needs a proxy that runs as root
+ * (istio's injection template: runAsUser 0).
+ */
+export function countAccepted(
+  tables: Pick<SocketTables, "tcp" | "tcp6">,
+  ports: readonly number[],
+): number | undefined {
+  const { sockets, listening } = parseTcpSockets(tables);
+  const own = listening.filter(({ port }) => ports.includes(port));
+  if (own.length === 0) return undefined;
+  const accepted = sockets.filter(({ port }) => ports.includes(port)).length;
+  return own.some(({ uid }) => uid === 0) ? accepted + countTransparent(sockets, listening, ports) : accepted;
+}
+
+function countTransparent(
+  sockets: readonly TcpSocket[],
+  listening: readonly TcpSocket[],
+  ports: readonly number[],
+): number {
+  const appPorts = new Set(
+    listening.map(({ port }) => port).filter((port) => !ports.includes(port) && !isNeverRedirected(port)),
+  );
+  const here = new Set(sockets.map(({ address, port }) => `${address} ${port}`));
+  // the other end of a connection in this pod may have closed already, and is then not established any more
+  const isFromOutside = ({ remote: { address: host, port } }: TcpSocket) =>
+    !here.has(`${host} ${port}`) && !isLoopback({ kind: "tcp", host, port });
+  return sockets.filter((socket) => appPorts.has(socket.port) && isFromOutside(socket)).length;
+}
+
+/**
+ * Reports whether Istio never redirects this port (istio tools/istio-iptables; architecture/ambient, "Ports used by
+ * Istio").
+ */
+function isNeverRedirected(port: number): boolean {
+  return port >= 15000 && port < 15100;
+}

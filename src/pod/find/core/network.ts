@@ -1,0 +1,47 @@
+import type { Environment } from "../../../shared/core/environment.ts";
+
+/** Whose the network namespace is: the pod's own, its node's, or unknown; `no pod` outside Kubernetes. */
+export type Network = "own" | "node" | "unknown" | "no pod";
+
+/** First lines that the kubelet writes since 1.11 (kubernetes pkg/kubelet/kubelet_pods.go, managedHostsHeader...). */
+const OWN = "# Kubernetes-managed hosts file.";
+const NODE = "# Kubernetes-managed hosts file (host network).";
+
+/**
+ * Decides whose the network is, by the first line of /etc/hosts, which the kubelet writes. It is unknown if the kubelet
+ * has not written it, or the pod mounts a file of its own over it; then a variable that the kubelet sets in each
+ * container (kubernetes pkg/kubelet/kubelet_pods.go, getServiceEnvVarMap) tells whether this is a pod. `hosts` is the
+ * text of /etc/hosts, `mounts` of /proc/self/mountinfo.
+ */
+export function networkByHosts(hosts = "", mounts = "", { KUBERNETES_SERVICE_HOST }: Environment = {}): Network {
+  const [line = ""] = hosts.split("\n", 1);
+  if (line === NODE) return "node";
+  if (line === OWN && !isMountedOver(mounts)) return "own";
+  return KUBERNETES_SERVICE_HOST === undefined ? "no pod" : "unknown";
+}
+
+/**
+ * Reports whether the pod mounts a file of its own over /etc/hosts, which may be a copy of another pod's. Some runtimes
+ * show `/` as the path of each mount: that counts as not mounted over.
+ */
+function isMountedOver(mounts: string): boolean {
+  const rows = mounts.split("\n").map((line) => line.split(" ", 5)); // proc_pid_mountinfo(5)
+  const roots = rows.filter(([, , , , place]) => place === "/etc/hosts").map(([, , , root = ""]) => root);
+  return roots.some((root) => root !== "/" && !/\/pods\/[^/]+\/etc-hosts$/.test(root));
+}
+
+/**
+ * Returns why no port is believed on a network that is not the pod's own, and what to set instead. `name` is the
+ * sidecar's, or NAME.
+ */
+export function whyNoPort(network: Exclude<Network, "own">, name = "NAME"): string {
+  const ways = `--sidecar ${name}, or --admin to the URL of its admin interface`;
+  switch (network) {
+    case "node":
+      return `no port is believed on the node's network: set ${ways}`;
+    case "no pod":
+      return `this is no pod, so ebb does not look for a sidecar by its ports: if one is here, set ${ways}, or --host-network=false to look at all that listens here`;
+    case "unknown":
+      return `no port is believed where nothing shows that the network is the pod's own: set ${ways}, or --host-network=false if it is`;
+  }
+}

@@ -1,0 +1,52 @@
+import { memoizeLast } from "../../shared/core/memoize-last.ts";
+import { parseListeners } from "../../shared/http/core/listening.ts";
+import { readIfThere } from "../../shared/io/file.ts";
+import { native } from "../../shared/native/native.ts";
+import type { Log } from "../../shared/output/log.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
+import { isOwnAddress, type SocketTables } from "./core/net.ts";
+
+/**
+ * Reads the sockets of this network namespace, which the containers of a pod share, from /proc/net: each table as text,
+ * undefined if it cannot be read.
+ */
+export function readSocketTables(): SocketTables {
+  return {
+    tcp: readIfThere("/proc/net/tcp"),
+    tcp6: readIfThere("/proc/net/tcp6"),
+    unix: readIfThere("/proc/net/unix"),
+  };
+}
+
+/** Reads the sockets of the network namespace of an Envoy. Returns undefined if that is not this one. */
+export function readSocketsOf({ admin }: NonNullable<Sidecar["envoy"]>): SocketTables | undefined {
+  const tables = readSocketTables();
+  return isOwnAddress(admin.address, tables) ? tables : undefined;
+}
+
+/**
+ * Creates a function that lists the TCP ports, IPv4 and IPv6, that listen in this network namespace, and parses the
+ * kernel's text only if it has changed.
+ */
+export function createListenerReader(log: Log): () => readonly number[] {
+  const listeners = memoizeLast(({ told }: { readonly told: string }) => parseListeners(told));
+  let last = { told: "" };
+  return () => {
+    const told = readListeners(log);
+    if (told !== last.told) last = { told };
+    return listeners(last);
+  };
+}
+
+/**
+ * Reads the TCP sockets, IPv4 and IPv6, that listen in this network namespace, as lines of /proc/net/tcp and tcp6. There
+ * may be others among them if a seccomp profile forbids netlink: this then takes milliseconds, and otherwise hardly any.
+ * Returns "", which is logged at debug, if neither netlink nor /proc/net/tcp can be read.
+ */
+export function readListeners(log: Log): string {
+  const told = native.listeners();
+  if (told !== undefined) return told;
+  const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
+  if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");
+  return tables.join("");
+}

@@ -1,0 +1,123 @@
+import type { Settings } from "../../shared/cli/core/options.ts";
+import type { ShutdownPlan } from "../../shared/core/shutdown-budget.ts";
+import { leftUntil } from "../../shared/io/timer.ts";
+import { ENVOY_DRAINING } from "../../shared/sidecars/core/probe.ts";
+import { kindOf } from "../../shared/sidecars/core/registry.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
+import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
+import { logQuit, quitAll } from "../quit/quit.ts";
+import { isToRestart } from "./core/former-drain.ts";
+import { knownSidecars, type SidecarContext } from "./sidecars.ts";
+
+/** The part of a run that draining needs. */
+export interface Draining extends SidecarContext {
+  readonly settings: SidecarContext["settings"] &
+    Settings<"restartPolicy" | "quitOn" | "header" | "minDrain" | "maxInFlight">;
+  readonly shutdown: ShutdownPlan;
+  /** Whether the sidecars have been up. */
+  readonly isReady: boolean;
+  /** Ends the drain early if it is aborted. */
+  readonly cutDrain: AbortController;
+  readonly stopWaiting: AbortController;
+  /** The sidecars that were told to quit because a former container had drained them: once is enough. */
+  readonly restarted: Set<Sidecar["name"]>;
+  /** Never rejects. Resolves when it is logged how undoing a former container's drain went. Set here. */
+  undoing?: Promise<unknown>;
+}
+
+/** Drains the sidecars, before the child is stopped, within `shutdown.drainMs`. Logs the outcome. */
+export async function drainSidecars(run: Draining): Promise<void> {
+  await withTimeLimit(drainKnown(run), run.shutdown.drainMs);
+}
+
+async function drainKnown(run: Draining): Promise<void> {
+  const { settings, shutdown, log, cutDrain } = run;
+  const end = performance.now() + shutdown.drainMs;
+  const sidecars = await knownSidecars(run, "drain", shutdown.drainMs);
+  const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
+  await drainAll(sidecars, {
+    totalMs: shutdown.drainMs,
+    boundMs: leftUntil(end),
+    minMs: settings.minDrain,
+    maxInFlight: settings.maxInFlight,
+    wereReady: run.isReady,
+    log,
+    signal: cutDrain.signal,
+  });
+}
+
+/** The time that an answer of Envoy's may take: ebb does not end before it. */
+const UNDO_MS = 2000;
+
+/**
+ * Starts to undo the drain of a former container of this pod, if the sidecar is not ready for a `reason` that says
+ * that it drains. Does nothing if no container before this one can have drained it.
+ */
+export function undoDrain(run: Draining, noticed: Sidecar, reason: string): void {
+  if (!mayHaveDrained(run) || !reason.includes(ENVOY_DRAINING)) return;
+  const act = async (): Promise<void> => {
+    for (const sidecar of await knownSidecars(run, "drain")) {
+      if (sidecar.name !== noticed.name) continue;
+      if (isToRestart(sidecar, run.settings)) await restart(run, sidecar);
+      else await undo(run, sidecar);
+    }
+  };
+  // a restart: to drain, and twice for the quits
+  const limitMs = UNDO_MS + (isToRestart(noticed, run.settings) ? 3 * run.settings.quitTimeout : 0);
+  const undone = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), limitMs);
+  run.undoing = Promise.all([run.undoing, undone]);
+}
+
+/**
+ * Undoes the drains of a former container at sidecars whose readiness does not tell that they drain. Resolves with
+ * whether it has restarted one: then they are to be waited for, and looked at, again.
+ */
+export async function undoUnseenDrains(run: Draining): Promise<boolean> {
+  const isUnseen = ({ name }: Sidecar) => name !== "custom" && kindOf(name).staysReady === true;
+  if (!mayHaveDrained(run) || run.wait?.here()?.sidecars.some(isUnseen) !== true) return false;
+  const { isDraining } = await import("../envoy/undo-drain.ts");
+  let hasRestarted = false;
+  for (const sidecar of await knownSidecars(run, "drain")) {
+    if (!isUnseen(sidecar) || !(await isDraining(sidecar))) continue;
+    const isOnce = isToRestart(sidecar, run.settings) && !run.restarted.has(sidecar.name);
+    if (isOnce && (await restart(run, sidecar))) hasRestarted = true;
+    else if (!isOnce) await undo(run, sidecar);
+  }
+  return hasRestarted;
+}
+
+async function undo({ log }: Draining, sidecar: Sidecar): Promise<void> {
+  const { undoDrain } = await import("../envoy/undo-drain.ts");
+  await undoDrain(sidecar, log);
+}
+
+/**
+ * Reports whether a container before this one, of the same pod, may have drained: by itself, or by its preStop hook,
+ * which a failed liveness probe runs too.
+ */
+function mayHaveDrained({ shutdown, settings }: Draining): boolean {
+  return shutdown.drainMs > 0 || (settings.restartPolicy ?? "Never") !== "Never";
+}
+
+/**
+ * Tells a drained sidecar to quit, once nothing of the pod's other containers is in flight or `--quit-timeout` is over.
+ * If it does not, undoes what can be undone. Resolves with whether it has.
+ */
+async function restart(run: Draining, sidecar: Sidecar): Promise<boolean> {
+  const { settings, log, stopWaiting, restarted } = run;
+  if (restarted.has(sidecar.name)) return false;
+  restarted.add(sidecar.name);
+  const { quitTimeout: timeoutMs, maxInFlight, header: headers } = settings;
+  log.warn({ sidecar: sidecar.name }, "Envoy still drains: telling it to quit, so that the kubelet restarts it");
+  const { drainAll } = await import("../envoy/drain.ts");
+  const { signal } = stopWaiting;
+  const limits = { totalMs: timeoutMs, boundMs: timeoutMs, minMs: 0 };
+  await drainAll([sidecar], { ...limits, maxInFlight, wereReady: true, log, signal });
+  if (signal.aborted) return false;
+  const quits = sidecar.quits.filter(({ isAdditional }) => isAdditional !== true);
+  const reports = await quitAll([{ ...sidecar, quits }], { timeoutMs, headers, wereReady: true });
+  for (const report of reports) logQuit(log, "warn", report);
+  if (reports.every(({ ok }) => ok)) return true;
+  await undo(run, sidecar);
+  return false;
+}

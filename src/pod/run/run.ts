@@ -1,0 +1,78 @@
+import type { logOptionNames, Settings, sidecarOptionNames } from "../../shared/cli/core/options.ts";
+import type { Environment } from "../../shared/core/environment.ts";
+import type { ChildExit } from "../../shared/core/exit.ts";
+import type { ShutdownPlan } from "../../shared/core/shutdown-budget.ts";
+import type { SignalNumber } from "../../shared/core/signal.ts";
+import type { Queue } from "../../shared/io/queue.ts";
+import type { Log } from "../../shared/output/log.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
+import type { Deadlines } from "../machine.ts";
+import type { Child, CommandLine } from "../process/child.ts";
+import type { Wait } from "../wait/waiting.ts";
+import type { Deadline, Event } from "./core/supervision-steps.ts";
+import type { Membership } from "./peers.ts";
+
+/** The values of all options of `ebb run`. */
+export type RunSettings = Settings<
+  (typeof sidecarOptionNames | typeof logOptionNames)[number] | (typeof runOptionNames)[number]
+>;
+
+/** The options of `ebb run`, without those that are for finding sidecars and for the log. */
+export const runOptionNames = [
+  "waitTimeout",
+  "onWaitTimeout",
+  "noWait",
+  "quitOn",
+  "restartPolicy",
+  "restartCodes",
+  "lastOf",
+  "quitTimeout",
+  "drain",
+  "minDrain",
+  "maxInFlight",
+  "grace",
+  "podGrace",
+  "detectTimeout",
+  "stopSignal",
+  "rewriteSignal",
+  "signalGroup",
+  "parentDeath",
+  "expectExit",
+  "terminationLog",
+] as const;
+
+/** The state of one `ebb run` outside its state machine, as its actions read and change it. */
+export interface Run {
+  readonly env: Environment;
+  readonly settings: RunSettings;
+  readonly command: CommandLine;
+  readonly log: Log;
+  readonly queue: Queue<Event>;
+  readonly shutdown: ShutdownPlan;
+  readonly stopWaiting: AbortController;
+  readonly cutDrain: AbortController;
+  readonly restarted: Set<Sidecar["name"]>;
+  readonly deadlines: Deadlines<Deadline>;
+  /** When each phase began (performance.now()). */
+  readonly since: { readonly wait: number; run?: number; drain?: number; drained?: number; quit?: number };
+  /** This container among the app containers of the pod; undefined without `--last-of`. Set here. */
+  joining?: Promise<Membership | undefined>;
+  wait?: Wait;
+  /** Never rejects. Resolves when the outcome of the drain is logged. */
+  draining?: Promise<unknown>;
+  /** Never rejects. Resolves when it is logged how undoing a former container's drain went. */
+  undoing?: Promise<unknown>;
+  /** Whether the sidecars have been up. */
+  isReady: boolean;
+  child?: Child;
+  /** The grace that the command has, once it has begun. */
+  graceMs?: number;
+  /** How the child ended. */
+  exit?: ChildExit;
+  /** Never rejects. Resolves when all that is left of the command has been killed. */
+  killing?: Promise<unknown>;
+  /** Never rejects. Resolves when it is logged which processes the command has left, if any. */
+  looking?: Promise<unknown>;
+  /** Drops a signal because there is no child yet. */
+  readonly drop: (signal: SignalNumber) => void;
+}

@@ -1,6 +1,6 @@
-import type { Exposition } from "../src/kube/controller/process-metrics.ts";
-import { createReaperMetrics } from "../src/kube/reaper/reaper-metrics.ts";
-import { createMetrics } from "../src/kube/webhook/metrics.ts";
+import type { Exposition } from "../src/cluster/controller/process-metrics.ts";
+import { createReaperMetrics } from "../src/cluster/reaper/reaper-metrics.ts";
+import { createMetrics } from "../src/cluster/webhook/metrics.ts";
 
 /** A metric, read from Prometheus's text exposition. */
 export interface Metric {

@@ -56,26 +56,14 @@ const tasks = {
   unit: {
     setup: [],
     native: true,
-    run: [
-      [
-        ...testing,
-        ...manyFiles,
-        "test/unit",
-        "test/core",
-        "test/kube",
-        "test/compat",
-        "test/system",
-        "test/house.test.ts",
-        "test/readme.test.ts",
-      ],
-    ],
+    run: [[...testing, ...manyFiles, "test/unit", "test/house.test.ts", "test/readme.test.ts"]],
     alone: [...testing],
     help: "npm run unit -- [FILE...]\n  the tests that need no executable",
   },
   watch: {
     setup: [],
     native: true,
-    run: [["bun", "test", "--watch", "test/core"]],
+    run: [["bun", "test", "--watch", "test/unit"]],
     alone: ["bun", "test", "--watch"],
     help: "npm run watch -- [FILE...]\n  runs the tests of core, or of a file, at each change",
   },

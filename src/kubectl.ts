@@ -1,6 +1,6 @@
+import type { Plugin } from "./cluster/kubectl/plugin.ts";
 import type { Command } from "./command.ts";
 import { invoke } from "./invoke.ts";
-import type { Plugin } from "./kube/kubectl/plugin.ts";
 import { HelpAsked } from "./shared/cli/core/arguments.ts";
 import { describeCommand } from "./shared/cli/core/help.ts";
 import { EXIT } from "./shared/core/exit.ts";
@@ -40,7 +40,7 @@ export async function completePlugin(words: readonly string[], commands: Command
 }
 
 async function load(commands: Commands): Promise<Plugin> {
-  const { createPlugin } = await import("./kube/kubectl/plugin.ts");
+  const { createPlugin } = await import("./cluster/kubectl/plugin.ts");
   return createPlugin(PLUGIN, commands);
 }
 

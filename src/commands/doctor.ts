@@ -1,6 +1,6 @@
+import { withScope } from "../cluster/api/core/kubectl-options.ts";
+import { doctorOptions as options } from "../cluster/doctor/core/doctor-options.ts";
 import type { Command, Invocation } from "../command.ts";
-import { doctorOptions as options } from "../core/cli/cluster/doctor-options.ts";
-import { withScope } from "../core/cli/cluster/kubectl-options.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
 import { createLog } from "../shared/output/log.ts";
@@ -27,6 +27,6 @@ export const command: Command = {
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const log = createLog(call.values, { env });
-  const { examineCluster } = await import("../kube/doctor/doctor.ts");
+  const { examineCluster } = await import("../cluster/doctor/doctor.ts");
   return await examineCluster(withScope(call.values), { env, log, signals });
 }

@@ -1,5 +1,5 @@
+import { imageOptions as options } from "../cluster/image/core/registry-options.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { imageOptions as options } from "../core/cli/cluster/registry-options.ts";
 import { readOperandCall } from "../shared/cli/core/call.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { createLog } from "../shared/output/log.ts";
@@ -32,6 +32,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (image === undefined || more.length > 0)
     throw new Failure(EXIT.usage, `image: expected the name of one image; usage: ebb ${command.usage}`);
   const log = createLog(call.values, { env });
-  const { showImage } = await import("../kube/image/image.ts");
+  const { showImage } = await import("../cluster/image/image.ts");
   return await showImage(image, call.values, { env, log, signals });
 }

@@ -1,8 +1,8 @@
+import { registryOptions } from "../cluster/image/core/registry-options.ts";
+import { injectionOptions } from "../cluster/inject/core/injection-options.ts";
+import { policyOf } from "../cluster/inject/core/injection-policy.ts";
+import type { InjectPolicy } from "../cluster/inject/core/policy.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
-import { policyOf } from "../core/cli/cluster/injection-policy.ts";
-import { registryOptions } from "../core/cli/cluster/registry-options.ts";
-import type { InjectPolicy } from "../core/inject/policy.ts";
 import { type Call, readOperandCall } from "../shared/cli/core/call.ts";
 import { list, option } from "../shared/cli/core/option.ts";
 import { pickOptions } from "../shared/cli/core/options.ts";
@@ -115,7 +115,7 @@ async function main({ args, env }: Invocation): Promise<number> {
     env,
     log: createLog({ logLevel: "info", logFormat: "text", quiet: values.quiet }, { env: {} }),
   };
-  const { inject } = await import("../kube/inject/inject.ts");
+  const { inject } = await import("../cluster/inject/inject.ts");
   return await inject(order);
 }
 

@@ -1,10 +1,10 @@
+import { injectionOptions } from "../cluster/inject/core/injection-options.ts";
+import { expectImage, policyOf } from "../cluster/inject/core/injection-policy.ts";
+import type { Component } from "../cluster/manifests/manifests.ts";
+import { usableMethods } from "../cluster/reaper/core/policy.ts";
+import { reaperOptions } from "../cluster/reaper/core/reaper-options.ts";
+import { webhookOptions } from "../cluster/webhook/core/webhook-options.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { injectionOptions } from "../core/cli/cluster/injection-options.ts";
-import { expectImage, policyOf } from "../core/cli/cluster/injection-policy.ts";
-import { reaperOptions } from "../core/cli/cluster/reaper-options.ts";
-import { webhookOptions } from "../core/cli/cluster/webhook-options.ts";
-import { usableMethods } from "../core/reap/policy.ts";
-import type { Component } from "../kube/manifests/manifests.ts";
 import { type Call, readFlagCall, readOperandCall } from "../shared/cli/core/call.ts";
 import { changed, type Options, optional } from "../shared/cli/core/option.ts";
 import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
@@ -76,7 +76,7 @@ async function main({ args }: Invocation): Promise<number> {
   const { version } = await import("../../package.json");
   const strange = otherRelease(image, version);
   if (strange !== undefined) writeError(`ebb: ${strange}\n`);
-  const { manifestOf } = await import("../kube/manifests/manifests.ts");
+  const { manifestOf } = await import("../cluster/manifests/manifests.ts");
   const title = `# Printed by ebb ${version}: ${["ebb", "manifests", ...args].map(quoted).join(" ")}`;
   const filling = { image, namespace: values.namespace, args: flags, readsPullSecrets };
   const texts = chosen.map((name) => manifestOf(name, filling));

@@ -1,8 +1,8 @@
+import { withScope } from "../cluster/api/core/kubectl-options.ts";
+import { type ReaperLimits, reaperLimits } from "../cluster/reaper/core/limits.ts";
+import { usableMethods } from "../cluster/reaper/core/policy.ts";
+import { reaperOptions as options } from "../cluster/reaper/core/reaper-options.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { withScope } from "../core/cli/cluster/kubectl-options.ts";
-import { reaperOptions as options } from "../core/cli/cluster/reaper-options.ts";
-import { type ReaperLimits, reaperLimits } from "../core/reap/limits.ts";
-import { usableMethods } from "../core/reap/policy.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
 import { createLog } from "../shared/output/log.ts";
@@ -40,6 +40,6 @@ export async function main({ args, env, signals }: Invocation, limits: ReaperLim
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const methods = usableMethods(call.values, call.origins.methods !== "default");
   const log = createLog(call.values, { env });
-  const reaper = await import("../kube/reaper/reaper.ts");
+  const reaper = await import("../cluster/reaper/reaper.ts");
   return await reaper.main({ ...withScope(call.values), ...limits }, { methods, env, log, signals });
 }

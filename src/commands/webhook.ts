@@ -1,7 +1,7 @@
+import { policyOf } from "../cluster/inject/core/injection-policy.ts";
+import { type WebhookLimits, webhookLimits } from "../cluster/webhook/core/webhook-limits.ts";
+import { webhookOptions as options } from "../cluster/webhook/core/webhook-options.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { policyOf } from "../core/cli/cluster/injection-policy.ts";
-import { webhookOptions as options } from "../core/cli/cluster/webhook-options.ts";
-import { type WebhookLimits, webhookLimits } from "../core/cluster/webhook-limits.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { createLog } from "../shared/output/log.ts";
 
@@ -31,6 +31,6 @@ export async function main({ args, env, signals }: Invocation, limits: WebhookLi
   const call = readFlagCall(options, { args, env }, command.usage);
   const policy = policyOf(call.values);
   const log = createLog(call.values, { env });
-  const webhook = await import("../kube/webhook/webhook.ts");
+  const webhook = await import("../cluster/webhook/webhook.ts");
   return await webhook.main({ ...call.values, ...limits }, { policy, env, log, signals });
 }

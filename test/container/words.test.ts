@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { injectPod } from "../../src/core/inject/inject-pod.ts";
+import { injectPod } from "../../src/cluster/inject/core/inject-pod.ts";
 import { compiled } from "../compiled.ts";
-import { type Loose, podIn, podOf, policy } from "../core/inject/injection.ts";
-import { expand } from "../core/inject/kubelet.ts";
-import { imageSays } from "../core/inject/registry.ts";
 import { ebbPath, temporaryFolder } from "../harness.ts";
+import { type Loose, podIn, podOf, policy } from "../unit/cluster/inject/core/injection.ts";
+import { expand } from "../unit/cluster/inject/core/kubelet.ts";
+import { imageSays } from "../unit/cluster/inject/core/registry.ts";
 import { obstacle, runFolder, storage } from "./images.ts";
 import { imageConfig, startContainer } from "./podman.ts";
 

@@ -1,15 +1,15 @@
 import { deepStrictEqual } from "node:assert";
 import { applyPatch } from "rfc6902";
-import { injectPod } from "../../src/core/inject/inject-pod.ts";
-import type { InjectPolicy } from "../../src/core/inject/policy.ts";
-import { createEventReader } from "../../src/kube/api/body.ts";
-import { accessFromKubeconfig, parseKubeconfig } from "../../src/kube/api/kubeconfig.ts";
-import { injectText } from "../../src/kube/inject/inject-text.ts";
-import { applySplices } from "../../src/kube/inject/yaml/splice.ts";
-import { review } from "../../src/kube/webhook/admission.ts";
+import { createEventReader } from "../../src/cluster/api/body.ts";
+import { accessFromKubeconfig, parseKubeconfig } from "../../src/cluster/api/kubeconfig.ts";
+import { injectPod } from "../../src/cluster/inject/core/inject-pod.ts";
+import type { InjectPolicy } from "../../src/cluster/inject/core/policy.ts";
+import { injectText } from "../../src/cluster/inject/inject-text.ts";
+import { applySplices } from "../../src/cluster/inject/yaml/splice.ts";
+import { review } from "../../src/cluster/webhook/admission.ts";
 import { Failure } from "../../src/shared/core/exit.ts";
-import { collectLog } from "../kube/collect-log.ts";
 import { type Random, randomOf } from "../random.ts";
+import { collectLog } from "../unit/cluster/collect-log.ts";
 
 // Grammars of what the cluster side reads: the API server's answers, manifests, kubeconfigs.
 

@@ -1,12 +1,12 @@
 import { deepStrictEqual } from "node:assert";
-import { authsFor, parseDockerConfig, parseDockercfg } from "../../src/core/image/auths.ts";
-import { chooseChallenge } from "../../src/core/image/challenge.ts";
-import { refusalError } from "../../src/core/image/failure.ts";
-import { architectures } from "../../src/core/image/lookup.ts";
-import { parseConfig, parseManifest } from "../../src/core/image/manifest.ts";
-import { chooseEntry } from "../../src/core/image/platform.ts";
-import { formatReference, isDigest, parseReference } from "../../src/core/image/reference.ts";
-import { parseMirror, sourcesOf } from "../../src/core/image/sources.ts";
+import { authsFor, parseDockerConfig, parseDockercfg } from "../../src/cluster/image/core/auths.ts";
+import { chooseChallenge } from "../../src/cluster/image/core/challenge.ts";
+import { refusalError } from "../../src/cluster/image/core/failure.ts";
+import { architectures } from "../../src/cluster/image/core/lookup.ts";
+import { parseConfig, parseManifest } from "../../src/cluster/image/core/manifest.ts";
+import { chooseEntry } from "../../src/cluster/image/core/platform.ts";
+import { formatReference, isDigest, parseReference } from "../../src/cluster/image/core/reference.ts";
+import { parseMirror, sourcesOf } from "../../src/cluster/image/core/sources.ts";
 import { oneLine } from "../../src/shared/core/text.ts";
 import type { Random } from "../random.ts";
 

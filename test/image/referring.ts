@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { issueAuthority, issueServing } from "../../src/kube/certificates/issue.ts";
+import { issueAuthority, issueServing } from "../../src/cluster/certificates/issue.ts";
 
 // bun test/image/referring.ts CA FIFO REALM: a registry on 8.8.8.8:5000 that sends its clients to REALM for tokens. It
 // listens on all addresses, with one certificate, and writes a line to stderr for each request.

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInPath } from "../../build/setup/packages.mjs";
-import { issueAuthority, issueServing } from "../../src/kube/certificates/issue.ts";
+import { issueAuthority, issueServing } from "../../src/cluster/certificates/issue.ts";
 import { collect, temporaryFolder, until } from "../harness.ts";
 import { startTokenServer, user } from "./token-server.ts";
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, randomUUID, sign, X509Certificate } from "node:crypto";
-import type { KeyPair } from "../../src/kube/certificates/held.ts";
+import type { KeyPair } from "../../src/cluster/certificates/held.ts";
 
 /** The only user of a registry that wants to know who asks. */
 export const user = { name: "me", password: "pa:ss wörd" };

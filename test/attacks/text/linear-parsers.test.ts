@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { labelSelector } from "../../../src/core/cli/cluster/label-selector.ts";
-import { parseQuantity } from "../../../src/core/cluster/quantity.ts";
-import { withoutTag } from "../../../src/core/sidecars/containers.ts";
-import { isEmptyDocument, joinTexts, splitDocuments } from "../../../src/kube/inject/documents.ts";
-import { readDocument } from "../../../src/kube/inject/yaml/document.ts";
+import { withoutTag } from "../../../src/cluster/core/containers.ts";
+import { labelSelector } from "../../../src/cluster/core/label-selector.ts";
+import { parseQuantity } from "../../../src/cluster/core/quantity.ts";
+import { isEmptyDocument, joinTexts, splitDocuments } from "../../../src/cluster/inject/documents.ts";
+import { readDocument } from "../../../src/cluster/inject/yaml/document.ts";
 import { countInbound } from "../../../src/pod/envoy/core/clusters.ts";
 import { countInFlight } from "../../../src/pod/envoy/core/counts.ts";
 import { parseStats } from "../../../src/pod/envoy/core/stats.ts";

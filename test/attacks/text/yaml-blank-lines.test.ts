@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readDocument } from "../../../src/kube/inject/yaml/document.ts";
-import { editsTo } from "../../../src/kube/inject/yaml/edit.ts";
-import { applySplices } from "../../../src/kube/inject/yaml/splice.ts";
+import { readDocument } from "../../../src/cluster/inject/yaml/document.ts";
+import { editsTo } from "../../../src/cluster/inject/yaml/edit.ts";
+import { applySplices } from "../../../src/cluster/inject/yaml/splice.ts";
 
 const script = "set -e\n  echo one two three four five six seven eight\nexec app\n";
 

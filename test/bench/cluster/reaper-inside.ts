@@ -2,11 +2,11 @@
 // runs (test/bench/cluster/reaper.ts), and writes JSON to the file OUTPUT.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ApiClient, connect, type KubeObject, type List } from "../../../src/kube/api/client.ts";
+import { type ApiClient, connect, type KubeObject, type List } from "../../../src/cluster/api/client.ts";
 import { network } from "../../cluster/rig/place.ts";
 import { type LogLine, logOf, startEbb, until } from "../../harness.ts";
-import { collectLog } from "../../kube/collect-log.ts";
 import { takes } from "../../time.ts";
+import { collectLog } from "../../unit/cluster/collect-log.ts";
 
 /** The result of reaping that many pods. */
 export interface Reaped {

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { openRaw, pod, reviewOf, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
 import { inParallel, temporaryFolder } from "../../harness.ts";
+import { takes } from "../../time.ts";
 import {
   type Behaviour,
   Content,
@@ -10,12 +11,11 @@ import {
   digestOf,
   type StandInRegistry,
   startStandIn,
-} from "../../kube/image/stand-in-registry.ts";
-import { takes } from "../../time.ts";
+} from "../../unit/cluster/image/stand-in-registry.ts";
 import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";
 
-/** The memory limit of its pod, in src/kube/manifests/webhook.yaml. */
+/** The memory limit of its pod, in src/cluster/manifests/webhook.yaml. */
 const LIMIT_MIB = 288;
 
 /** Attacks the webhook that many times. Resolves with the clients that it leaves open, which are closed at the end. */

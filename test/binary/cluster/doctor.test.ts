@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/inject-pod.ts";
-import { podIn, podOf, policy } from "../../core/inject/injection.ts";
+import { injectPod } from "../../../src/cluster/inject/core/inject-pod.ts";
 import { ebb } from "../../harness.ts";
 import { podPath, refuse } from "../../stand-in/api-server/api-server.ts";
+import { podIn, podOf, policy } from "../../unit/cluster/inject/core/injection.ts";
 import { type Cluster, type Json, startCluster } from "./reaper.ts";
 
 /** Starts a cluster that also lists what it does not have: `ebb doctor` reads many kinds. */

@@ -1,5 +1,5 @@
-import type { WebhookLimits } from "../../../src/core/cluster/webhook-limits.ts";
-import type { ReaperLimits } from "../../../src/core/reap/limits.ts";
+import type { ReaperLimits } from "../../../src/cluster/reaper/core/limits.ts";
+import type { WebhookLimits } from "../../../src/cluster/webhook/core/webhook-limits.ts";
 import type { StartOptions } from "../../harness.ts";
 
 /** Returns how to start `ebb webhook` or `ebb reaper`, from source, with limits that no flag changes. */

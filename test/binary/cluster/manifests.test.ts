@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import { reaperOptions } from "../../../src/core/cli/cluster/reaper-options.ts";
-import { webhookOptions } from "../../../src/core/cli/cluster/webhook-options.ts";
-import { methodKinds } from "../../../src/core/reap/methods.ts";
-import { rightsNeeded } from "../../../src/core/reap/rights.ts";
+import { methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
+import { reaperOptions } from "../../../src/cluster/reaper/core/reaper-options.ts";
+import { rightsNeeded } from "../../../src/cluster/reaper/core/rights.ts";
+import { webhookOptions } from "../../../src/cluster/webhook/core/webhook-options.ts";
 import { readFlagCall } from "../../../src/shared/cli/core/call.ts";
 import { ebb } from "../../harness.ts";
 import { type Any, containerOf, find, image, objects, objectsOf, podOf, printed } from "./printed-manifests.ts";

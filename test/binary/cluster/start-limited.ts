@@ -1,7 +1,7 @@
+import { reaperLimits } from "../../../src/cluster/reaper/core/limits.ts";
+import { webhookLimits } from "../../../src/cluster/webhook/core/webhook-limits.ts";
 import { main as reaper } from "../../../src/commands/reaper.ts";
 import { main as webhook } from "../../../src/commands/webhook.ts";
-import { webhookLimits } from "../../../src/core/cluster/webhook-limits.ts";
-import { reaperLimits } from "../../../src/core/reap/limits.ts";
 import { report } from "../../../src/invoke.ts";
 import { exit } from "../../../src/shared/native/exit.ts";
 import { catchSignals } from "../../../src/shared/process/signals.ts";

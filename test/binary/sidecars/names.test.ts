@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
+import { issueAuthority, issueServing } from "../../../src/cluster/certificates/issue.ts";
 import { namesToAsk, parseResolvConf } from "../../../src/shared/http/core/resolv-conf.ts";
 import { type Ended, quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import type { DnsPlan, Zone } from "../../stand-in/dns.ts";

@@ -4,10 +4,10 @@ import { join, resolve } from "node:path";
 import Ajv from "ajv";
 import fc from "fast-check";
 import { parse } from "yaml";
-import { injectionOptions } from "../../../src/core/cli/cluster/injection-options.ts";
-import { reaperOptions } from "../../../src/core/cli/cluster/reaper-options.ts";
-import { webhookOptions } from "../../../src/core/cli/cluster/webhook-options.ts";
-import { podOptions } from "../../../src/core/inject/pod-annotations.ts";
+import { injectionOptions } from "../../../src/cluster/inject/core/injection-options.ts";
+import { podOptions } from "../../../src/cluster/inject/core/pod-annotations.ts";
+import { reaperOptions } from "../../../src/cluster/reaper/core/reaper-options.ts";
+import { webhookOptions } from "../../../src/cluster/webhook/core/webhook-options.ts";
 import type { Option } from "../../../src/shared/cli/core/option.ts";
 
 const read = (file: string) => readFileSync(join(resolve(import.meta.dirname, "../../../build/chart"), file), "utf8");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
+import { issueAuthority, issueServing } from "../../../src/cluster/certificates/issue.ts";
 import { ebb } from "../../harness.ts";
 import {
   type Behaviour,
@@ -7,7 +7,7 @@ import {
   refusal,
   type StandInRegistry,
   startStandIn,
-} from "../../kube/image/stand-in-registry.ts";
+} from "../../unit/cluster/image/stand-in-registry.ts";
 import { request } from "../api.ts";
 import { images, type Namespace } from "../cluster.ts";
 import { configMapOf, podOf, statusOf } from "../objects.ts";

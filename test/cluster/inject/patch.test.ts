@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/inject-pod.ts";
-import type { InjectPolicy } from "../../../src/core/inject/policy.ts";
+import { injectPod } from "../../../src/cluster/inject/core/inject-pod.ts";
+import type { InjectPolicy } from "../../../src/cluster/inject/core/policy.ts";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type PodSpec, podOf } from "../objects.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
+import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
 import { logOf } from "../../harness.ts";
 import { images, namespace } from "../cluster.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod, statusOf } from "../objects.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
+import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
 import { logOf } from "../../harness.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod } from "../../../src/core/inject/inject-pod.ts";
+import { injectPod } from "../../../src/cluster/inject/core/inject-pod.ts";
 import { configurationOf } from "../../envoy/bootstrap.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import {

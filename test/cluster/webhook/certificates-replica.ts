@@ -1,5 +1,5 @@
-import { connect } from "../../../src/kube/api/client.ts";
-import { watchCertificates } from "../../../src/kube/certificates/certificates.ts";
+import { connect } from "../../../src/cluster/api/client.ts";
+import { watchCertificates } from "../../../src/cluster/certificates/certificates.ts";
 import { createLog } from "../../../src/shared/output/log.ts";
 
 // The certificates of a webhook's replica: prints each that the replica would serve. The settings are the only

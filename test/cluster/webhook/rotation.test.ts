@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readSecret, type Secret } from "../../../src/kube/certificates/held.ts";
+import { readSecret, type Secret } from "../../../src/cluster/certificates/held.ts";
 import { takes } from "../../time.ts";
 import { request } from "../api.ts";
 import { namespace } from "../cluster.ts";

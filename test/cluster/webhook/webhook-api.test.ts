@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { issueAuthority, issueServing } from "../../../src/kube/certificates/issue.ts";
+import { issueAuthority, issueServing } from "../../../src/cluster/certificates/issue.ts";
 import { request } from "../api.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { type Output, tryKubectl } from "../kubectl.ts";

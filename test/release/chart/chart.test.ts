@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { alertsPath } from "../../../build/monitoring/monitoring.ts";
 import { version } from "../../../package.json";
-import { manifestOf } from "../../../src/kube/manifests/manifests.ts";
+import { manifestOf } from "../../../src/cluster/manifests/manifests.ts";
 import { objectsOf } from "../../binary/cluster/printed-manifests.ts";
 import { runProgram } from "../../cluster/kubectl.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type MethodKind, methodKinds } from "../../../src/core/reap/methods.ts";
-import { rightsNeeded } from "../../../src/core/reap/rights.ts";
+import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
+import { rightsNeeded } from "../../../src/cluster/reaper/core/rights.ts";
 import type { Any } from "../../binary/cluster/printed-manifests.ts";
 import { type Objects, render } from "./rendered.ts";
 

@@ -1,6 +1,6 @@
 import { applyPatch, type Operation } from "rfc6902";
-import { type ApiClient, createApiClient } from "../../../src/kube/api/client.ts";
-import type { Access } from "../../../src/kube/api/identity.ts";
+import { type ApiClient, createApiClient } from "../../../src/cluster/api/client.ts";
+import type { Access } from "../../../src/cluster/api/identity.ts";
 import { createStore, type Loose, type Store } from "./store.ts";
 
 /**

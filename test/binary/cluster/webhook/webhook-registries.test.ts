@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ebb, type StartOptions, temporaryFolder, until } from "../../../harness.ts";
+import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import {
   type Behaviour,
   Content,
@@ -9,8 +10,7 @@ import {
   refusal,
   type StandInRegistry,
   startStandIn,
-} from "../../../kube/image/stand-in-registry.ts";
-import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
+} from "../../../unit/cluster/image/stand-in-registry.ts";
 import { limitedTo } from "../limited.ts";
 import { metrics } from "./hostile-clients.ts";
 import { json, type Mounted, mountCertificate, nonEmpty, pod, said, startWebhook, type Webhook } from "./webhook.ts";

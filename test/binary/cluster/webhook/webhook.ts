@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
-import type { WebhookLimits } from "../../../../src/core/cluster/webhook-limits.ts";
-import { issueAuthority, issueServing } from "../../../../src/kube/certificates/issue.ts";
+import { issueAuthority, issueServing } from "../../../../src/cluster/certificates/issue.ts";
+import type { WebhookLimits } from "../../../../src/cluster/webhook/core/webhook-limits.ts";
 import { logOf, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../../harness.ts";
 import { limitedTo } from "../limited.ts";
 

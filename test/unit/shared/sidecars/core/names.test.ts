@@ -10,11 +10,11 @@ const names = /istio|pilot-agent|linkerd|kuma|consul|dapr|vault|cloud.?sql|csql|
 /** Names of other tools, and of their variables: they belong to the tools in whose place ebb stands. */
 const otherTools: Readonly<Record<string, readonly string[]>> = {
   "shared/cli/core/names.ts": ["linkerd-await", "pilot-agent"],
-  "core/inject/facts/command.ts": ["pilot-agent"],
-  "core/inject/orchestrators/airflow.ts": ["with istio-proxy"],
-  "core/inject/orchestrators/kubeflow-pipelines.ts": ["sidecar.istio.io/inject", "no Istio"],
-  "core/inject/orchestrators/kubevirt.ts": ["an injected istio-proxy"],
-  "core/sidecars/containers.ts": ["opa-istio"],
+  "cluster/inject/core/facts/command.ts": ["pilot-agent"],
+  "cluster/inject/core/orchestrators/airflow.ts": ["with istio-proxy"],
+  "cluster/inject/core/orchestrators/kubeflow-pipelines.ts": ["sidecar.istio.io/inject", "no Istio"],
+  "cluster/inject/core/orchestrators/kubevirt.ts": ["an injected istio-proxy"],
+  "cluster/core/containers.ts": ["opa-istio"],
   "shared/cli/core/options/shutdown.ts": [
     "ISTIO_QUIT_API",
     "CSQL_PROXY_QUIT_URLS",

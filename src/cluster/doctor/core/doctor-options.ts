@@ -1,0 +1,18 @@
+import { changed, type Values } from "../../../shared/cli/core/option.ts";
+import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
+import { scopeOptions } from "../../api/core/kubectl-options.ts";
+import { reaperOptions } from "../../reaper/core/reaper-options.ts";
+
+const { namespace, kubeconfig, context } = reaperOptions;
+
+/** The options of `ebb doctor`. */
+export const doctorOptions = {
+  namespace: changed(namespace, { group: "cluster", help: "-n: only these namespaces" }),
+  kubeconfig,
+  context,
+  ...scopeOptions,
+  json: changed(options.json, { help: "print JSON" }),
+  ...pickOptions(...logOptionNames),
+};
+
+export type DoctorSettings = Values<typeof doctorOptions>;

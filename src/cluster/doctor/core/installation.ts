@@ -1,0 +1,233 @@
+import { type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
+import { counted } from "../../../shared/core/wording.ts";
+import { COMPONENT_LABEL } from "../../core/installed.ts";
+import type { Finding } from "./finding.ts";
+import {
+  type Arguments,
+  argumentsNow,
+  type Installed,
+  imageIn,
+  readyArguments,
+  readySpecs,
+  templateOf,
+  valuesOf,
+  whyNotReady,
+} from "./replicas.ts";
+import type { Selection } from "./selection.ts";
+
+/** An installed webhook or reaper: a Deployment, or a CronJob. */
+export interface Component {
+  /** `webhook` or `reaper`; `deployment` without the label that says so. */
+  readonly component: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** How many replicas are ready, and how many are wanted; both are 0 for a CronJob. */
+  readonly ready: number;
+  readonly replicas: number;
+  /** When a CronJob runs. */
+  readonly schedule?: string;
+  /** Whether a CronJob is suspended. */
+  readonly suspended?: boolean;
+  /** The images of its replicas that are ready, or else of the next ones, joined by `and`. */
+  readonly image: string;
+  /** Why replicas are not ready, and what to do (`whyNotReady`). */
+  readonly why?: string | undefined;
+}
+
+/** Summarises a Deployment of the installation. */
+export function componentOf(installed: Installed): Component {
+  const { metadata, spec, status } = installed.deployment;
+  const specs = readySpecs(installed);
+  const images = (specs.length > 0 ? specs : [templateOf(installed)]).map(imageIn);
+  return {
+    ...namesOf(metadata),
+    ready: Number(objectOf(status).readyReplicas ?? 0),
+    replicas: wantedOf(spec),
+    image: [...new Set(images)].join(" and "),
+    ...(isComplete(installed.deployment) ? {} : { why: whyNotReady(installed) }),
+  };
+}
+
+/** Summarises a CronJob of the installation. */
+export function scheduledOf({ metadata, spec }: JsonObject): Component {
+  const { schedule, suspend, jobTemplate } = objectOf(spec);
+  const { template } = objectOf(objectOf(jobTemplate).spec);
+  const image = imageIn(objectOf(template).spec);
+  const runs = { ready: 0, replicas: 0, schedule: String(schedule), suspended: suspend === true };
+  return { ...namesOf(metadata), ...runs, image };
+}
+
+function namesOf(metadata: unknown): Pick<Component, "component" | "namespace" | "name"> {
+  const { namespace, name, labels } = objectOf(metadata);
+  const component = textOf(objectOf(labels)[COMPONENT_LABEL]) ?? "deployment";
+  return { component, namespace: String(namespace), name: String(name) };
+}
+
+function wantedOf(spec: unknown): number {
+  return Number(objectOf(spec).replicas ?? 1);
+}
+
+/** Reports whether all replicas are those of the template, and ready. */
+function isComplete({ spec, status }: JsonObject): boolean {
+  const { readyReplicas, updatedReplicas, unavailableReplicas } = objectOf(status);
+  const wanted = wantedOf(spec);
+  return Number(readyReplicas ?? 0) >= wanted && Number(updatedReplicas ?? 0) >= wanted && !unavailableReplicas;
+}
+
+/** Formats `reaper ebb-reaper/ebb-reaper: 1 of 1 replicas ready, image registry.example.com/ebb:0.1.0`. */
+export function describeComponent({ component, namespace, name, image, ...more }: Component): string {
+  const { schedule, ready, replicas } = more;
+  const runs = schedule === undefined ? `${ready} of ${replicas} replicas ready` : `CronJob, schedule ${schedule}`;
+  return `${component} ${namespace}/${name}: ${runs}, image ${image}`;
+}
+
+/** Returns a finding for a reaper that is a CronJob, and suspended. */
+export function suspendedFinding({ component, namespace, name, suspended }: Component): Finding | undefined {
+  if (component !== "reaper" || suspended !== true) return undefined;
+  const message = `the reaper ends no sidecar: it is suspended: kubectl -n ${namespace} patch cronjob/${name} -p '{"spec":{"suspend":false}}'`;
+  return { object: `CronJob ${namespace}/${name}`, message };
+}
+
+/**
+ * Returns a finding for a Deployment whose replicas are not all ready, or not all of its template. Of a webhook that has no
+ * replica at all `registrationFindings` tells.
+ */
+export function deploymentFinding(installed: Installed): Finding | undefined {
+  const component = componentOf(installed);
+  const { namespace, name, ready, replicas, image, why = inLog(component) } = component;
+  const object = `Deployment ${namespace}/${name}`;
+  if (ready === 0 && component.component !== "reaper") return undefined;
+  if (replicas === 0) return { object, message: `the reaper ends no sidecar: ${scale(component)}` };
+  if (isComplete(installed.deployment)) return undefined;
+  if (ready === 0) return { object, message: `no replica is ready, so the reaper ends no sidecar; ${why}` };
+  const state =
+    ready < replicas
+      ? `only ${ready} of its ${replicas} replicas are ready`
+      : `its rollout is not complete: ${counted(ready, "replica")} ready`;
+  return { object, message: `${state}, with image ${image}; ${why}` };
+}
+
+function inLog({ namespace, name }: Pick<Component, "namespace" | "name">): string {
+  return `its log says why, for example a missing permission: kubectl -n ${namespace} logs --all-pods deployment/${name}`;
+}
+
+/** What a replica of the webhook puts into pods. */
+export interface Injected {
+  /** The image from which pods get ebb (--image). */
+  readonly image: string | undefined;
+  /** The options for all pods (--set). */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+function injectedBy(args: Arguments): Injected {
+  const settings = valuesOf(args, "--set").flatMap((each) => each.split("\n"));
+  const options = settings.map((each) => [each.split("=", 1)[0] ?? "", each.slice(each.indexOf("=") + 1)] as const);
+  return { image: valuesOf(args, "--image").at(-1), options: Object.fromEntries(options) };
+}
+
+/** A MutatingWebhookConfiguration of ebb's, with what stands behind it. */
+export interface Registration {
+  readonly name: string;
+  /** The API server refuses a pod if the webhook does not answer (failurePolicy is not Ignore). */
+  readonly isRequired: boolean;
+  /** It has a caBundle. */
+  readonly isTrusted: boolean;
+  /** The label selectors of each of its webhooks. */
+  readonly selectors: readonly Omit<Selection, "all">[];
+  /** Its Service, as `NAMESPACE/NAME`. */
+  readonly service: string;
+  /** Undefined if the Service may not be read. */
+  readonly isServiceThere: boolean | undefined;
+  /** The Deployments that the Service selects. Undefined if they may not be read. */
+  readonly deployments: readonly Installed[] | undefined;
+}
+
+/** A summary of the webhooks of ebb's in a cluster. */
+export interface Webhooks {
+  /** How many are registered. Undefined if that may not be read. */
+  readonly count: number | undefined;
+  /** How many of them have a Service, as far as is known. Undefined if `count` is. */
+  readonly answering: number | undefined;
+  /** What the replicas that are ready put into pods. Empty if none is, or if that is not known. */
+  readonly injected: readonly Injected[];
+  /** Whether replicas that are ready copy ebb into pods (--volume emptyDir). */
+  readonly copies: boolean;
+  /** Which pods those with a Service are asked about. Empty if that is not known. */
+  readonly selections: readonly Selection[];
+}
+
+/** Summarises the registered webhooks. `registrations` is undefined if they may not be read. */
+export function webhooksOf(registrations: readonly Registration[] | undefined): Webhooks {
+  const answering = registrations?.filter(({ isServiceThere }) => isServiceThere !== false);
+  const selections = answering?.flatMap(({ deployments = [], selectors }) => {
+    const all = deployments.some((each) => [argumentsNow(each), ...readyArguments(each)].some(takesAll));
+    return selectors.map((each) => ({ ...each, all }));
+  });
+  const calls = (registrations ?? []).flatMap(({ deployments = [] }) => deployments.flatMap(readyArguments));
+  return {
+    count: registrations?.length,
+    answering: answering?.length,
+    injected: calls.map(injectedBy).filter(({ image }) => image !== undefined),
+    copies: calls.some((args) => valuesOf(args, "--volume").at(-1) !== "image"),
+    selections: selections ?? [],
+  };
+}
+
+function takesAll(args: Arguments): boolean {
+  return args.includes("--all") || args.includes("--all=true");
+}
+
+/**
+ * Returns what keeps a registered webhook from working: its Service does not exist, no replica is ready, or it has no
+ * caBundle. Returns an empty list if it works.
+ */
+export function registrationFindings(registration: Registration): readonly Finding[] {
+  const { name, isRequired, isTrusted, service, isServiceThere, deployments } = registration;
+  const object = `MutatingWebhookConfiguration ${name}`;
+  const effect = isRequired ? "each pod that it selects is refused" : "pods start without ebb";
+  if (isServiceThere === false) {
+    const message = `its Service ${service} does not exist, so ${effect}: install the webhook again (ebb manifests webhook) or, if it was removed, kubectl delete mutatingwebhookconfiguration ${name}`;
+    return [{ object, message }];
+  }
+  const components = deployments?.map(componentOf);
+  if (components?.every(({ ready }) => ready === 0)) {
+    const todo = components.map(whyNoneReady).join("; or ") || "install the webhook again (ebb manifests webhook)";
+    return [{ object, message: `no replica behind its Service ${service} is ready, so ${effect}; ${todo}` }];
+  }
+  if (isTrusted) return [];
+  const [namespace = "", deployment = ""] = service.split("/"); // they have the same name
+  const log = inLog({ namespace, name: deployment });
+  const message = `it has no caBundle, so ${effect}; ${log}; with cert-manager: kubectl -n ${namespace} describe certificates`;
+  return [{ object, message }];
+}
+
+function whyNoneReady(component: Component): string {
+  return component.replicas === 0 ? scale(component) : (component.why ?? inLog(component));
+}
+
+function scale({ namespace, name }: Pick<Component, "namespace" | "name">): string {
+  return `it is scaled to 0: kubectl -n ${namespace} scale --replicas=2 deployment/${name}`;
+}
+
+/**
+ * Returns the names of the Secrets without which a Deployment's next replica does not work: those that are mounted, and
+ * the one in which the webhook keeps a certificate of its own, by default `initial`.
+ */
+export function secretsOf(installed: Installed, initial: string): readonly string[] {
+  const args = argumentsNow(installed);
+  const isWebhook = namesOf(installed.deployment.metadata).component === "webhook";
+  const own =
+    isWebhook && valuesOf(args, "--cert-dir").length === 0 ? [valuesOf(args, "--secret").at(-1) ?? initial] : [];
+  const mounted = listOf(templateOf(installed).volumes).map((volume) => objectOf(objectOf(volume).secret));
+  return [
+    ...own,
+    ...mounted.flatMap(({ secretName, optional }) => (optional === true ? [] : (textOf(secretName) ?? []))),
+  ];
+}
+
+/** Returns a finding for such a Secret that does not exist. */
+export function secretFinding({ deployment }: Installed, name: string): Finding {
+  const { component, namespace } = namesOf(deployment.metadata);
+  const message = `it does not exist, and a replica of the ${component} that starts needs it: apply the manifests again, or helm upgrade`;
+  return { object: `Secret ${namespace}/${name}`, message };
+}

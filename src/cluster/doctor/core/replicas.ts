@@ -1,0 +1,94 @@
+import { type JsonObject, listOf, objectOf, textOf, textsOf } from "../../../shared/core/json.ts";
+import { shortened } from "../../../shared/core/text.ts";
+import { failureOf, LONGEST } from "./init.ts";
+
+/** A Deployment of ebb's, with its pods; without them if they may not be read. */
+export interface Installed {
+  readonly deployment: JsonObject;
+  readonly pods: readonly JsonObject[] | undefined;
+}
+
+/** The arguments of a pod's ordinary containers, in one list. */
+export type Arguments = readonly string[];
+
+function argumentsOf(podSpec: unknown): Arguments {
+  return listOf(objectOf(podSpec).containers).flatMap((one) => textsOf(objectOf(one).args));
+}
+
+/** Returns the values of a flag, as `--flag=VALUE` or as two arguments. */
+export function valuesOf(args: Arguments, flag: string): readonly string[] {
+  return args.flatMap((arg, index) => {
+    if (arg === flag) return args[index + 1] ?? [];
+    return arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1) : [];
+  });
+}
+
+/** Returns the spec of the pods that a Deployment makes now. */
+export function templateOf({ deployment }: Installed): JsonObject {
+  return objectOf(objectOf(objectOf(deployment.spec).template).spec);
+}
+
+/** Returns the arguments of the pods that a Deployment makes now. */
+export function argumentsNow(installed: Installed): Arguments {
+  return argumentsOf(templateOf(installed));
+}
+
+/** Returns the specs of the replicas that are known to be ready. */
+export function readySpecs({ pods = [] }: Installed): readonly JsonObject[] {
+  return pods.filter((pod) => !isDeleted(pod) && isReady(pod)).map(({ spec }) => objectOf(spec));
+}
+
+/** Returns the arguments of each replica that is known to be ready. */
+export function readyArguments(installed: Installed): readonly Arguments[] {
+  return readySpecs(installed).map(argumentsOf);
+}
+
+function isDeleted({ metadata }: JsonObject): boolean {
+  return objectOf(metadata).deletionTimestamp !== undefined;
+}
+
+function isReady({ status }: JsonObject): boolean {
+  return conditionIn(status, "Ready", "True") !== undefined;
+}
+
+/**
+ * Returns why replicas of a Deployment are not ready, by the API server, the scheduler, the kubelet or their own exit,
+ * and what to do. Undefined if none of them says it: then the replicas run, and have a log.
+ */
+export function whyNotReady({ deployment, pods = [] }: Installed): string | undefined {
+  const refused = messageOf(deployment.status, "ReplicaFailure", "True");
+  if (refused !== undefined)
+    return `its pods are refused: ${refused}; change that rule, or install into another namespace`;
+  const waiting = pods.filter((pod) => !isDeleted(pod) && !isReady(pod));
+  return waiting.map(whyPodWaits).find((why) => why !== undefined);
+}
+
+function whyPodWaits({ metadata, spec, status }: JsonObject): string | undefined {
+  const { namespace, name } = objectOf(metadata);
+  const pod = `its pod ${name}`;
+  const unscheduled = messageOf(status, "PodScheduled", "False");
+  if (unscheduled !== undefined) return `${pod} has no node: ${unscheduled}; add one, or correct the nodeSelector`;
+  for (const container of listOf(objectOf(status).containerStatuses).map(objectOf)) {
+    const why = failureOf(container, "; correct --image (Helm: image, imagePullSecrets)");
+    if (why !== undefined) return `${pod} (image ${imageIn(spec)}) ${why}`;
+    if (textOf(objectOf(objectOf(container.state).waiting).reason) === "ContainerCreating")
+      return `${pod} waits for its image or a volume: kubectl -n ${namespace} describe pod ${name}`;
+  }
+  return undefined;
+}
+
+/** Returns the image of a pod's first container. */
+export function imageIn(podSpec: unknown): string {
+  return textOf(objectOf(listOf(objectOf(podSpec).containers)[0]).image) ?? "unknown";
+}
+
+/** Returns the message of a condition that has this status. */
+function messageOf(status: unknown, type: string, wanted: "True" | "False"): string | undefined {
+  const found = conditionIn(status, type, wanted);
+  return found && shortened(textOf(found.message) ?? String(found.reason), LONGEST);
+}
+
+function conditionIn(status: unknown, type: string, wanted: "True" | "False"): JsonObject | undefined {
+  const conditions = listOf(objectOf(status).conditions).map(objectOf);
+  return conditions.find((one) => one.type === type && one.status === wanted);
+}

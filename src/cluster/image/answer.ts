@@ -1,0 +1,59 @@
+import { redactSecrets } from "../../shared/core/redact.ts";
+import { readBodyWithin } from "../../shared/http/fetch.ts";
+import { tooLong } from "../../shared/http/request-failed.ts";
+import { readStreamWithin } from "../../shared/io/input.ts";
+import { LookupError, lookupError, type Refused, refusalError } from "./core/failure.ts";
+import { type Conversation, nameOf, type RegistryAnswer, toLookupError } from "./exchange.ts";
+
+const LARGEST_REFUSAL = 64 * 1024;
+
+/** Reads a whole answer. Rejects with LookupError if it has more than `most` bytes, or breaks off. */
+export async function bodyOf(session: Conversation, { body, url }: RegistryAnswer, most: number): Promise<Buffer> {
+  try {
+    const refuse = () => lookupError("invalid", `${nameOf(session)}: ${tooLong(most)}`);
+    return await readStreamWithin(counted(session, body), most, refuse);
+  } catch (error) {
+    throw error instanceof LookupError ? error : toLookupError(error, session, url);
+  }
+}
+
+/** Passes an answer on, unless it is too much together with the other answers of the registry that arrive now. */
+async function* counted({ source: { host }, reach }: Conversation, answer: AsyncIterable<Uint8Array>) {
+  const { arriving, mostArriving } = reach;
+  let bytes = 0;
+  try {
+    for await (const piece of answer) {
+      bytes += piece.length;
+      const all = (arriving.get(host) ?? 0) + piece.length;
+      arriving.set(host, all);
+      if (all > mostArriving)
+        throw new LookupError("timeout", `${host} has too large answers to too many look-ups`, {
+          remedy: "create the pod again",
+          retryAfterMs: 0,
+        });
+      yield piece;
+    }
+  } finally {
+    arriving.set(host, (arriving.get(host) ?? 0) - bytes);
+  }
+}
+
+/** Reads what is in an answer. @throws LookupError in the place of any error */
+export function parse<T>(session: Conversation, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw lookupError("invalid", `${nameOf(session)}: ${redactSecrets((error as Error).message, session.sent)}`);
+  }
+}
+
+/** Makes an error of an answer that refuses. */
+export async function refusalOf(
+  { sent }: Conversation,
+  answer: RegistryAnswer,
+  refused: Refused,
+): Promise<LookupError> {
+  const { status, headers } = answer;
+  const body = await readBodyWithin(answer.body, LARGEST_REFUSAL).catch(() => "");
+  return refusalError(refused, { status, body: body.toString(), retryAfter: headers.get("retry-after"), sent });
+}

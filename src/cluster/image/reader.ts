@@ -1,0 +1,125 @@
+import { X509Certificate } from "node:crypto";
+import { getCACertificates } from "node:tls";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { describeSystemError } from "../../shared/core/system-error.ts";
+import { MiB, readFileWithin } from "../../shared/io/input.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { type Environment, startingEnvironment } from "../api/proxy.ts";
+import { authsFor, type RegistryAuths } from "./core/auths.ts";
+import { joined, LookupError, lookupError } from "./core/failure.ts";
+import { parseReference, type Reference, usualFault } from "./core/reference.ts";
+import type { RegistrySettings } from "./core/registry-options.ts";
+import { type Source, sourcesOf } from "./core/sources.ts";
+import { ownAuths } from "./credentials.ts";
+import type { Reach } from "./exchange.ts";
+import type { Session } from "./registry.ts";
+
+/** OCI distribution-spec 1.1, "Pushing Manifests": a registry takes manifests of at least 4 MiB, and few take more. */
+const LARGEST = 4 * MiB;
+/** Anyone may push such a config to Docker Hub, and create pods of it. */
+const LARGEST_FOR_PODS = MiB;
+/** The most of all answers of a registry that arrive for pods at the same time. */
+const MOST_ARRIVING = 8 * MiB;
+/** The limit of a look-up at a desk: a proxy of another registry may take seconds for what it lacks. */
+export const LOOKUP_MS = 30_000;
+
+/** What a client of registries needs beside its options. */
+export interface ImageContext {
+  readonly env: Environment;
+  readonly log: Log;
+  /** Whether a person started ebb, whose files and programs have credentials for registries. */
+  readonly isAtDesk: boolean;
+}
+
+/** Where an image is asked for, and by which credentials of the asker. */
+export interface Place {
+  readonly source: Source;
+  readonly auths: ReturnType<typeof authsFor>;
+}
+
+/** A client of registries, which remembers nothing. */
+export interface Reader {
+  /** Returns where an image may be asked for, in order. @throws LookupError if there is no such name, or no such place */
+  placesOf(
+    image: string,
+    auths: readonly RegistryAuths[],
+  ): { readonly reference: Reference; readonly places: readonly Place[] };
+  /**
+   * Asks at one place after the other until one answers. Each has the same part of the time that is left, so that a
+   * silent mirror leaves the registry its own. Rejects with LookupError, which has the reasons of all.
+   */
+  ask<T>(places: readonly Place[], question: (session: Session) => Promise<T>, asking: Asking): Promise<T>;
+}
+
+/** The end of a look-up. */
+export interface Asking {
+  readonly limitMs: number;
+  /** Ends it before that. */
+  readonly stop?: AbortSignal;
+}
+
+/**
+ * Creates a client of registries. @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
+ */
+export function createReader(settings: RegistrySettings, { env: own, log, isAtDesk }: ImageContext): Reader {
+  const env = { ...startingEnvironment(), ...own }; // Bun, and so the latter, does not have the variables of proxies
+  const ca = settings.registryCa === undefined ? undefined : trusted(settings.registryCa);
+  const mostBytes = isAtDesk ? LARGEST : LARGEST_FOR_PODS;
+  const mostArriving = isAtDesk ? Number.POSITIVE_INFINITY : MOST_ARRIVING;
+  const reach: Reach = { policy: settings, ca, env, mostBytes, arriving: new Map(), mostArriving, isAtDesk };
+  const authsOf = ownAuths({ registryConfig: settings.registryConfig, isAtDesk, env, log });
+  return {
+    placesOf(image, auths) {
+      const reference = parseReference(image);
+      if (reference === undefined)
+        throw lookupError("invalid", `${JSON.stringify(image)} is no name of an image${usualFault(image)}`);
+      const sources = sourcesOf(reference, settings);
+      if (sources.length === 0)
+        throw lookupError("not-allowed", `the registry ${reference.host} is not among --registries: name it there`);
+      const places = sources.map((source) => ({ source, auths: authsFor(auths, source.host, source.repository) }));
+      return { reference, places };
+    },
+    async ask(places, question, { limitMs, stop }) {
+      const errors: LookupError[] = [];
+      let leftMs = Math.max(1, limitMs);
+      let leftPlaces = places.filter(({ source }) => !source.isFallback).length;
+      let isAnswered = false;
+      for (const { source, auths } of places) {
+        if (source.isFallback) {
+          if (isAnswered || errors.at(-1)?.failure !== "unreachable") break;
+          errors.pop(); // that it has no TLS is no failure
+        }
+        const ofOwn = authsFor(await authsOf(source.host), source.host, source.repository);
+        const partMs = Math.ceil(leftMs / Math.max(1, leftPlaces));
+        const signal = AbortSignal.any([AbortSignal.timeout(partMs), ...(stop ? [stop] : [])]);
+        const end = { limitMs: partMs, signal };
+        const session: Session = { source, reach, auths: [...auths, ...ofOwn], ...end, isAnswered: false, sent: [] };
+        const start = performance.now();
+        try {
+          return await question(session);
+        } catch (error) {
+          if (!(error instanceof LookupError)) throw error;
+          errors.push(error);
+        }
+        isAnswered = session.isAnswered;
+        leftMs = Math.max(1, leftMs - (performance.now() - start));
+        leftPlaces -= 1;
+      }
+      throw joined(errors);
+    },
+  };
+}
+
+/** Returns the usual CAs, those of NODE_EXTRA_CA_CERTS included, and the ones of a file. @throws Failure(64) */
+function trusted(path: string): readonly string[] {
+  try {
+    const pem = readFileWithin(path, MiB);
+    new X509Certificate(pem); // throws if it is not a certificate
+    return [...getCACertificates("default"), pem];
+  } catch (error) {
+    throw new Failure(
+      EXIT.usage,
+      `--registry-ca: expected a file with certificates in PEM, got ${path}: ${describeSystemError(error)}`,
+    );
+  }
+}

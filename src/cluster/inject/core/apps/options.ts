@@ -1,0 +1,62 @@
+import { isForwarded, parseSignal, usualStops } from "../../../../shared/core/signal.ts";
+import type { AppContainer } from "../facts/container-facts.ts";
+import type { PodFacts } from "../facts/facts.ts";
+import { restartOptions } from "../facts/restart.ts";
+import type { Container } from "../pod.ts";
+
+/** Options of a container from its pod's annotations and from the policy, by flag. */
+export interface Given {
+  /** Those of the pod's annotations. */
+  readonly annotated: ReadonlyMap<string, string>;
+  /** These, and those of the policy. */
+  readonly all: ReadonlyMap<string, string>;
+}
+
+/** The pod's options that a helper does not take: it ends after the apps, when it has done its work. */
+const ofApps: readonly string[] = ["grace", "drain"];
+
+/** Returns what the policy and the annotations say; the annotation of the container itself wins. */
+export function givenOptions({ name, role }: AppContainer, { policy, requested }: PodFacts): Given {
+  const common = (options: ReadonlyMap<string, string>) =>
+    [...options].filter(([flag]) => role !== "helper" || !ofApps.includes(flag));
+  const annotated = new Map([...common(requested.options), ...(requested.own.get(name) ?? [])]);
+  return { annotated, all: new Map([...common(policy.options), ...annotated]) };
+}
+
+/** Returns what the fields of the pod and of the container mean. */
+export function fieldOptions({ container, start }: AppContainer, facts: PodFacts): ReadonlyMap<string, string> {
+  const options = new Map([...restartOptions(container, facts.pod), ...networkOptions(facts)]);
+  if (facts.grace > 0) options.set("pod-grace", `${facts.grace}s`);
+  const stopSignal = stopSignalOf(container, start.kind === "unknown" ? undefined : start.image?.stopSignal);
+  if (stopSignal !== undefined) options.set("stop-signal", stopSignal);
+  return options;
+}
+
+/**
+ * Returns the options of the pod's network, which are the same for all its containers. `host-network`: the network is the
+ * node's. `app-port`: the ports on which the app listens, so that ebb sends no request there.
+ */
+export function networkOptions({ appPorts, isOnNode }: PodFacts): ReadonlyMap<string, string> {
+  const options = new Map<string, string>();
+  if (appPorts.length > 0) options.set("app-port", appPorts.join(","));
+  if (isOnNode) options.set("host-network", "true");
+  return options;
+}
+
+/**
+ * Signals that ebb takes as stop signals anyway. The kubelet sends TERM if it does not know the field (before
+ * Kubernetes 1.33, or without ContainerStopSignals).
+ */
+const USUAL = ["TERM", "INT"];
+
+/**
+ * Returns the value of --stop-signal for a container whose stop signal is neither TERM nor INT (`QUIT,TERM,INT`). The
+ * manifest's wins over `ofImage`, the image's STOPSIGNAL (`SIGQUIT`, `3`). Returns undefined if it has none, or one that
+ * ebb cannot catch.
+ */
+function stopSignalOf({ lifecycle }: Container, ofImage: string | undefined): string | undefined {
+  const name = (lifecycle?.stopSignal ?? ofImage)?.replace(/^SIG/, "");
+  const signal = name === undefined ? undefined : parseSignal(name);
+  if (signal === undefined || !isForwarded(signal) || usualStops.includes(signal)) return undefined;
+  return [name, ...USUAL].join(",");
+}

@@ -1,0 +1,67 @@
+import type { Annotations } from "../../../../shared/sidecars/core/kinds/kind.ts";
+import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
+import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
+import type { AppContainer } from "../facts/container-facts.ts";
+import type { PodFacts } from "../facts/facts.ts";
+import { type Around, choiceIn } from "./sidecar-options.ts";
+
+/**
+ * How a postStart hook holds up the sidecars that ebb waits for. The kubelet starts a container only when the postStart
+ * hook of the one before it has ended: if that hook waits for the app, and ebb for a sidecar that comes later, neither
+ * ends.
+ */
+export type Delay =
+  /** This container, a sidecar, comes later in the pod. */
+  | { readonly kind: "later"; readonly container: string }
+  /** A sidecar that the manifest does not show may come later. */
+  | { readonly kind: "unknown" };
+
+/** How long ebb waits at most where a sidecar may come later. */
+export const AT_MOST = "10s";
+
+/**
+ * Returns how a container's postStart hook holds up what ebb waits for; undefined if it does not, because each sidecar is
+ * native or stands before the container. `options`: those that name the sidecars.
+ */
+export function delayOf(
+  { at, container }: AppContainer,
+  { env, detected }: Around,
+  { sidecars, annotations, isOnNode }: PodFacts,
+  options: ReadonlyMap<string, string>,
+): Delay | undefined {
+  if (container.lifecycle?.postStart == null) return undefined;
+  const choice = choiceIn(env, options);
+  if (choice === undefined) return undefined;
+  const isNamed = (name: SidecarName) => choice.named.some((one) => one.name === name);
+  const later = sidecars.find(
+    ({ at: place = -1, name, problem }) =>
+      place > at && isAwaited(name) && (isNamed(name) || (choice.isAuto && problem === undefined)),
+  );
+  if (later !== undefined) return { kind: "later", container: later.container };
+  const found = choice.isAuto ? detected.found : [];
+  const isShown = (name: SidecarName) => sidecars.some((one) => one.name === name);
+  const mayCome = [...choice.named, ...found].some(
+    ({ name }) => isAwaited(name) && !isShown(name) && !isNative(name, annotations),
+  );
+  const hasProxy = sidecarNames.some((name) => isProxy(name) && (isShown(name) || isNative(name, annotations)));
+  return mayCome || (choice.isAuto && !hasProxy && !isOnNode) ? { kind: "unknown" } : undefined;
+}
+
+function isAwaited(name: SidecarName): boolean {
+  return kindOf(name).ready !== undefined;
+}
+
+/** Reports whether annotations say that a sidecar is native. */
+function isNative(name: SidecarName, annotations: Annotations): boolean {
+  return foundIn({ env: {}, annotations }, [name]).some((one) => one.isNative);
+}
+
+/** Returns the options by which `ebb run` does not wait for what the hook holds up, or not for long. */
+export function delayOptions(delay: Delay | undefined): readonly (readonly [string, string])[] {
+  if (delay === undefined) return [];
+  if (delay.kind === "later") return [["no-wait", "true"]];
+  return [
+    ["wait-timeout", AT_MOST],
+    ["on-wait-timeout", "start"],
+  ];
+}

@@ -1,0 +1,43 @@
+import { hookOptionNames, pickOptions } from "../../../../shared/cli/core/options.ts";
+import type { AppContainer } from "../facts/container-facts.ts";
+import { hasVariable } from "../facts/sidecars.ts";
+import { variableOf, variablesOf } from "../pod-annotations.ts";
+import type { AnnotationsFile } from "./annotations-file.ts";
+import type { DrainPlan } from "./drain.ts";
+import type { Given } from "./options.ts";
+
+/** A variable of a container. */
+export interface Variable {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The options that `ebb drain` reads, as the hook of a container that ebb does not start. */
+const hookFlags: ReadonlySet<string> = new Set(
+  Object.values(pickOptions(...hookOptionNames, "drain")).map(({ flag }) => flag),
+);
+
+/** What is decided for a container before its variables. */
+interface Decided {
+  readonly options: ReadonlyMap<string, string>;
+  readonly given: Given;
+  readonly drain: DrainPlan;
+  readonly annotationsFile: AnnotationsFile | undefined;
+}
+
+/**
+ * Returns the variables of options that the container's env does not set. A value that no annotation of the pod says also
+ * gives way to other tools' variables.
+ */
+export function addedVariables(
+  { container, start }: AppContainer,
+  { options, given, drain, annotationsFile }: Decided,
+): readonly Variable[] {
+  const has = (name: string) => hasVariable(container, name);
+  const isSet = (flag: string) => (given.annotated.has(flag) ? has(variableOf(flag)) : variablesOf(flag).some(has));
+  const isRead = (flag: string) => start.kind !== "unknown" || hookFlags.has(flag);
+  const isTold = (flag: string) => isRead(flag) && !(flag === "drain" && drain.kind === "hook") && !isSet(flag);
+  const added = [...options].filter(([flag]) => isTold(flag));
+  if (annotationsFile?.path !== undefined) added.push(["pod-annotations", annotationsFile.path]);
+  return added.map(([flag, value]) => ({ name: variableOf(flag), value }));
+}

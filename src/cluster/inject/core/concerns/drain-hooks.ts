@@ -1,0 +1,113 @@
+import { formatChoice } from "../../../../shared/sidecars/core/choice.ts";
+import { PLAIN } from "../../../../shared/sidecars/core/port-finding.ts";
+import { kindOf } from "../../../../shared/sidecars/core/registry.ts";
+import { type App, isUntouched } from "../apps/app.ts";
+import { fit, wholeSeconds } from "../apps/drain.ts";
+import { networkOptions } from "../apps/options.ts";
+import { canReplace, type HookTimes, leastOf, msSlept } from "../apps/pre-stop.ts";
+import type { Edit } from "../edits/edit.ts";
+import { EBB, EBB_FOLDER } from "../facts/command.ts";
+import { kindOfHook } from "../facts/existing-hooks.ts";
+import type { PodFacts } from "../facts/facts.ts";
+import { mountIn } from "../facts/mounts.ts";
+import type { Hook } from "../pod.ts";
+import { flagsOf } from "../pod-annotations.ts";
+import type { ShownSidecar } from "../shown.ts";
+import type { Concern, Note, Plan } from "./concern.ts";
+import { mountEbb } from "./install.ts";
+
+/** In servers, preStop hooks drain: those of the apps, and of ordinary proxies, so that these stay until then. */
+export const drainHooks: Concern = (facts, apps) => {
+  const hooked = apps.filter(({ drain }) => drain.kind === "hook");
+  const ofProxies = hooksOfProxies(facts, apps);
+  return {
+    edits: [
+      ...hooked.map(({ name, drain }) => ({ kind: "hook", container: name, command: drain.hook }) as const),
+      ...ofProxies.edits,
+    ],
+    warnings: [...apps.flatMap((app) => warningsOn(app, facts)), ...ofProxies.warnings],
+  };
+};
+
+function warningsOn({ name, container, start, options, drain: plan }: App, { grace }: PodFacts): readonly Note[] {
+  const { kind, drain, drainMs, hook, cutFrom } = plan;
+  const message = `grace period ${grace}s: the drain is cut from ${cutFrom} to ${drain}, so that the app has time to end`;
+  const cut = cutFrom === undefined ? [] : [{ field: "spec.terminationGracePeriodSeconds", message }];
+  if (kind === "none") return cut;
+  const isDrained = options.has("drain") && start.kind === "wrapped";
+  return [...cut, ...remarkOnHook(name, container.lifecycle?.preStop, { drain, drainMs, command: hook, isDrained })];
+}
+
+/** Plans drain hooks of ordinary proxies. */
+function hooksOfProxies(facts: PodFacts, apps: readonly App[]): Pick<Plan, "edits" | "warnings"> {
+  const edits: Edit[] = [];
+  const warnings: Note[] = [];
+  const started = apps.filter((app) => !isUntouched(app));
+  const longest = started.toSorted((a, b) => b.drain.drainMs - a.drain.drainMs)[0]?.drain;
+  const isMounted = started.some((app) => app.isMounted);
+  if (longest === undefined || longest.drainMs === 0 || !isMounted || !facts.restartsAlways) return { edits, warnings };
+  const slept = Math.max(...started.map(({ drain }) => drain.sleptMs));
+  const options = new Map([...networkOptions(facts), ...facts.policy.options, ...facts.requested.options]);
+  const names = new Set(started.map(({ name }) => name));
+  const others = facts.containers.filter((one) => !facts.moves.moved.has(one) && !names.has(one.name));
+  for (const { name, container, sidecar } of others) {
+    const isHooked = sidecar !== undefined && kindOf(sidecar.name).needsDrainHook === true;
+    if (!isHooked || mountIn(EBB_FOLDER, container) !== undefined) continue;
+    const own = container.lifecycle?.preStop;
+    const isLonger = msSlept(own) > longest.drainMs;
+    const drainMs = isLonger ? fit(msSlept(own), facts, options) : longest.drainMs;
+    const drain = isLonger ? wholeSeconds(drainMs) : longest.drain;
+    const sleptMs = Math.min(Math.max(slept, msSlept(own)), drainMs);
+    const command = proxyHook(sidecar, { drain, sleptMs }, options);
+    warnings.push(...remarkOnHook(name, own, { drain, drainMs, command, isDrained: false }));
+    if (canReplace(own, drainMs)) edits.push(mountEbb(name, facts), { kind: "hook", container: name, command });
+  }
+  return { edits, warnings };
+}
+
+/** Flags of `ebb drain` that the hook in the proxy's container takes from the pod's options. */
+const passedOn = ["admin", "min-drain", "max-in-flight", "log-level", "log-format", "quiet"];
+
+/** Returns the command of the hook of an ordinary proxy, which would otherwise stop long before the app's hook is over. */
+function proxyHook(
+  sidecar: ShownSidecar,
+  { drain, sleptMs }: HookTimes,
+  options: ReadonlyMap<string, string>,
+): string[] {
+  const own = sleptMs === 0 ? options : new Map(options).set("min-drain", leastOf(sleptMs, options));
+  const passed = sidecar.name === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
+  const flags = passed.flatMap((flag) => {
+    const text = own.get(flag);
+    return text === undefined ? [] : flagsOf(flag, text);
+  });
+  return [EBB, "drain", `--sidecar=${formatChoice({ isAuto: false, named: [sidecar] })}`, ...flags, `--drain=${drain}`];
+}
+
+/** What is known of the drain where a container has a hook of its own. */
+interface Drain {
+  readonly drain: string;
+  readonly drainMs: number;
+  /** The command of the hook that ebb would add. */
+  readonly command: readonly string[];
+  /** Whether `ebb run` drains after the container's own hook. */
+  readonly isDrained: boolean;
+}
+
+/** Returns what to say of a container's own hook, if ebb replaces it, or does not add one because of it. */
+function remarkOnHook(container: string, own: Hook | null | undefined, drain: Drain): readonly Note[] {
+  const message = own == null ? undefined : messageOn(own, drain);
+  return message === undefined ? [] : [{ container, field: "lifecycle.preStop", message }];
+}
+
+function messageOn(own: Hook, { drain, drainMs, command, isDrained }: Drain): string | undefined {
+  const what = kindOfHook(own);
+  const after = isDrained ? "ebb run drains only when it has ended" : "nothing drains";
+  if (what.kind === "replaceable" && canReplace(own, drainMs))
+    return `replaced "${what.shown}" by ${["ebb", ...command.slice(1)].join(" ")}`;
+  if (what.kind === "replaceable")
+    return `raise terminationGracePeriodSeconds, or remove this hook, and ebb drain takes its place: it sleeps for ${what.seconds}s, the grace period leaves a drain ${drain}, and ${after}`;
+  if (what.kind === "asks-sidecar")
+    return `it asks a sidecar at ${what.path}: it stays, and ${after}; remove it, and ebb drain takes its place (ebb drain --quit and ebb quit end sidecars)`;
+  if (what.kind === "known" || isDrained) return undefined;
+  return `it stays, and ${after}: call ${EBB} drain --drain=${drain} in it, or remove it, and ebb drain takes its place`;
+}

@@ -1,0 +1,69 @@
+import { NATIVE } from "../annotation-names.ts";
+import { type App, isUntouched } from "../apps/app.ts";
+import { quits } from "../apps/quits.ts";
+import type { ContainerFacts } from "../facts/container-facts.ts";
+import type { PodFacts } from "../facts/facts.ts";
+import { readNativeValue } from "../facts/native-value.ts";
+import type { PodAnnotations } from "../pod-annotations.ts";
+import { quitsThatAreOff } from "../shown.ts";
+import type { Concern, Note } from "./concern.ts";
+
+/** In a pod that ends, a sidecar that cannot be told to quit outlives the app. */
+export const outliving: Concern = (facts, apps) => {
+  const started = apps.filter((app) => !isUntouched(app));
+  if (facts.restartsAlways || started.length === 0) return {};
+  return {
+    warnings: [
+      ...(started.some(quitsByItself) ? quitProblems(facts) : []),
+      ...facts.containers.flatMap((one) => unquittable(one, facts)),
+    ],
+  };
+};
+
+/** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
+function quitsByItself(app: App): boolean {
+  return quits(app) && !["quit", "signal-process", "sidecar"].some(app.isGiven);
+}
+
+/** Returns a warning for each ordinary sidecar that ebb knows and that will not be told to quit, or ignores that. */
+function quitProblems({ sidecars, annotations }: PodFacts): readonly Note[] {
+  const natives = readNativeValue(annotations.get(NATIVE) ?? "").names;
+  const ofContainers = sidecars.flatMap(({ at, name, container, problem }) => {
+    if (at === undefined) return [];
+    if (problem !== undefined)
+      return [{ container, field: "args", message: `"${container}" will outlive the app: ${problem}` }];
+    const message = `"${container}" will outlive the app: it is no native sidecar, as ebb.dev/native says; write ebb.dev/native: "true" to make it one, or take "${name}" out`;
+    return natives.includes(name) ? [{ container, field: "", message }] : [];
+  });
+  const byAnnotations = quitsThatAreOff(annotations, sidecars).map((message) => ({
+    field: "metadata.annotations",
+    message,
+  }));
+  return [...ofContainers, ...byAnnotations];
+}
+
+/** Returns a warning for a sidecar that stays ordinary, if ebb cannot tell it to quit, and nobody else ends it. */
+function unquittable(one: ContainerFacts, facts: PodFacts): readonly Note[] {
+  const { moves, requested, orchestrator, pod, annotations } = facts;
+  const { name, container, role, sidecar, pathAsked } = one;
+  const isSaid = moves.moved.has(one) || moves.kept.has(name);
+  const ends = pathAsked !== undefined || sidecar !== undefined || orchestrator?.roleIn(container, pod) !== undefined;
+  const isReaped = ["exec", "quit"].some((way) => annotations.has(`ebb.dev/reap-${way}.${name}`));
+  if (role !== "sidecar" || isSaid || ends || isReaped) return [];
+  const why = moves.ordinary.get(name);
+  const remedy = why === undefined ? remedyFor(one, requested) : `it cannot become native: ${why}`;
+  const message = `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedy}`;
+  return [{ container: name, field: "", message }];
+}
+
+function remedyFor(
+  { name, isKnownSidecar, hasSidecarImage }: ContainerFacts,
+  { sidecars, native }: PodAnnotations,
+): string {
+  const reaper = `, or ebb reaper ends it as ebb.dev/reap-exec.${name} says`;
+  if (sidecars.has(name) && native === "none")
+    return `without ebb.dev/native: "false" it becomes a native sidecar${reaper}`;
+  if (isKnownSidecar) return `ebb.dev/native: "true" makes it a native sidecar${reaper}`;
+  if (hasSidecarImage) return 'ebb.dev/native: "true" makes it a native sidecar';
+  return `ebb.dev/sidecars: ${name} makes it a native sidecar`;
+}

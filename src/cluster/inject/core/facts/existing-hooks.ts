@@ -1,0 +1,105 @@
+import { objectOf, textsOf } from "../../../../shared/core/json.ts";
+import { baseName } from "../../../../shared/core/text.ts";
+import { kindOf, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
+import { readable } from "../../../core/readable.ts";
+import type { Container } from "../pod.ts";
+
+/** What a container's own preStop hook does. */
+export type HookKind =
+  /** A drain may take its place: it only sleeps. `shown`: `sleep 20`, for `sleep N` by a shell or not, or the action `sleep`. */
+  | { readonly kind: "replaceable"; readonly shown: string; readonly seconds: number }
+  /** It asks a sidecar to drain or to quit. */
+  | { readonly kind: "asks-sidecar"; readonly path: string }
+  /** ebb's own, or a known injector's. */
+  | { readonly kind: "known" }
+  | { readonly kind: "other" };
+
+/** Knative's queue-proxy: serving v1.18 pkg/reconciler/revision/resources/deploy.go, userLifecycle. */
+const KNATIVE_PATH = "/wait-for-drain";
+
+/** Returns what a preStop hook does. `hook` is the manifest's LifecycleHandler. One that is too long to read is `other`. */
+export function kindOfHook(hook: unknown): HookKind {
+  const { exec, httpGet, sleep } = objectOf(hook);
+  const { seconds } = objectOf(sleep);
+  if (typeof seconds === "number") return asleep(seconds);
+  const { path, port } = objectOf(httpGet);
+  if (path === KNATIVE_PATH) return { kind: "known" };
+  const words = readable(textsOf(objectOf(exec).command));
+  if (isEbb(words)) return { kind: "known" };
+  const slept = secondsSlept(words);
+  if (slept !== undefined) return asleep(slept);
+  const asked =
+    typeof path === "string" ? sidecarPathIn(readable([`:${port}${path}`]).join()) : asksSidecar(words.join(" "));
+  return asked === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: asked };
+}
+
+function asleep(seconds: number): HookKind {
+  return { kind: "replaceable", shown: `sleep ${seconds}`, seconds };
+}
+
+/** Reports whether a hook runs ebb, or drains with it in a shell's script. */
+function isEbb(words: readonly string[]): boolean {
+  return baseName(words[0] ?? "") === "ebb" || /(^|[\s/;&|(])ebb\s+drain\b/.test(scriptIn(words) ?? "");
+}
+
+const shell = /(^|\/)(ba|da|a|z|k)?sh$/;
+
+/** Returns the shell's script in a command line such as `sh -c SCRIPT` or `bash -ce -- SCRIPT`; undefined if there is none. */
+export function scriptIn([program = "", ...rest]: readonly string[]): string | undefined {
+  if (!shell.test(program)) return undefined;
+  const at = rest.findIndex((word) => /^-[a-z]+$/.test(word) && word.includes("c"));
+  if (at < 0) return undefined;
+  return rest[at + 1] === "--" ? rest[at + 2] : rest[at + 1];
+}
+
+/** The seconds of each suffix of sleep(1). */
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+function secondsSlept(words: readonly string[]): number | undefined {
+  const text = (scriptIn(words) ?? words.join(" ")).trim();
+  const parts = (text.endsWith(";") ? text.slice(0, -1).trim() : text).split(/\s+/);
+  const [program = "", time = "", ...more] = parts[0] === "exec" ? parts.slice(1) : parts;
+  const [, seconds, unit = ""] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(time) ?? [];
+  if (baseName(program) !== "sleep" || seconds === undefined || more.length > 0) return undefined;
+  return Number(seconds) * (units[unit] ?? 1);
+}
+
+/** The programs that ask: HTTP clients, and the agents beside the Envoys. */
+const clients = ["curl", "wget", ...sidecarNames.flatMap((name) => kindOf(name).agent?.name ?? [])];
+const asking = new RegExp(`(^|[\\s/(;&|"'])(${clients.join("|")})\\s`);
+
+/** Returns the path at which a command asks a sidecar to drain or quit. */
+function asksSidecar(text: string): string | undefined {
+  return asking.test(text) ? sidecarPathIn(text) : undefined;
+}
+
+const kinds = sidecarNames.map(kindOf);
+/** The paths of the known sidecars' quits and drains. */
+const ownPaths = kinds.flatMap(({ quitPath, quit, drainPath }) => [
+  quitPath ?? new URL(quit).pathname,
+  ...(drainPath === undefined ? [] : [drainPath.split("?")[0] as string]),
+]);
+/** Where many an app has a path of its own, too, the port says whose it is. */
+const shutdown = kinds.map(({ quit }) => new URL(quit)).find(({ pathname }) => pathname === "/shutdown");
+const sidecarPaths = [...new Set([...ownPaths, "/graceful_shutdown", "/healthcheck/fail"])].map((path) => {
+  const place = path === shutdown?.pathname ? `[^\\s"'/]*:${shutdown.port}/` : `([^\\s"'/]*/)?`;
+  return [path, new RegExp(`(^|[\\s"'])([^\\s"'/]*//)?${place}${path.slice(1)}($|[\\s?"'&|;)])`)] as const;
+});
+
+/** Returns the path of a known sidecar's quit or drain that is in the text, with no folder before it. */
+function sidecarPathIn(text: string): string | undefined {
+  return sidecarPaths.find(([path, mark]) => text.includes(path.slice(1)) && mark.test(text))?.[0];
+}
+
+/**
+ * Returns the path at which a container asks a sidecar to quit, if that request is its whole command: `curl -X POST
+ * localhost:15020/quitquitquit`, by a shell or not. Returns undefined for any other.
+ */
+export function pathAsked({ command, args }: Container): string | undefined {
+  const words = readable([...(command ?? []), ...(args ?? [])]);
+  const script = scriptIn(words);
+  if (script !== undefined && /[;&|`$\n]/.test(script.trim())) return undefined;
+  const text = script ?? words.join(" ");
+  const [program = ""] = text.trim().split(/\s/, 1);
+  return clients.includes(baseName(program)) ? sidecarPathIn(text) : undefined;
+}

@@ -1,0 +1,221 @@
+import { copyOf, type JsonObject, objectOf } from "../../../shared/core/json.ts";
+import { isSame } from "../../core/same.ts";
+import type { ImageQuery } from "../../image/core/lookup.ts";
+import { ASK, annotationField, STATUS } from "./annotation-names.ts";
+import { type App, appsOf, isUntouched } from "./apps/app.ts";
+import { remarkOnUnknown } from "./concerns/command.ts";
+import { planOf } from "./concerns/concerns.ts";
+import { applyEdits, type Edit, isChange, recordEdits, withAnnotation } from "./edits/edit.ts";
+import { removeEbb } from "./edits/remove.ts";
+import { formatStatus, readStatus, type Status } from "./edits/status.ts";
+import { undoEdits } from "./edits/undo.ts";
+import { factsOf, type PodFacts } from "./facts/facts.ts";
+import { otherSystem } from "./facts/other-system.ts";
+import type { Former } from "./former.ts";
+import { checkPod, type Pod, type Remark, type Remarks } from "./pod.ts";
+import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
+import type { InjectPolicy } from "./policy.ts";
+import { distinct, firstOf, placesIn } from "./remarks.ts";
+
+/**
+ * What came of putting ebb into a pod, or taking it out. `asked`: the pod's annotations, or the caller of
+ * `removeFromPod`, asked for it, so that a refusal is an error. A pod that nobody asked for, but that the policy's
+ * `all` selected, stays as it is if it is refused.
+ */
+export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
+  | ({ readonly kind: "changed"; readonly pod: Pod } & Recorded)
+  | { readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] }
+  | { readonly kind: "unchanged"; readonly reason: string }
+  /** ebb can start no app: nobody knows its command, or that must stay. The pod is right, and stays as it is. */
+  | { readonly kind: "skipped"; readonly reason: string; readonly problems: readonly Remark[] }
+  | { readonly kind: "refused"; readonly problems: readonly Remark[] }
+  /** The commands of these images must be looked up first (`InjectPolicy.imageOf`). */
+  | { readonly kind: "incomplete"; readonly missing: readonly ImageQuery[] }
+);
+
+/** What was put into a pod, by the names of its containers. */
+export interface Recorded {
+  /** Those whose command starts with ebb from now on. */
+  readonly containers: readonly string[];
+  /** Those that ebb drains, and does not start, because nobody knows their command, or that must stay. */
+  readonly drained: readonly string[];
+  /** Those that ebb has made native sidecars. */
+  readonly natives: readonly string[];
+}
+
+/**
+ * Puts ebb into a pod or pod template, renews what an earlier ebb has put there, or takes it out if ebb.dev/inject is
+ * "false". Accepts any JSON. Never throws, and does not change its argument. Remarks are the first 50 (`MOST_REMARKS`).
+ */
+export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
+  const injection = injectWhole(pod, policy);
+  const stray = strayLabels(objectOf(objectOf(objectOf(pod).metadata).labels));
+  return capped({ ...injection, warnings: [...injection.warnings, ...stray] });
+}
+
+/**
+ * Takes ebb out of a pod or pod template, whatever ebb.dev/inject says, and warns if that asks for ebb again. Accepts
+ * any JSON. Never throws, and does not change its argument.
+ */
+export function removeFromPod(pod: unknown): Injection {
+  const removal = remove(pod) ?? { kind: "unchanged", reason: "ebb is not in it" };
+  const comesBack = removal.kind === "removed" && readInjectAnnotation(annotationsOf(pod)) === true;
+  return capped({ ...removal, asked: true, warnings: comesBack ? [comesAgain] : [] });
+}
+
+const comesAgain: Remark = {
+  field: annotationField(ASK),
+  message: 'this asks for ebb again: write "false" or remove it, or the next ebb inject or the webhook puts ebb back',
+};
+
+function capped(injection: Injection): Injection {
+  const warnings = firstOf(injection.warnings);
+  if ("problems" in injection) return { ...injection, problems: firstOf(injection.problems), warnings };
+  return { ...injection, warnings };
+}
+
+/**
+ * The most bytes that the names and values of an object's annotations may have (apimachinery, pkg/api/validation,
+ * TotalAnnotationSizeLimitB).
+ */
+const MOST_ANNOTATIONS = 256 * 1024;
+
+function injectWhole(pod: unknown, policy: InjectPolicy): Injection {
+  const annotations = annotationsOf(pod);
+  if (isTooLong(annotations)) {
+    const message = `more than ${MOST_ANNOTATIONS / 1024} KiB, which Kubernetes refuses`;
+    return { kind: "refused", asked: false, problems: [{ field: "metadata.annotations", message }], warnings: [] };
+  }
+  const wish = readInjectAnnotation(annotations);
+  if (typeof wish === "object") return { kind: "refused", asked: true, problems: [wish], warnings: [] };
+  const asked = wish === true;
+  const removed = wish === false ? remove(pod) : undefined;
+  if (removed !== undefined) return removed;
+  const reason = reasonToLeave(annotations, wish, policy);
+  if (reason !== undefined)
+    return { kind: "unchanged", asked, reason, warnings: wish === false ? [] : idleAnnotations(annotations, reason) };
+  const malformed = checkPod(pod);
+  if (malformed.length > 0) return { kind: "refused", asked, problems: malformed, warnings: [] };
+  return inject(pod as Pod, policy, asked);
+}
+
+function annotationsOf(pod: unknown): JsonObject {
+  return objectOf(objectOf(objectOf(pod).metadata).annotations);
+}
+
+/** Takes ebb out of a pod. Returns undefined if ebb is not in it. */
+function remove(pod: unknown): Injection | undefined {
+  const removal = removeEbb(pod);
+  return removal === undefined ? undefined : { ...removal, asked: false, warnings: [] };
+}
+
+function isTooLong(annotations: JsonObject): boolean {
+  let length = 0;
+  for (const [name, value] of Object.entries(annotations))
+    length += name.length + (typeof value === "string" ? value.length : 0);
+  return length > MOST_ANNOTATIONS;
+}
+
+/** Returns why a pod stays as it is, whatever is in it; undefined if it may be changed. */
+function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all }: InjectPolicy): string | undefined {
+  if (wish === false) return 'it says ebb.dev/inject: "false"';
+  if (wish === undefined && !all) return 'it does not say ebb.dev/inject: "true"';
+  const isMirror = annotations["kubernetes.io/config.mirror"] !== undefined;
+  return isMirror ? "it is a static pod's mirror, which nobody can change" : undefined;
+}
+
+function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
+  const other = otherSystem(pod);
+  if (other !== undefined)
+    return asked
+      ? { kind: "refused", asked, problems: [other], warnings: [] }
+      : { kind: "unchanged", asked, reason: other.message, warnings: [] };
+  const annotations = pod.metadata?.annotations ?? {};
+  const status = readStatus(annotations[STATUS]);
+  if (status !== undefined && "field" in status) return { kind: "refused", asked, problems: [status], warnings: [] };
+  const before = status === undefined ? pod : copyOf(pod);
+  const former = status === undefined ? undefined : formerOf(before, status, policy);
+  const remarks: Remarks = { problems: [], warnings: [] };
+  const requested = readPodAnnotations(annotations, remarks);
+  const facts = factsOf({ pod: before, policy: withFormer(policy, former), requested, former });
+  if (!asked && !facts.hasOwnApp) return { kind: "unchanged", asked, reason: "it has only sidecars", warnings: [] };
+  if (facts.missingImages.length > 0) return { kind: "incomplete", asked, missing: facts.missingImages, warnings: [] };
+  const apps = appsOf(facts);
+  const plan = planOf(facts, apps);
+  const place = placesIn(pod);
+  const onUntouched = apps.filter(isUntouched).flatMap((app) => remarkOnUnknown(app, facts).map(place));
+  const problems = [...remarks.problems, ...plan.problems.map(place)];
+  const otherWarnings = distinct([...remarks.warnings, ...plan.warnings.map(place)]);
+  // a wrong annotation of ebb shows that the author wants ebb, whichever rule selected the pod
+  const isAsked = asked || remarks.problems.length > 0;
+  if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: otherWarnings };
+  return outcomeOf({ pod, facts, apps, edits: plan.edits, status, asked, onUntouched, otherWarnings });
+}
+
+/** Takes an earlier ebb out of a pod, in place. Its own container and volumes are kept as they are for the same ebb. */
+function formerOf(pod: Pod, status: Status, { isAdmission, image }: InjectPolicy): Former {
+  const former = undoEdits(pod, status);
+  return isAdmission === true && status.ebb === image ? former : { ...former, installs: [], volumes: [] };
+}
+
+function withFormer(policy: InjectPolicy, former: Former | undefined): InjectPolicy {
+  return former === undefined ? policy : { ...policy, options: new Map([...former.options, ...policy.options]) };
+}
+
+/** What is planned for a pod that nothing speaks against. */
+interface Planned {
+  readonly pod: Pod;
+  readonly facts: PodFacts;
+  readonly apps: readonly App[];
+  readonly edits: readonly Edit[];
+  /** That of an earlier injection. */
+  readonly status: Status | undefined;
+  readonly asked: boolean;
+  /** Remarks on apps in which ebb does nothing. */
+  readonly onUntouched: readonly Remark[];
+  /** All other warnings. */
+  readonly otherWarnings: readonly Remark[];
+}
+
+function outcomeOf({ pod, facts, apps, edits, status, asked, onUntouched, otherWarnings }: Planned): Injection {
+  const warnings = distinct([...onUntouched, ...otherWarnings]);
+  const before = facts.pod;
+  if (!edits.some(isChange)) {
+    // the old injection cannot be renewed: take it out
+    const containers = Object.keys(status?.containers ?? {});
+    if (onUntouched.length > 0 && containers.length > 0)
+      return { kind: "removed", asked, pod: before, containers, warnings };
+    if (onUntouched.length > 0) {
+      const isFixed = apps.filter(isUntouched).every(({ start }) => start.kind === "unknown" && start.isKept);
+      const reason = `its command ${isFixed ? "must stay as it is" : "is not known"}`;
+      return { kind: "skipped", asked, reason, problems: onUntouched, warnings: otherWarnings };
+    }
+    // an earlier ebb was taken out, and nothing of this one is needed
+    if (!isSame(before, pod)) return { kind: "changed", asked, pod: before, ...nothing, warnings };
+    return { kind: "unchanged", asked, reason: "there is nothing to change", warnings };
+  }
+  const edited = applyEdits(before, edits);
+  const recorded = { ...recordEdits(before, edited, edits), ...optionsOf(facts.policy) };
+  const next = withAnnotation(edited, STATUS, formatStatus(recorded));
+  if (isSame(next, pod)) return { kind: "unchanged", asked, reason: "it has ebb already", warnings };
+  return { kind: "changed", asked, pod: next, ...recordedIn(edits, apps, facts), warnings };
+}
+
+function optionsOf({ options }: InjectPolicy): Pick<Status, "options"> {
+  return options.size === 0 ? {} : { options: Object.fromEntries(options) };
+}
+
+const nothing: Recorded = { containers: [], drained: [], natives: [] };
+
+function recordedIn(edits: readonly Edit[], apps: readonly App[], { containers }: PodFacts): Recorded {
+  const changes = edits.filter(isChange);
+  const started = new Set(changes.flatMap((edit) => (edit.kind === "command" ? [edit.container] : [])));
+  const changed = new Set(changes.flatMap((edit) => ("container" in edit ? [edit.container] : [])));
+  const unknown = new Set(apps.flatMap(({ name, start }) => (start.kind === "unknown" ? [name] : [])));
+  const names = containers.map(({ name }) => name);
+  return {
+    containers: names.filter((name) => started.has(name)),
+    drained: names.filter((name) => changed.has(name) && unknown.has(name)),
+    natives: edits.flatMap((edit) => (edit.kind === "native" ? edit.moved.map(({ name }) => name) : [])),
+  };
+}

@@ -1,0 +1,58 @@
+import { boolean } from "../../../shared/cli/core/syntax.ts";
+import { type JsonObject, listOf, objectOf, parseObject, textOf } from "../../../shared/core/json.ts";
+import { baseName } from "../../../shared/core/text.ts";
+import { ASK, INSTALL, isNumbered, STATUS, VOLUME } from "./annotation-names.ts";
+import { skippedIn } from "./skipped.ts";
+
+// The reaper's metric needs this file alone, without the code that changes pods.
+
+/**
+ * Whether a pod has ebb, and from which image (undefined if that is not known). `skipped`: why the webhook left it as it
+ * is, although it was selected.
+ */
+export type Presence =
+  | { readonly kind: "absent"; readonly skipped?: string }
+  | { readonly kind: "present"; readonly image: string | undefined };
+
+/**
+ * Returns whether a pod has ebb: put there, as its annotation ebb.dev/status says, and from which image; or its own, if
+ * a container's command starts a program called ebb.
+ */
+export function presenceOf({ metadata, spec }: JsonObject): Presence {
+  const { initContainers, volumes, containers } = objectOf(spec);
+  const status = objectOf(objectOf(metadata).annotations)[STATUS];
+  const skipped = skippedIn(status);
+  if (status === undefined || skipped !== undefined) {
+    if (listOf(containers).some((each) => ebbStartedBy(each) !== undefined))
+      return { kind: "present", image: undefined };
+    return { kind: "absent", ...(skipped === undefined ? {} : { skipped }) };
+  }
+  const isNamed = (base: string) => (one: JsonObject) => isNumbered(textOf(one.name) ?? "", base);
+  const copies = listOf(initContainers).map(objectOf).find(isNamed(INSTALL));
+  const volume = listOf(volumes).map(objectOf).find(isNamed(VOLUME));
+  // another webhook may have moved the image of ebb-install to a mirror since
+  const { ebb } = parseObject(textOf(status) ?? "") ?? {};
+  return { kind: "present", image: textOf(ebb) ?? textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
+}
+
+/** Returns the path of ebb if a container's command starts it, by that name. */
+export function ebbStartedBy(container: unknown): string | undefined {
+  const program = textOf(listOf(objectOf(container).command)[0]) ?? "";
+  return baseName(program) === "ebb" ? program : undefined;
+}
+
+/**
+ * Returns by what ebb is requested in a pod: its annotation, its namespace's label or --all. Returns undefined if it is
+ * not requested. `label` is ebb.dev/inject of the namespace, whose `false` rules out the others; `all` is whether the
+ * webhook has --all.
+ */
+export function requestedBy(
+  { metadata }: JsonObject,
+  { label, all }: { readonly label: string | undefined; readonly all: boolean },
+): "annotation" | "namespace" | "--all" | undefined {
+  const wish = objectOf(objectOf(metadata).annotations)[ASK];
+  if (label === "false") return undefined;
+  if (wish !== undefined) return typeof wish === "string" && boolean.parse(wish) === true ? "annotation" : undefined;
+  if (label === "true") return "namespace";
+  return all ? "--all" : undefined;
+}

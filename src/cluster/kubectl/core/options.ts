@@ -1,0 +1,64 @@
+import { changed, option, optional } from "../../../shared/cli/core/option.ts";
+import { boolean, syntax } from "../../../shared/cli/core/syntax.ts";
+import { isDnsLabel, isDnsSubdomain } from "../../../shared/core/dns-name.ts";
+import { EXIT, Failure } from "../../../shared/core/exit.ts";
+import { allNamespaces, output, scopeOptions } from "../../api/core/kubectl-options.ts";
+import { reaperOptions } from "../../reaper/core/reaper-options.ts";
+
+const label = syntax((given) => (isDnsLabel(given) ? given : undefined), "a name such as shop");
+const flagOnly = { isFlagOnly: true, secret: false } as const;
+
+const namespace = optional({
+  ...flagOnly,
+  flag: "namespace",
+  group: "cluster",
+  value: "NAME",
+  initially: "the context's",
+  syntax: label,
+  help: "-n: the pod's namespace",
+});
+
+/** Returns the options of a command for the whole cluster as the plugin shows them. */
+export function clusterOptionsOf<O extends { readonly namespace: (typeof reaperOptions)["namespace"] }>(options: O) {
+  return {
+    ...options,
+    namespace: changed(options.namespace, { initially: "the context's" }),
+    ...scopeOptions,
+  };
+}
+
+const end = option({
+  flag: "end",
+  group: "reaping",
+  initial: false,
+  syntax: boolean,
+  isFlagOnly: true,
+  help: "end the sidecars if the pod is stuck, whether or not a reaper selects it",
+});
+
+const { kubeconfig, context, selector, methods, allJobs, after, allowReapExec, image, imagePullPolicy } = reaperOptions;
+const own = { namespace, kubeconfig, context };
+
+/** The options of each command of the plugin that is about pods. They share some with `ebb reaper`. */
+export const podOptions = {
+  status: {
+    ...own,
+    allNamespaces,
+    selector: changed(selector, { group: "cluster", help: "-l: the pods with these labels" }),
+    output,
+  },
+  why: { ...own, output, end, allJobs, after, methods, allowReapExec, image, imagePullPolicy },
+};
+
+/** Returns the pod's name in `NAME` or `pod/NAME`. @throws Failure(64) for anything else, or more than one */
+export function podNameIn(operands: readonly string[]): string {
+  const [given, ...more] = operands;
+  const [, name = ""] = /^(?:(?:po|pods?)\/)?(.*)$/s.exec(given ?? "") ?? [];
+  if (more.length === 0 && isDnsSubdomain(name)) return name;
+  throw new Failure(EXIT.usage, `POD: ${podProblem(operands)}; kubectl get pods lists them`);
+}
+
+function podProblem(operands: readonly string[]): string {
+  if (operands.length > 1) return `expected one pod, got ${operands.length}: ${operands.join(", ")}`;
+  return `expected a pod such as web-0 or pod/web-0, got ${JSON.stringify(operands[0]) ?? "none"}`;
+}

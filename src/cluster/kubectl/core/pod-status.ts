@@ -1,0 +1,98 @@
+import { type JsonObject, textOf } from "../../../shared/core/json.ts";
+import { isProxy, type SidecarName } from "../../../shared/sidecars/core/registry.ts";
+import { sidecarIn } from "../../core/containers.ts";
+import { presenceOf } from "../../inject/core/presence.ts";
+import { isNative, partsOf } from "../../reaper/core/pod-containers.ts";
+import type { Rule } from "../../reaper/core/pod-rules.ts";
+import { type ContainerView, type PodView, viewOf } from "../../reaper/core/pod-view.ts";
+import { isStuck, type Verdict } from "../../reaper/core/verdict.ts";
+
+/** A container as `kubectl ebb` shows it, in JSON too. Null stands for what is not known or does not apply. */
+export interface ContainerStatus {
+  readonly name: string;
+  /**
+   * `sidecar`: a mesh's proxy; `helper`: any other container beside the app; `native`: a native sidecar, which the
+   * kubelet ends.
+   */
+  readonly role: "app" | "sidecar" | "helper" | "native" | "init" | "ephemeral";
+  /** Which known sidecar it is. */
+  readonly sidecar: SidecarName | null;
+  readonly state: "running" | "waiting" | "terminated" | "unknown";
+  readonly exitCode: number | null;
+  /** The kubelet's word for the state: Completed, Error, ImagePullBackOff. */
+  readonly reason: string | null;
+  /** RFC 3339 in UTC. */
+  readonly finishedAt: string | null;
+}
+
+/** What is known of a pod from the API server alone. */
+export interface PodSummary {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string | null;
+  readonly phase: string | null;
+  readonly job: string | null;
+  readonly containers: readonly ContainerStatus[];
+}
+
+/** A pod and what it is: a line in the table of `kubectl ebb status`. */
+export interface PodRow extends PodSummary {
+  /** Whether ebb is in it; `skipped`: the webhook left it as it is. */
+  readonly ebb: "yes" | "no" | "skipped";
+  /** The image from which ebb was put there. */
+  readonly image: string | null;
+  /** Only its sidecars are left, for good, whether or not a reaper may end them. */
+  readonly stuck: boolean;
+  /** The reaper's rule for the pod, were it selected: `stuck`, `app-running`. */
+  readonly state: Rule;
+  readonly why: string;
+}
+
+/** Returns what a pod's JSON tells of its containers: apps first, then what runs beside them. */
+export function summaryOf(pod: unknown): PodSummary {
+  const view = viewOf(pod);
+  const { namespace, name = "", uid = null, phase = null, job = null } = view;
+  return { namespace, name, uid, phase, job, containers: containersOf(view) };
+}
+
+function containersOf(view: PodView): readonly ContainerStatus[] {
+  const { apps, sidecars } = partsOf(view);
+  return [
+    ...apps.map((each) => statusOf(each, "app")),
+    ...sidecars.map((each) => statusOf(each, isProxyIn(each) ? "sidecar" : "helper")),
+    ...view.initContainers.map((each) => statusOf(each, isNative(each) ? "native" : "init")),
+    ...view.ephemeralContainers.map((each) => statusOf(each, "ephemeral")),
+  ];
+}
+
+function isProxyIn({ name, image }: ContainerView): boolean {
+  const sidecar = sidecarIn(name, image);
+  return sidecar !== undefined && isProxy(sidecar);
+}
+
+function statusOf({ name, image, state }: ContainerView, role: ContainerStatus["role"]): ContainerStatus {
+  const isEnded = state.kind === "terminated";
+  return {
+    name,
+    role,
+    sidecar: role === "app" ? null : (sidecarIn(name, image) ?? null),
+    state: state.kind,
+    exitCode: isEnded ? state.exitCode : null,
+    reason: (isEnded || state.kind === "waiting" ? state.reason : "") || null,
+    finishedAt: isEnded ? timeText(state.finishedAt) : null,
+  };
+}
+
+function timeText(ms: number): string {
+  // biome-ignore lint/style/noRestrictedGlobals: to write a time needs no clock
+  return new Date(ms).toISOString();
+}
+
+/** Returns what a pod is. `verdict`: its `stateOf`. */
+export function rowOf(pod: JsonObject, verdict: Verdict): PodRow {
+  const presence = presenceOf(pod);
+  const absent = presence.kind === "absent" && presence.skipped !== undefined ? "skipped" : "no";
+  const image = presence.kind === "present" ? (textOf(presence.image) ?? null) : null;
+  const ebb = presence.kind === "present" ? "yes" : absent;
+  return { ...summaryOf(pod), ebb, image, stuck: isStuck(verdict), state: verdict.rule, why: verdict.reason };
+}

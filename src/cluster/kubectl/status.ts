@@ -1,0 +1,73 @@
+import { EXIT } from "../../shared/core/exit.ts";
+import { parseObject } from "../../shared/core/json.ts";
+import type { KubeObject } from "../api/client.ts";
+import { pagesAt } from "../api/list.ts";
+import { methodKinds } from "../reaper/core/methods.ts";
+import type { ReapPolicy } from "../reaper/core/policy.ts";
+import { stateOf } from "../reaper/core/verdict.ts";
+import { ebbIn } from "./core/ebb-in.ts";
+import { type PodRow, rowOf } from "./core/pod-status.ts";
+import { podLines, podTable } from "./core/text.ts";
+import { execEbb } from "./exec.ts";
+import { type Format, type PodSession, print, type Session } from "./session.ts";
+
+/** The flags of `kubectl ebb status`. */
+export interface StatusSettings {
+  readonly allNamespaces: boolean;
+  readonly selector: string | undefined;
+  readonly output: Format;
+}
+
+/** A pod and its state, as `kubectl ebb status POD -o json` prints it. */
+interface PodStatus extends PodRow {
+  /** As the ebb in the pod prints it with `ebb status --json`; null if none was asked, or it did not answer. */
+  readonly status: object | null;
+}
+
+/** Prints what the API server knows of one pod, and what the ebb in it sees if there is one. */
+export async function showPod({
+  settings: { output },
+  ...session
+}: PodSession & { readonly settings: StatusSettings }): Promise<number> {
+  const { pod, ref, log } = session;
+  const row = judge(pod);
+  const place = ebbIn(pod);
+  const isData = output === "json" || output === "yaml";
+  const told = place && (await execEbb(place, isData ? ["status", "--json"] : ["status"], session));
+  if (told !== undefined && "why" in told)
+    log.warn({ pod: ref.name, reason: told.why }, "cannot ask the ebb in the pod");
+  const text = told !== undefined && "text" in told ? told.text : undefined;
+  const status = (isData && text !== undefined && parseObject(text)) || null;
+  await print({ ...row, status } satisfies PodStatus, podLines(row, place, text), output);
+  return EXIT.ok;
+}
+
+/** A pod is judged as by `kubectl ebb why` without flags. */
+function judge(pod: KubeObject): PodRow {
+  return rowOf(pod, stateOf(pod, policy, Date.now()));
+}
+
+const policy: ReapPolicy = {
+  afterMs: 0,
+  allJobs: false,
+  allowsReapExec: false,
+  methods: methodKinds,
+  namespaces: new Map(),
+};
+
+/** Prints a table of pods, as `kubectl get` does. */
+export async function listPods({
+  settings,
+  ...session
+}: Session & { readonly settings: StatusSettings }): Promise<number> {
+  const { allNamespaces, selector: labelSelector, output } = settings;
+  const { api, namespace, signal } = session;
+  const path = allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
+  const rows: PodRow[] = [];
+  for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
+    rows.push(...items.map(judge));
+  const table = podTable(rows, { hasNamespace: allNamespaces, isWide: output === "wide" });
+  const none = [`no pods${allNamespaces ? "" : ` in namespace ${namespace}`}`];
+  await print(rows, rows.length === 0 ? none : table, output);
+  return EXIT.ok;
+}

@@ -1,0 +1,210 @@
+import { nearest } from "../../../shared/cli/core/suggestion.ts";
+import { splitBy } from "../../../shared/core/text.ts";
+import { joinNames } from "../../../shared/core/wording.ts";
+import { isSidecar } from "../../core/containers.ts";
+import { isAtWork, ownEphemerals } from "./ephemeral.ts";
+import { isNative, type Parts, restartAfter } from "./pod-containers.ts";
+import type { ContainerState, ContainerView, PodView } from "./pod-view.ts";
+import { type ReapPolicy, selectionOf } from "./policy.ts";
+
+/** The name of a rule. The names are in metrics, so they never change. */
+export type Rule =
+  | ("opted-out" | "unreadable-choice" | "not-selected" | "handled" | "deleted" | "unreadable" | "static" | "over")
+  | ("pending" | "node-lost" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
+  | ("restarting" | "app-running" | "app-waiting" | "app-unknown" | "app-restarts" | "sidecar-restarts")
+  | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-method" | "too-early")
+  | ("no-right" | "stuck");
+
+/** What this reaper knows of a pod besides what it says. */
+export interface ReaperMemory {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** What became of the pod, if the reaper is done with it: a sentence. */
+  readonly handled?: string | undefined;
+  /** When it first saw that only the time was missing, in milliseconds since the epoch: a node's clock may be ahead. */
+  readonly seenAt?: number | undefined;
+}
+
+/** What the rules look at. */
+export interface RuleInput extends Parts {
+  readonly pod: PodView;
+  readonly policy: ReapPolicy;
+  readonly known: ReaperMemory;
+}
+
+/**
+ * The rules in their order. Each returns why a pod is left alone, or undefined if it has nothing against reaping it.
+ * The first reason counts.
+ */
+export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | undefined])[] = [
+  ["opted-out", chosen("out")],
+  ["unreadable-choice", chosen("unreadable")],
+  ["not-selected", chosen("not in")],
+  ["unreadable", ({ pod }) => pod.problem],
+  ["handled", ({ known }) => known.handled],
+  ["deleted", ({ pod }) => (pod.isDeleted ? "it is being deleted: the kubelet ends all its containers" : undefined)],
+  ["static", ({ pod }) => (pod.isStatic ? "it is a static pod, the kubelet's own" : undefined)],
+  ["node-lost", nodeLost],
+  ["over", ({ pod }) => (/^(Succeeded|Failed)$/.test(pod.phase ?? "") ? `it has finished: ${pod.phase}` : undefined)],
+  ["pending", ({ pod }) => (pod.phase === "Running" ? undefined : `its phase is ${pod.phase ?? "not set"}`)],
+  ["restarting", ({ pod }) => (pod.isRestarting ? "all its containers are being started again" : undefined)],
+  ["contradiction", contradiction],
+  ["no-app", ({ apps }) => (apps.length === 0 ? "all its containers are sidecars: it has no app" : undefined)],
+  ["no-sidecar", noSidecar],
+  ["initializing", initializing],
+  ["app-running", ({ apps }) => firstOf(apps, "running", ({ name }) => `app container ${name} still runs`)],
+  ["app-waiting", ({ apps }) => firstOf(apps, "waiting", (app) => `app container ${app.name} waits: ${waitOf(app)}`)],
+  ["app-unknown", ({ apps }) => unknown(apps, "app container")],
+  ["app-restarts", ({ apps, pod }) => restart(apps, pod)],
+  ["sidecar-waiting", ({ sidecars }) => firstOf(sidecars, "waiting", (each) => `${each.name} waits: ${waitOf(each)}`)],
+  ["sidecar-unknown", ({ sidecars }) => unknown(sidecars, "sidecar")],
+  ["sidecar-restarts", sidecarRestarts],
+  ["sidecars-ended", sidecarsEnded],
+  ["being-ended", beingEnded],
+  [
+    "debugged",
+    ({ pod }) => firstOf(pod.ephemeralContainers, "running", ({ name }) => `somebody is debugging it: ${name} runs`),
+  ],
+];
+
+/** Waived, a pod need not be selected. */
+export const selectionRules: ReadonlySet<Rule> = new Set<Rule>(["not-selected"]);
+
+/** Waived, it does not count what selects the pod, or opts it out. */
+export const choiceRules: ReadonlySet<Rule> = new Set<Rule>(["opted-out", "unreadable-choice", ...selectionRules]);
+
+/** The names of all rules, as metrics have them; the last ones are those that `verdictOf` itself applies. */
+export const ruleNames: readonly Rule[] = [
+  ...rules.map(([name]) => name),
+  "no-method",
+  "too-early",
+  "no-right",
+  "stuck",
+];
+
+function chosen(kind: string): (facts: RuleInput) => string | undefined {
+  return ({ pod, policy }) => {
+    const choice = selectionOf(pod, policy);
+    return choice.kind === kind ? choice.reason : undefined;
+  };
+}
+
+/**
+ * Reports a pod whose node is lost (kubernetes pkg/util/node: NodeUnreachablePodReason). The kubelet there may go on,
+ * unseen.
+ */
+function nodeLost({ pod }: RuleInput): string | undefined {
+  const isLost = pod.phase === "Unknown" || pod.statusReason === "NodeLost";
+  return isLost ? "its node is lost: its status may be out of date" : undefined;
+}
+
+/**
+ * Says which annotations contradict each other or the pod. A container of ebb.dev/apps is an app,
+ * not a sidecar.
+ */
+function contradiction(facts: RuleInput): string | undefined {
+  const { pod } = facts;
+  const wrapped = splitBy(pod.annotations.get("ebb.dev/apps") ?? "", ",");
+  const given = splitBy(pod.annotations.get("ebb.dev/sidecars") ?? "", ",");
+  const both = given.filter((name) => wrapped.includes(name));
+  if (both.length > 0) return `ebb.dev/sidecars and ebb.dev/apps both name ${both.sort().join(", ")}`;
+  return strayName(pod) ?? slip(facts, given);
+}
+
+/** Names an annotation about ending a container that the pod does not have. */
+function strayName({ annotations, containers, initContainers }: PodView): string | undefined {
+  const names = [...containers, ...initContainers].map(({ name }) => name);
+  for (const key of annotations.keys()) {
+    const [, name] = /^ebb\.dev\/reap-(?:exec|quit|patience)\.(.+)$/s.exec(key) ?? [];
+    if (name !== undefined && !names.includes(name)) return `${key}: ${noContainer(name, names)}`;
+  }
+  return undefined;
+}
+
+function noContainer(name: string, names: readonly string[]): string {
+  const near = nearest(name, names);
+  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  return `there is no container "${name}": this pod's containers are ${joinNames(names)}${hint}`;
+}
+
+/**
+ * Names an unknown container in ebb.dev/sidecars, if a sidecar whose name is mistyped there could count as an app that
+ * still runs.
+ */
+function slip({ pod, apps }: RuleInput, given: readonly string[]): string | undefined {
+  const isLeft = apps.some(isIn("running")) && apps.some(isIn("terminated"));
+  const names = [...pod.containers, ...pod.initContainers].map(({ name }) => name);
+  const strange = given.find((name) => !names.includes(name) && !isSidecar(name, undefined));
+  if (!isLeft || strange === undefined) return undefined;
+  return `annotation ebb.dev/sidecars: ${noContainer(strange, names)}`;
+}
+
+function isIn(kind: ContainerState["kind"]): (container: ContainerView) => boolean {
+  return ({ state }) => state.kind === kind;
+}
+
+function noSidecar({ sidecars, pod }: RuleInput): string | undefined {
+  if (sidecars.length > 0) return undefined;
+  const native = pod.initContainers.filter(isNative).map(({ name }) => name);
+  if (native.length > 0) return `the kubelet ends its native sidecars (${native.join(", ")}) after the app`;
+  return "it has no sidecar that ebb knows; name yours in the annotation ebb.dev/sidecars";
+}
+
+/**
+ * Names an init container that is not done. After a new sandbox they run again, while the app's containers still show
+ * their last end.
+ */
+function initializing({ pod }: RuleInput): string | undefined {
+  const isDone = ({ state }: ContainerView) => state.kind === "terminated" && state.exitCode === 0;
+  const next = pod.initContainers.find((each) => !isNative(each) && !isDone(each));
+  return next === undefined ? undefined : `init container ${next.name} is not done`;
+}
+
+function beingEnded({ pod }: RuleInput): string | undefined {
+  const first = ownEphemerals(pod).find(isAtWork);
+  return first === undefined ? undefined : `${first.name} is ending its sidecars`;
+}
+
+function firstOf(
+  containers: readonly ContainerView[],
+  kind: ContainerView["state"]["kind"],
+  tell: (container: ContainerView) => string,
+): string | undefined {
+  const first = containers.find(({ state }) => state.kind === kind);
+  return first === undefined ? undefined : tell(first);
+}
+
+function waitOf({ state }: ContainerView): string {
+  return state.kind === "waiting" ? state.reason : "";
+}
+
+/**
+ * Names a container of which the kubelet has lost track (kubernetes pkg/kubelet/container,
+ * ContainerReasonStatusUnknown).
+ */
+function unknown(containers: readonly ContainerView[], what: string): string | undefined {
+  const isLost = ({ state }: ContainerView) => state.kind === "terminated" && state.reason === "ContainerStatusUnknown";
+  const first = containers.find((each) => each.state.kind === "unknown" || isLost(each));
+  return first === undefined ? undefined : `the state of ${what} ${first.name} is not known`;
+}
+
+function restart(containers: readonly ContainerView[], pod: PodView): string | undefined {
+  for (const each of containers) {
+    if (each.state.kind !== "terminated") continue;
+    const { exitCode, reason } = each.state;
+    const why = reason === "RestartingAllContainers" ? reason : restartAfter(exitCode, each, pod);
+    if (why !== undefined) return `the kubelet starts ${each.name} again (${why})`;
+  }
+  return undefined;
+}
+
+/** Names a sidecar that the kubelet would start again: ending it would not complete the pod. */
+function sidecarRestarts({ sidecars, pod }: RuleInput): string | undefined {
+  const back = sidecars.find((each) => restartAfter(0, each, pod) !== undefined);
+  if (back === undefined) return restart(sidecars, pod);
+  return `the kubelet would start ${back.name} again after it was ended (${restartAfter(0, back, pod)})`;
+}
+
+function sidecarsEnded({ sidecars }: RuleInput): string | undefined {
+  return sidecars.every(({ state }) => state.kind === "terminated") ? "its sidecars have ended already" : undefined;
+}

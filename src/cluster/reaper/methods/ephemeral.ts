@@ -1,0 +1,77 @@
+import { formatDuration } from "../../../shared/core/duration.ts";
+import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
+import type { KubeObject } from "../../api/client.ts";
+import { restrictedSecurity } from "../../inject/core/concerns/install.ts";
+import { EPHEMERAL_PREFIX, ownEphemerals } from "../core/ephemeral.ts";
+import type { Method } from "../core/methods.ts";
+import { viewOf } from "../core/pod-view.ts";
+import type { Result } from "../core/reconcile.ts";
+import { type PodTarget, pathOf, podRefOf, type SendSettings } from "./target.ts";
+
+type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs: number };
+
+/**
+ * Adds an ephemeral container of ebb's image, which shares the pod's loopback and quits the sidecar. Resolves as soon
+ * as it is added. Rejects with ApiError: 422 if another pod has the name, 409 if the pod has changed since it was read.
+ */
+export async function sendByEphemeral(
+  method: Ephemeral,
+  { confirm, signal }: PodTarget,
+  settings: SendSettings,
+): Promise<Result | undefined> {
+  const fresh = await confirm();
+  if (fresh === undefined) return undefined;
+  const name = `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(fresh.object)).length + 1}`;
+  const args = [...method.args, "--quit-timeout", formatDuration(method.patienceMs)];
+  await settings.turn(signal);
+  const container = containerOf({ name, args, env: method.env }, fresh.object, settings);
+  const path = `${pathOf(podRefOf(fresh.object))}/ephemeralcontainers`;
+  await settings.api.patch(path, patchOf(container, fresh.object), { signal, retries: 0 });
+  return { kind: "taken" };
+}
+
+/** An ephemeral container that runs ebb. */
+interface EbbContainer {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env: readonly JsonObject[];
+}
+
+function patchOf(container: JsonObject, pod: KubeObject): readonly object[] {
+  const view = viewOf(pod);
+  const list = "/spec/ephemeralContainers";
+  return [
+    { op: "test", path: "/metadata/uid", value: view.uid },
+    { op: "replace", path: "/metadata/resourceVersion", value: pod.metadata.resourceVersion }, // else a Conflict
+    view.ephemeralContainers.length === 0
+      ? { op: "add", path: list, value: [container] }
+      : { op: "add", path: `${list}/-`, value: container },
+  ];
+}
+
+function containerOf(
+  { name, args, env }: EbbContainer,
+  pod: KubeObject,
+  { image, imagePullPolicy }: Pick<SendSettings, "image" | "imagePullPolicy">,
+): JsonObject {
+  return {
+    name,
+    image,
+    ...(imagePullPolicy !== undefined && { imagePullPolicy }),
+    command: ["/ebb"],
+    args,
+    ...(env.length > 0 && { env }),
+    terminationMessagePolicy: "FallbackToLogsOnError",
+    securityContext: { ...userOf(pod), ...restrictedSecurity(pod) },
+  };
+}
+
+/**
+ * Returns the fields for the ephemeral container's user: none if the pod or OpenShift assigns one, else 65532, because
+ * the kubelet may refuse root.
+ */
+function userOf(pod: KubeObject): JsonObject {
+  const isPods = typeof valueAt(pod, ["spec", "securityContext", "runAsUser"]) === "number";
+  const isOpenShift = viewOf(pod).annotations.has("openshift.io/scc");
+  return isPods || isOpenShift ? {} : { runAsUser: 65532, runAsGroup: 65532 };
+}

@@ -1,0 +1,110 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Log } from "../../shared/output/log.ts";
+import { isApiFailure, isConflict } from "../api/api-error.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { Rule } from "./core/pod-rules.ts";
+import { isFromNamespace } from "./core/policy.ts";
+import { eventOfComplaint, type PodEvent } from "./core/report.ts";
+import type { Verdict } from "./core/verdict.ts";
+import { type PodRef, podRefOf } from "./methods/target.ts";
+
+const CONTROLLER = "ebb.dev/reaper";
+const LONGEST_REQUEST_MS = 4000;
+/** kubernetes pkg/apis/core/validation/events.go, ReportingInstanceLengthLimit. */
+const LONGEST_INSTANCE = 128;
+
+/** The subject of an Event: a pod, or a namespace, whose `namespace` is its own name. */
+export type Regarding =
+  | (PodRef & { readonly kind?: never })
+  | { readonly kind: "Namespace"; readonly namespace: string; readonly name: string; readonly uid?: never };
+
+/** Events (events.k8s.io/v1) by which users see what the reaper does. */
+export interface PodEvents {
+  /** Writes an Event. If that fails, the log says so, and it resolves all the same. */
+  write(about: Regarding, event: PodEvent): Promise<void>;
+}
+
+/**
+ * Creates a writer of the reaper's Events. `identity` is the reaper's name in them. API failures are warnings in the
+ * log; only a bug makes it reject.
+ */
+export function createPodEvents(api: ApiClient, identity: string, log: Log): PodEvents {
+  return {
+    async write(about, event) {
+      try {
+        await api.create(collectionOf(about), bodyOf(about, event, identity), { timeoutMs: LONGEST_REQUEST_MS });
+      } catch (error) {
+        if (isConflict(error)) return; // it is there already
+        if (!isApiFailure(error)) throw error;
+        const { namespace, name } = about;
+        log.warn({ namespace, pod: name, reason: error.message }, "cannot write an Event");
+      }
+    },
+  };
+}
+
+/** The rules by which a pod is left until a user mends a label, an annotation or a permission. */
+const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-method", "no-right"]);
+
+/** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
+export interface Complaints {
+  /** Takes a pod's newest verdict. */
+  judged(pod: KubeObject, verdict: Verdict): void;
+  /** Forgets a pod that is gone. */
+  forgot(uid: string): void;
+}
+
+/** Creates the reporter of what users must mend. With `isDryRun` it writes no Events. */
+export function createComplaints(events: PodEvents, isDryRun: boolean, log: Log): Complaints {
+  /** What was told, by the pod's UID, or by the namespace's name. */
+  const told = new Map<string, string>();
+  return {
+    judged(pod, { rule, reason }) {
+      const named = podRefOf(pod);
+      if (!causes.has(rule)) return void told.delete(named.uid);
+      const { namespace } = named;
+      const ofNamespace = rule === "unreadable-choice" && isFromNamespace(reason);
+      const about: Regarding = ofNamespace ? { kind: "Namespace", namespace, name: namespace } : named;
+      const key = ofNamespace ? namespace : named.uid;
+      if (told.get(key) === reason) return;
+      told.set(key, reason);
+      log.warn(
+        { namespace, ...(ofNamespace ? {} : { pod: named.name }), reason: rule, why: reason },
+        "cannot reap: the pod or namespace needs a change",
+      );
+      if (!isDryRun) void events.write(about, eventOfComplaint(reason));
+    },
+    forgot: (uid) => void told.delete(uid),
+  };
+}
+
+function collectionOf({ namespace }: Regarding): string {
+  return `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+}
+
+function bodyOf(about: Regarding, event: PodEvent, identity: string): object {
+  const { kind = "Pod", namespace, name, uid } = about;
+  const { type, reason, note } = event;
+  return {
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: { name: `${name.slice(0, 220)}.${suffixOf(about, event)}`, namespace },
+    eventTime: new Date().toISOString().replace("Z", "000Z"), // MicroTime: six digits
+    reportingController: CONTROLLER,
+    reportingInstance: identity.slice(0, LONGEST_INSTANCE),
+    action: "EndSidecars",
+    regarding: { apiVersion: "v1", kind, namespace, name, uid },
+    type,
+    reason,
+    note,
+  };
+}
+
+/**
+ * Returns the end of an Event's name. `NotReaped` Events are named after their text, so that a reaper that is started
+ * again writes no second one about the same thing; each other Event has a random name.
+ */
+function suffixOf({ uid = "" }: Regarding, { reason, note }: PodEvent): string {
+  if (reason !== "NotReaped") return randomBytes(8).toString("hex");
+  return createHash("sha256").update(`${uid} ${note}`).digest("hex").slice(0, 16);
+}

@@ -1,0 +1,160 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { KubeObject } from "../api/client.ts";
+import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
+import { presenceOf, requestedBy } from "../inject/core/presence.ts";
+import type { MethodKind } from "./core/methods.ts";
+import { ruleNames } from "./core/pod-rules.ts";
+import type { Outcome, Result } from "./core/reconcile.ts";
+import type { Verdict } from "./core/verdict.ts";
+import type { Interruption } from "./reflector.ts";
+
+/** The reaper's metrics, and what changes them. */
+export interface ReaperMetrics extends Exposition {
+  /** Takes the newest verdict about a pod. A rule that differs from the last one is counted. */
+  judged(uid: string, verdict: Verdict): void;
+  /** Takes a running pod, which is counted by whether ebb was put into it. */
+  saw(uid: string, pod: KubeObject): void;
+  /** Removes a pod that is gone from both gauges of pods. */
+  forgot(uid: string): void;
+  /** Counts a request to a sidecar. */
+  sent(method: MethodKind, result: Result["kind"]): void;
+  /**
+   * Counts an attempt.
+   * @param seconds from the app's end to the sidecars'; undefined: they have not ended
+   */
+  attempted(outcome: Outcome["kind"], seconds: number | undefined): void;
+  /** Counts a request to the API server; `code` is the status, or the reason if there was none. */
+  requested(verb: string, code: string): void;
+  /** Counts a watch that did not go on. */
+  interrupted(why: Interruption): void;
+}
+
+/** The values that each scrape reads. */
+export interface ReaperGauges {
+  /** How many pods wait for their time or turn. */
+  readonly depth: () => number;
+  /** How many pods have an attempt under way. */
+  readonly underWay: () => number;
+  readonly missingRights: () => number;
+  /** When all pods were last listed, in milliseconds since the epoch; undefined: not yet. */
+  readonly syncedAt: () => number | undefined;
+}
+
+const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "left", "gone"];
+const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
+const VERDICTS = "Changes of the reason why a pod is stuck or left alone, by the new reason.";
+const REQUESTS = "Requests to the API server.";
+const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
+
+/**
+ * Creates the reaper's metrics, `ebb_reaper_...`, and those of the process, in a registry of their own. `image`: pods
+ * that have ebb from another one are counted as `other`; undefined: none is.
+ */
+export function createReaperMetrics(version: string, gauges: ReaperGauges, image?: string | undefined): ReaperMetrics {
+  const registry = new Registry();
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
+  const verdicts = counter("verdicts_total", VERDICTS, "reason");
+  for (const reason of ruleNames) verdicts.inc({ reason }, 0);
+  const acts = counter("acts_total", "Requests to sidecars to quit, by method and result.", "method", "result");
+  const attempts = counter("attempts_total", "Attempts to end a pod's sidecars, by outcome.", "outcome");
+  for (const outcome of outcomes) attempts.inc({ outcome }, 0);
+  const requests = counter("api_requests_total", REQUESTS, "verb", "code");
+  const restarts = counter("watch_restarts_total", "Restarts of the watch of pods, by reason.", "reason");
+  for (const reason of interruptions) restarts.inc({ reason }, 0);
+  const durations = new Histogram({
+    name: "ebb_reaper_end_to_ended_seconds",
+    help: "Seconds from the exit of a pod's app to the exit of its sidecars.",
+    buckets,
+    registers: [registry],
+  });
+  const judged = createStateGauge(registry, {
+    name: "ebb_reaper_pods",
+    help: "Running pods by the reason why each is stuck, or left alone, at the moment.",
+    label: "reason",
+    states: ruleNames,
+  });
+  const injected = createStateGauge(registry, {
+    name: "ebb_reaper_injection_pods",
+    help: "Running pods by injection state. injected: the pod has ebb, if only to drain it; missing: its annotation asks for ebb, but it has none; skipped: it was selected, and the webhook left it as it is; other: its ebb is from another image than the reaper's --image.",
+    label: "state",
+    states: injections,
+  });
+  addGauges(registry, gauges);
+  addProcess(registry, version);
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    judged(uid, { rule: reason }) {
+      if (judged(uid, reason)) verdicts.inc({ reason });
+    },
+    saw: (uid, pod) => void injected(uid, injectionOf(pod, image)),
+    forgot(uid) {
+      judged(uid, undefined);
+      injected(uid, undefined);
+    },
+    sent: (method, result) => acts.inc({ method, result }),
+    attempted(outcome, seconds) {
+      attempts.inc({ outcome });
+      if (seconds !== undefined) durations.observe(seconds);
+    },
+    requested: (verb, code) => requests.inc({ verb, code }),
+    interrupted: (reason) => restarts.inc({ reason }),
+  };
+}
+
+/** A gauge of objects by their state. */
+interface StateGauge<S extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly label: string;
+  /** Those that no object is in are shown, too. */
+  readonly states: readonly S[];
+}
+
+/**
+ * Registers a gauge that counts objects by state. Returns the function that sets an object's state, undefined if it is
+ * gone or not to be counted, and returns whether that has changed.
+ */
+function createStateGauge<S extends string>(registry: Registry, { name, help, label, states }: StateGauge<S>) {
+  const known = new Map<string, S>();
+  const gauge = new Gauge({ name, help, labelNames: [label], registers: [registry] });
+  for (const state of states) gauge.set({ [label]: state }, 0);
+  return (uid: string, state: S | undefined): boolean => {
+    const before = known.get(uid);
+    if (before === state) return false;
+    if (before !== undefined) gauge.dec({ [label]: before });
+    if (state === undefined) return known.delete(uid);
+    known.set(uid, state);
+    gauge.inc({ [label]: state });
+    return true;
+  };
+}
+
+const injections = ["missing", "skipped", "other", "injected"] as const;
+
+function injectionOf(pod: KubeObject, image: string | undefined): (typeof injections)[number] | undefined {
+  const presence = presenceOf(pod);
+  if (presence.kind === "absent") {
+    if (requestedBy(pod, { label: undefined, all: false })) return "missing";
+    return presence.skipped === undefined ? undefined : "skipped";
+  }
+  return image === undefined || presence.image === undefined || presence.image === image ? "injected" : "other";
+}
+
+function addGauges(registry: Registry, { depth, underWay, missingRights, syncedAt }: ReaperGauges): void {
+  addGauge(registry, "ebb_reaper_queue_depth", "Pods that are waiting to be judged or reaped.", depth);
+  addGauge(
+    registry,
+    "ebb_reaper_missing_rights",
+    "Permissions that the reaper's account needs and lacks.",
+    missingRights,
+  );
+  addGauge(registry, "ebb_reaper_attempts_in_progress", "Pods whose sidecars are being ended.", underWay);
+  addGauge(
+    registry,
+    "ebb_reaper_last_sync_timestamp_seconds",
+    "Time of the last full list of pods, in seconds since 1970; 0 before the first.",
+    () => (syncedAt() ?? 0) / 1000,
+  );
+}

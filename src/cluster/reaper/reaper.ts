@@ -1,0 +1,109 @@
+import { hostname } from "node:os";
+import { version } from "../../../package.json";
+import type { Environment } from "../../shared/core/environment.ts";
+import { EXIT } from "../../shared/core/exit.ts";
+import { redactUrl } from "../../shared/core/redact.ts";
+import type { Log } from "../../shared/output/log.ts";
+import type { Signals } from "../../shared/process/signals.ts";
+import { isInCluster } from "../api/access.ts";
+import { type ApiClient, connect } from "../api/client.ts";
+import { openHealth } from "../controller/health.ts";
+import { stopsOf } from "../controller/stops.ts";
+import { createAttempts } from "./attempts.ts";
+import type { MethodKind } from "./core/methods.ts";
+import { viewOf } from "./core/pod-view.ts";
+import { policyOf, REAP, type ReapPolicy, selectionOf } from "./core/policy.ts";
+import type { ReaperSettings } from "./core/reaper-options.ts";
+import { rightsNeeded } from "./core/rights.ts";
+import { createSender } from "./methods/send.ts";
+import { createComplaints, createPodEvents } from "./pod-events.ts";
+import { type PodSource, watchPods } from "./pods.ts";
+import { type Reaping, reapOnce } from "./reap-once.ts";
+import { createReaperMetrics } from "./reaper-metrics.ts";
+import { createReconciler, knownNow, type Memory, type Reconciler } from "./reconciler.ts";
+import { createRights } from "./rights.ts";
+import { type Answered, atOnce, createRateLimit, throttleClient } from "./throttle.ts";
+
+/** What `ebb reaper` needs beside its settings. */
+export interface Context {
+  /** The methods that --methods allows and that can be used. */
+  readonly methods: readonly MethodKind[];
+  readonly env: Environment;
+  readonly log: Log;
+  readonly signals: Signals;
+}
+
+/**
+ * Runs `ebb reaper` until a stop signal, or once with --once. Resolves with the exit code. Rejects with Failure if no
+ * API server is configured, if the probes' address cannot be bound, and as `reapOnce` does.
+ */
+export async function main(settings: ReaperSettings, { methods, env, log, signals }: Context): Promise<number> {
+  const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
+  log.info(
+    { server: redactUrl(api.server), namespaces: settings.namespace.flat(), methods, dryRun: settings.dryRun },
+    "starting the reaper",
+  );
+  const isByHand = settings.once && !isInCluster(env);
+  const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
+    ...policyOf(settings, methods, namespaces),
+    isByHand,
+  });
+  const reaping = { settings, policyIn, identity: hostname(), log, signal: stopsOf(signals).first };
+  if (settings.once) return await reapOnce(api, reaping);
+  await serve(api, reaping);
+  return EXIT.ok;
+}
+
+/** Watches pods and ends the sidecars of stuck ones until the signal is aborted. `direct` has no rate limit. */
+async function serve(direct: ApiClient, { settings, policyIn, identity, log, signal }: Reaping): Promise<void> {
+  const { concurrency, dryRun: isDryRun } = settings;
+  const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
+  const { methods } = policyIn(new Map());
+  const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun });
+  const gauges = {
+    missingRights: () => rights.missing().length,
+    depth: () => reconciler.depth(),
+    underWay: () => attempts.size,
+    syncedAt: () => source.syncedAt(),
+  };
+  const metrics = createReaperMetrics(version, gauges, settings.image);
+  const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
+  const answered: Answered = (verb, code, error) => {
+    metrics.requested(verb, code);
+    rights.refused(error);
+  };
+  const api = throttleClient(direct, turn, answered);
+  const unlimited = throttleClient(direct, atOnce, answered);
+  const rights = createRights({ api, needed, changed: () => reconciler.reconsider(), log });
+  const source = watchPods(api, which, log, metrics.interrupted);
+  const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
+  const events = createPodEvents(api, identity, log);
+  const send = createSender({ ...settings, api: unlimited, turn, denied: rights.refused, log });
+  const memory: Memory = new Map();
+  const known = (uid: string) => knownNow(memory.get(uid));
+  const attempts = createAttempts({
+    ...{ api: unlimited, turn, send, events, metrics, policy, known, polls: false, log },
+  });
+  const complaints = createComplaints(events, isDryRun, log);
+  const reconciler: Reconciler = createReconciler({
+    ...{ source, attempts, complaints, metrics, policy, memory, concurrency, isDryRun, log },
+  });
+  const unready = () =>
+    rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
+  const health = openHealth(settings.healthListen, metrics, { unready });
+  log.info({ port: health.port }, "serving probes and metrics");
+  // what throws is a bug, and ends all of it
+  void source.listed.then(() => sayIfUnselected(source, policy(), log));
+  await rights.review(signal);
+  await Promise.all([rights.run(signal), source.run(reconciler.changed, signal), reconciler.run(signal)]);
+  await health.close();
+}
+
+/** Warns if no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
+function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void {
+  if (policy.allJobs || policy.namespaces.size > 0) return;
+  const pods = [...source.all()];
+  if (pods.some((pod) => selectionOf(viewOf(pod), policy).kind !== "not in")) return;
+  const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
+  log.warn({ pods: pods.length, how }, "no pod is selected: no namespace or pod has opted in");
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import { injectPod } from "../../../../../../src/cluster/inject/core/inject-pod.ts";
+import { app, changed, type Given, type Loose, podIn, podOf, policy, warnings } from "../injection.ts";
+
+function variables(pod: Loose, at = 0): Readonly<Record<string, string>> {
+  const env: readonly { name: string; value: string }[] = pod.spec.containers[at].env ?? [];
+  return Object.fromEntries(env.map(({ name, value }) => [name, value]));
+}
+
+function hookOf(pod: Loose, at = 0): readonly string[] | undefined {
+  return pod.spec.containers[at].lifecycle?.preStop?.exec?.command;
+}
+
+const onNode = { hostNetwork: true };
+const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.38.0" };
+const warning: [string, string][] = [["spec.hostNetwork", expect.stringContaining("ebb.dev/sidecar")]];
+
+describe("a pod on its node's network", () => {
+  test("without a sidecar of its own gets no hook, is told where it is, and its author is told why", () => {
+    const given = { spec: onNode };
+    const pod = changed(given);
+    expect(hookOf(pod)).toBeUndefined();
+    expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true" });
+    expect(variables(pod)).not.toHaveProperty("EBB_SIDECAR");
+    expect(warnings(given)).toEqual(warning);
+  });
+
+  test("that is a Job without a sidecar of its own is told the same", () => {
+    const given = { spec: { ...onNode, restartPolicy: "Never" } };
+    expect(variables(changed(given))).toMatchObject({ EBB_HOST_NETWORK: "true" });
+    expect(warnings(given)).toEqual(warning);
+  });
+
+  test.each<[string, Given]>([
+    ["a container", { containers: [app(), envoy] }],
+    ["a native sidecar", { spec: { initContainers: [{ ...envoy, restartPolicy: "Always" }] } }],
+    ["an injector's annotation", { annotations: { "kuma.io/sidecar-injected": "true" } }],
+    ["the user's word", { annotations: { "ebb.dev/sidecar": "envoy" } }],
+    ["an admin interface", { annotations: { "ebb.dev/admin": "http://localhost:9911" } }],
+    [
+      "a variable of another tool",
+      { containers: [app({ env: [{ name: "ENVOY_ADMIN_API", value: "http://localhost:9911" }] })] },
+    ],
+    ["a variable of ebb's", { containers: [app({ env: [{ name: "EBB_SIDECAR", value: "envoy" }] })] }],
+  ])("has one of its own by %s: its hook drains it, and nothing is said", (_, given) => {
+    const whole = { ...given, spec: { ...onNode, ...given.spec } };
+    const pod = changed(whole);
+    expect(hookOf(pod)).toEqual(["/ebb.dev/ebb", "drain", expect.stringContaining("--drain=")]);
+    expect(warnings(whole)).toEqual([]);
+  });
+
+  test.each<[string, Given]>([
+    ["its container", { containers: [app(), { name: "vault-agent", image: "vault" }] }],
+    ["its annotation", { annotations: { "dapr.io/enabled": "true", "dapr.io/app-id": "a" } }],
+    ["its variable", { containers: [app({ env: [{ name: "DAPR_HTTP_PORT", value: "3500" }] })] }],
+  ])("has no proxy by a companion, which has nothing to drain: %s", (_, given) => {
+    const whole = { ...given, spec: { ...onNode, ...given.spec } };
+    expect(hookOf(changed(whole))).toBeUndefined();
+    expect(warnings(whole)).toEqual(warning);
+  });
+
+  test("names its proxy's container, because no port is believed", () => {
+    const pod = changed({ containers: [app(), envoy, { name: "vault-agent", image: "vault" }], spec: onNode });
+    expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true", EBB_SIDECAR: "envoy,vault-agent" });
+    const others = changed({ containers: [app(), { name: "vault-agent", image: "vault" }], spec: onNode });
+    expect(variables(others)).toMatchObject({ EBB_SIDECAR: "auto,vault-agent" });
+  });
+
+  test("says nothing where no sidecar is wanted", () => {
+    expect(warnings({ annotations: { "ebb.dev/sidecar": "none" }, spec: onNode })).toEqual([]);
+  });
+
+  test("stays as it is when it is changed a second time", () => {
+    for (const containers of [[app({ ports: [{ containerPort: 80 }] })], [app(), envoy]]) {
+      const pod = changed({ containers, spec: onNode });
+      expect(injectPod(pod, policy).kind).toBe("unchanged");
+    }
+  });
+});
+
+describe("how long ebb looks for a proxy that is in the pod", () => {
+  const istio = { name: "istio-proxy", image: "istio/proxyv2" };
+  test.each<[string, Given, string | undefined]>([
+    ["as usual, where it is named", { containers: [app(), envoy] }, undefined],
+    [
+      "a minute, where --admin alone tells",
+      { containers: [app(), envoy], annotations: { "ebb.dev/admin": "http://localhost:9000" } },
+      "1m",
+    ],
+    ["as long as is said", { containers: [app(), envoy], annotations: { "ebb.dev/detect-timeout": "5s" } }, "5s"],
+    [
+      "as usual, where an annotation tells",
+      { containers: [app(), istio], annotations: { "sidecar.istio.io/status": "{}" } },
+      undefined,
+    ],
+    ["as usual, where there is none", { containers: [app()] }, undefined],
+    ["as usual, beside a companion", { containers: [app(), { name: "vault-agent", image: "vault" }] }, undefined],
+    ["not at all, where it is named: on the node's network", { containers: [app(), envoy], spec: onNode }, undefined],
+  ])("%s", (_, given, expected) => expect(variables(changed(given)).EBB_DETECT_TIMEOUT).toBe(expected));
+});
+
+describe("the ports that containers of the app declare", () => {
+  test.each<[string, Given, string | undefined]>([
+    ["none", {}, undefined],
+    ["one", { containers: [app({ ports: [{ containerPort: 8080 }] })] }, "8080"],
+    [
+      "those of all of them, once each",
+      {
+        containers: [
+          app({ ports: [{ containerPort: 8080 }, { containerPort: 9901, protocol: "TCP" }] }),
+          app({ name: "b", ports: [{ containerPort: 8080 }, { containerPort: 81 }] }),
+        ],
+      },
+      "8080,9901,81",
+    ],
+    [
+      "not those of other protocols",
+      { containers: [app({ ports: [{ containerPort: 53, protocol: "UDP" }] })] },
+      undefined,
+    ],
+    ["not those of sidecars", { containers: [app(), { ...envoy, ports: [{ containerPort: 9901 }] }] }, undefined],
+    [
+      "not those of what its author calls a sidecar",
+      {
+        annotations: { "ebb.dev/sidecars": "x" },
+        containers: [app(), app({ name: "x", ports: [{ containerPort: 1 }] })],
+      },
+      undefined,
+    ],
+    [
+      "what is no port",
+      { containers: [app({ ports: [{ containerPort: "http" }, { containerPort: 70000 }, 5, null] })] },
+      undefined,
+    ],
+  ])("are passed on: %s", (_, given, ports) => {
+    expect(variables(changed(given)).EBB_APP_PORT).toBe(ports as string);
+  });
+
+  test("are so many at most, whatever a pod declares", () => {
+    const ports = Array.from({ length: 5000 }, (_, at) => ({ containerPort: at + 1 }));
+    expect(variables(changed({ containers: [app({ ports })] })).EBB_APP_PORT?.split(",")).toHaveLength(50);
+  });
+
+  test("give way to what the pod says itself", () => {
+    const pod = podIn(
+      injectPod(
+        podOf({ annotations: { "ebb.dev/app-port": "7" }, containers: [app({ ports: [{ containerPort: 8 }] })] }),
+        policy,
+      ),
+    );
+    expect(variables(pod).EBB_APP_PORT).toBe("7");
+  });
+});

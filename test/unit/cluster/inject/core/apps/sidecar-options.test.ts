@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import { injectPod, removeFromPod } from "../../../../../../src/cluster/inject/core/inject-pod.ts";
+import { app, changed, type Given, type Loose, podOf, policy, warnings } from "../injection.ts";
+
+function variable(pod: Loose, name: string): unknown {
+  return pod.spec.containers[0].env.find((one: Loose) => one.name === name)?.value;
+}
+
+const job = { restartPolicy: "Never" };
+const quits = { args: ["--quitquitquit", "--port=5432", "p:r:i"] };
+const csql = { name: "cloud-sql-proxy", image: "gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.14.1", ...quits };
+const alloydb = { name: "db", image: "gcr.io/alloydb-connectors/alloydb-auth-proxy:1.13", ...quits };
+const envoy = { name: "edge", image: "envoyproxy/envoy:v1.38.0" };
+const moved = (proxy: object, port: number, name = "moved") => ({
+  ...proxy,
+  name,
+  args: ["--quitquitquit", `--admin-port=${port}`],
+});
+const beside = (...sidecars: object[]): Given => ({ containers: [app(), ...sidecars], spec: job });
+const native = (sidecar: object): Given => ({
+  spec: { ...job, initContainers: [{ ...sidecar, restartPolicy: "Always" }] },
+});
+const own = (name: string, value: string): Given => ({
+  ...beside(csql),
+  containers: [app({ env: [{ name, value }] }), csql],
+});
+
+describe("the sidecars that a manifest shows are named to ebb run:", () => {
+  test.each<[string, Given, string | undefined]>([
+    ["a Cloud SQL proxy", beside(csql), "auto,cloud-sql-proxy"],
+    ["at another admin port", beside(moved(csql, 9092)), "auto,cloud-sql-proxy:9092"],
+    ["an AlloyDB proxy", beside(alloydb), "auto,alloydb-auth-proxy"],
+    ["a plain Envoy", beside(envoy), "auto,envoy"],
+    ["several", beside(moved(alloydb, 9093), envoy, csql), "auto,envoy,cloud-sql-proxy,alloydb-auth-proxy:9093"],
+    ["a native one", native(moved(csql, 9092)), "auto,cloud-sql-proxy:9092"],
+    ["in a server, too", { containers: [app(), csql] }, "auto,cloud-sql-proxy"],
+    ["Istio's, before its injector has come", beside({ name: "istio-proxy", image: "auto" }), "auto,istio"],
+    [
+      "all of them, on the node's network, where no port is believed",
+      { ...beside(envoy, moved(csql, 9092)), spec: { ...job, hostNetwork: true } },
+      "envoy,cloud-sql-proxy:9092",
+    ],
+    [
+      "not where an annotation tells of it",
+      { ...beside({ name: "daprd" }), annotations: { "dapr.io/enabled": "true" } },
+      undefined,
+    ],
+    ["not where a variable does", own("CSQL_PROXY_QUIT_URLS", "http://localhost:9091/quitquitquit"), undefined],
+    ["not an init container that ends", { spec: { ...job, initContainers: [csql] } }, undefined],
+    ["not the app", { ...beside(envoy), annotations: { "ebb.dev/apps": "app" } }, "auto,envoy"],
+    [
+      "not what the user calls the app",
+      { containers: [{ ...envoy, command: ["envoy"] }], annotations: { "ebb.dev/apps": "edge" }, spec: job },
+      undefined,
+    ],
+    ["not one that cannot be told to quit", beside({ ...csql, args: [] }), undefined],
+    [
+      "not a native one that the user's ebb.dev/native leaves out",
+      { ...native(csql), annotations: { "ebb.dev/native": "kuma" } },
+      undefined,
+    ],
+    [
+      "not a proxy whose admin interface the user names",
+      { ...beside(envoy, csql), annotations: { "ebb.dev/admin": "http://localhost:9000" } },
+      "auto,cloud-sql-proxy",
+    ],
+    [
+      "not where the user says what to wait for and what to quit",
+      {
+        ...beside(envoy),
+        annotations: { "ebb.dev/ready": "tcp://localhost:1", "ebb.dev/quit": "http://localhost:1/quit" },
+      },
+      undefined,
+    ],
+    ["the user's annotation wins", { ...beside(csql), annotations: { "ebb.dev/sidecar": "istio" } }, "istio"],
+    ["the user's variable wins", own("EBB_SIDECAR", "none"), "none"],
+  ])("%s", (_, given, expected) => expect(variable(changed(given), "EBB_SIDECAR")).toBe(expected));
+
+  test("a second one of a kind at another port gets a quit of its own", () => {
+    const pod = changed(beside(csql, moved(csql, 9092), moved(csql, 9093, "third")));
+    expect(variable(pod, "EBB_SIDECAR")).toBe("auto,cloud-sql-proxy");
+    expect(variable(pod, "EBB_QUIT")).toBe(
+      "+POST http://localhost:9092/quitquitquit,+POST http://localhost:9093/quitquitquit",
+    );
+    const said = { ...beside(csql, moved(csql, 9092)), annotations: { "ebb.dev/quit": "none" } };
+    expect(variable(changed(said), "EBB_QUIT")).toBe("none");
+  });
+
+  test("the policy wins", () => {
+    expect(variable(changed(beside(csql), { options: new Map([["sidecar", "auto"]]) }), "EBB_SIDECAR")).toBe("auto");
+  });
+
+  test.each([beside(csql, envoy), native(csql)])("a second time nothing changes, and it can be taken out", (given) => {
+    const pod = changed(given);
+    expect(injectPod(pod, policy).kind).toBe("unchanged");
+    expect(removeFromPod(pod)).toMatchObject({ kind: "removed", pod: podOf(given) });
+  });
+});
+
+describe("a quit that cannot work is said:", () => {
+  const off = { ...csql, args: ["p:r:i"] };
+  const first = { name: "db", image: "gcr.io/cloudsql-docker/gce-proxy:1.33", command: ["/cloud_sql_proxy"] };
+  const vault = { "vault.hashicorp.com/agent-inject": "true" };
+  test.each<[string, Given, string | undefined, string]>([
+    ["Cloud SQL without --quitquitquit", beside(off), "spec.containers[1].args", "--quitquitquit"],
+    ["AlloyDB without it", beside(csql, { ...alloydb, args: [] }), "spec.containers[2].args", "--quitquitquit"],
+    ["Cloud SQL's version 1", beside(first), "spec.containers[1].args", "version 2"],
+    ["Vault Agent's", { spec: job, annotations: vault }, "metadata.annotations", "agent-enable-quit"],
+    ["none where it is on", beside(csql), undefined, ""],
+    ["none of a native one", native(off), undefined, ""],
+    [
+      "none of one that annotations make native",
+      { spec: job, annotations: { ...vault, "ebb.dev/native": "vault-agent" } },
+      undefined,
+      "",
+    ],
+    ["none in a server", { containers: [app(), off] }, undefined, ""],
+    [
+      "none where the user ends it by a signal",
+      { ...beside(first), annotations: { "ebb.dev/signal-process": "cloud_sql_proxy" } },
+      undefined,
+      "",
+    ],
+    [
+      "none where the user says another quit",
+      { ...beside(off), annotations: { "ebb.dev/quit": "http://localhost:1/quit" } },
+      undefined,
+      "",
+    ],
+    ["none where nothing is quit", { ...beside(off), annotations: { "ebb.dev/quit-on": "never" } }, undefined, ""],
+  ])("%s", (_, given, field, message) => {
+    const expected = field === undefined ? [] : [[field, expect.stringContaining(message)]];
+    expect(warnings(given)).toEqual(expected as never);
+  });
+});
+
+test("the hook of a proxy names its kind", () => {
+  const { containers } = changed({ containers: [app(), envoy] }).spec;
+  expect(containers[1].lifecycle.preStop.exec.command).toContain("--sidecar=envoy");
+});

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "bun:test";
+import { sidecarIn } from "../../../../../../src/cluster/core/containers.ts";
+import { injectPod } from "../../../../../../src/cluster/inject/core/inject-pod.ts";
+import { named } from "../chosen.ts";
+import { app, changed, type Given, type Loose, policy, refusal, warnings } from "../injection.ts";
+
+/** The commands of a changed pod, by container. */
+function commandsOf(pod: Loose): Record<string, readonly string[]> {
+  return Object.fromEntries(pod.spec.containers.map(({ name, command }: Loose) => [name, command]));
+}
+
+test("all containers but the sidecars are started by ebb; init containers, native sidecars and ephemeral ones are left alone", () => {
+  const initContainers = [
+    named("setup"),
+    named("istio-proxy", { restartPolicy: "Always" }),
+    named("helper", { restartPolicy: "Always" }),
+  ];
+  const ephemeralContainers = [named("debugger")];
+  const containers = [named("a"), named("linkerd-proxy"), named("b")];
+  const { spec } = changed({ containers, spec: { initContainers, ephemeralContainers } });
+  expect(spec.containers.map(({ command }: Loose) => command[0])).toEqual(["/ebb.dev/ebb", "/app", "/ebb.dev/ebb"]);
+  expect(spec.containers[1]).toEqual(containers[1]);
+  expect(spec.initContainers.slice(1)).toEqual(initContainers);
+  expect(spec.ephemeralContainers).toEqual(ephemeralContainers);
+});
+
+test.each<[string, readonly string[], string | undefined]>([
+  ["agent", ["app", "agent"], undefined],
+  ["agnt", ["app", "agent"], "agent"],
+  ["agent, Envoi", ["app", "envoi", "agent"], "envoi"],
+  ["setp", ["app"], "setup"],
+  ["nothing-near", ["app"], ""],
+  ["istio-proxy", ["app"], undefined], // it may be injected later
+])(
+  "ebb.dev/sidecars: %s beside %j: a container that is not there is warned of, with the name that is near",
+  (text, names, near) => {
+    const given = {
+      annotations: { "ebb.dev/sidecars": text, "ebb.dev/native": "false" },
+      containers: names.map((name) => named(name)),
+      spec: { initContainers: [named("setup")] },
+    };
+    const absent = text.split(", ").find((name) => !names.includes(name));
+    const hint = near === "" ? "" : `; did you mean ${near}?`;
+    const message = `there is no container "${absent}": this pod's containers are ${[...names, "setup"].join(", ")}${hint}`;
+    expect(warnings(given)).toEqual(near === undefined ? [] : [["metadata.annotations[ebb.dev/sidecars]", message]]);
+  },
+);
+
+test.each<[string, string | undefined, string | undefined]>([
+  ["istio-proxy", undefined, "istio"],
+  ["proxy", "gcr.io/istio-release/proxyv2:1.29", "istio"],
+  ["envoy", undefined, "envoy"],
+  ["proxy", "docker.io/envoyproxy/envoy:v1.31", "envoy"],
+  ["proxy", "registry.example.com:5000/envoyproxy/envoy-distroless:v1@sha256:00", "envoy"],
+  ["linkerd-proxy", undefined, "linkerd"],
+  ["kuma-sidecar", undefined, "kuma"],
+  ["consul-dataplane", undefined, "consul"],
+  ["consul-dataplane-web", undefined, "consul"],
+  ["daprd", undefined, "dapr"],
+  ["vault-agent", undefined, "vault-agent"],
+  ["cloud-sql-proxy", undefined, "cloud-sql-proxy"],
+  ["cloudsql-proxy", undefined, "cloud-sql-proxy"],
+  ["csql-default-db", undefined, "cloud-sql-proxy"],
+  ["csql-default-db", "mirror.example.com/csql-proxy:2", "cloud-sql-proxy"],
+  ["csql-export", "postgres:16", undefined],
+  ["csql-migrate", "example.com/cloud-sql-proxy/flyway:10", undefined],
+  ["db", "gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.11", "cloud-sql-proxy"],
+  ["app", "registry.example.com/envoy-control:1", undefined],
+  ["my-envoy-app", "envoy/app", undefined],
+  ["app", "envoy:5000/app", undefined],
+  ["app", undefined, undefined],
+])("a container %s of the image %s: %s", (name, image, sidecar) => {
+  expect(sidecarIn(name, image) as string | undefined).toBe(sidecar);
+});
+
+test("sidecars of other kinds are not started either", () => {
+  const { app: first, ...rest } = commandsOf(
+    changed({ containers: [app(), named("otc-container"), named("xray-daemon")] }),
+  );
+  expect(first?.[0]).toBe("/ebb.dev/ebb");
+  expect(Object.values(rest).map(([path]) => path)).toEqual(["/app", "/app"]);
+});
+
+test("a sidecar is known by its image, too", () => {
+  const proxy = named("proxy", { image: "envoyproxy/envoy:v1.31", lifecycle: { preStop: {} } });
+  expect(changed({ containers: [app(), proxy] }).spec.containers[1]).toEqual(proxy);
+});
+
+test("ebb.dev/sidecars names others that are no apps", () => {
+  const annotations = { "ebb.dev/sidecars": "metrics", "ebb.dev/native": "false" };
+  const pod = changed({ containers: [app(), named("metrics")], annotations });
+  expect(Object.values(commandsOf(pod)).map(([path]) => path)).toEqual(["/ebb.dev/ebb", "/app"]);
+});
+
+test("ebb.dev/apps names apps that look like sidecars, beside the other apps", () => {
+  const containers = [named("a"), named("istio-proxy"), named("envoy")];
+  const pod = changed({ containers, annotations: { "ebb.dev/apps": "a, envoy" } });
+  expect(Object.values(commandsOf(pod)).map(([path]) => path)).toEqual(["/ebb.dev/ebb", "/app", "/ebb.dev/ebb"]);
+});
+
+test.each<[string, Given, string, string]>([
+  [
+    "a name that is not there",
+    { annotations: { "ebb.dev/apps": "app,ap" } },
+    "metadata.annotations[ebb.dev/apps]",
+    `there is no container "ap": this pod's containers are app`,
+  ],
+  [
+    "an init container's name",
+    { annotations: { "ebb.dev/apps": "setup" }, spec: { initContainers: [named("setup")] } },
+    "metadata.annotations[ebb.dev/apps]",
+    `"setup" is an init container, which ebb never starts: this pod's containers are app`,
+  ],
+  [
+    "no name",
+    { annotations: { "ebb.dev/apps": " , " } },
+    "metadata.annotations[ebb.dev/apps]",
+    'expected names of containers, as in a,b, got " , "',
+  ],
+  [
+    "an app that is a sidecar",
+    { annotations: { "ebb.dev/apps": "b", "ebb.dev/sidecars": "b" }, containers: [app(), named("b")] },
+    "metadata.annotations[ebb.dev/apps]",
+    '"b" is in ebb.dev/sidecars, too',
+  ],
+  [
+    "an option of a container that ebb does not start",
+    { annotations: { "ebb.dev/drain.proxy": "5s" } },
+    "metadata.annotations[ebb.dev/drain.proxy]",
+    'ebb does not start a container "proxy", but app',
+  ],
+  [
+    "a command line of a container that ebb does not start",
+    { annotations: { "ebb.dev/entrypoint.b": "/b" } },
+    "metadata.annotations[ebb.dev/entrypoint.b]",
+    'ebb does not start a container "b", but app',
+  ],
+])("%s is refused, with those that are there", (_, given, field, message) => {
+  expect(refusal(given)).toEqual([[field, message]]);
+});
+
+test("what is wrong is told all at once", () => {
+  const annotations = { "ebb.dev/apps": "a,c", "ebb.dev/drain": "soon", "ebb.dev/grace.x": "5s" };
+  const mounts = { volumeMounts: [{ name: "tools", mountPath: "/ebb.dev/tools" }] };
+  const fields = refusal({ annotations, containers: [named("a", mounts), named("b")] }).map(([field]) => field);
+  expect(fields.toSorted()).toEqual([
+    "metadata.annotations[ebb.dev/apps]",
+    "metadata.annotations[ebb.dev/drain]",
+    "metadata.annotations[ebb.dev/grace.x]",
+    "spec.containers[0].volumeMounts[0].mountPath",
+  ]);
+});
+
+// Commands
+
+test.each<[string, readonly string[], readonly string[]]>([
+  ["an app", ["/app", "-v"], ["/ebb.dev/ebb", "run", "--", "/app", "-v"]],
+  ["a shell", ["sh", "-c", "scuttle app"], ["/ebb.dev/ebb", "run", "--", "sh", "-c", "scuttle app"]],
+  ["tini, which stays", ["/sbin/tini", "--", "/app"], ["/ebb.dev/ebb", "run", "--", "/sbin/tini", "--", "/app"]],
+  ["a flag as its name", ["--help"], ["/ebb.dev/ebb", "run", "--", "--help"]],
+  ["scuttle, whose place ebb takes", ["scuttle", "/app"], ["/ebb.dev/ebb", "scuttle", "/app"]],
+  ["envoy-preflight in a folder", ["/usr/bin/envoy-preflight", "/app"], ["/ebb.dev/ebb", "envoy-preflight", "/app"]],
+  [
+    "linkerd-await with its flags",
+    ["linkerd-await", "-S", "--", "x"],
+    ["/ebb.dev/ebb", "linkerd-await", "-S", "--", "x"],
+  ],
+  ["valet", ["valet", "x"], ["/ebb.dev/ebb", "valet", "x"]],
+  ["pilot-agent, which is no wrapper", ["pilot-agent", "wait"], ["/ebb.dev/ebb", "run", "--", "pilot-agent", "wait"]],
+])("a command that starts %s", (_, command, expected) => {
+  const [container] = changed({ containers: [app({ command, args: ["$(X)"] })] }).spec.containers;
+  expect([container.command, container.args]).toEqual([expected, ["$(X)"]]);
+});
+
+test("a tool's variables stay", () => {
+  const env = [
+    { name: "ENVOY_ADMIN_API", value: "http://127.0.0.1:15000" },
+    { name: "NEVER_KILL_ISTIO", value: "true" },
+  ];
+  const [container] = changed({ containers: [app({ command: ["scuttle", "/app"], env })] }).spec.containers;
+  expect(container.env.slice(0, 2)).toEqual(env);
+});
+
+describe("a container whose whole command asks a sidecar to quit", () => {
+  const script = "curl -X POST localhost:15020/quitquitquit";
+  const quitter = named("quitter", { command: ["/bin/sh", "-c", script] });
+  const job = { restartPolicy: "Never", shareProcessNamespace: true };
+
+  test.each<[string, object]>([
+    ["as command", quitter],
+    ["as arguments, without a command", { name: "quitter", args: ["sh", "-c", script] }],
+  ])("is no app, and a warning names it: %s", (_, container) => {
+    const given = { containers: [app(), container], spec: job };
+    expect(changed(given).spec.containers[1]).toEqual(container);
+    expect(warnings(given)).toEqual([
+      ["spec.containers[1]", expect.stringMatching(/^"quitter" only asks .*\(\/quitquitquit\): remove it/)],
+    ]);
+  });
+
+  test("is one where ebb.dev/apps names it", () => {
+    const given = { containers: [app(), quitter], spec: job, annotations: { "ebb.dev/apps": "app,quitter" } };
+    expect(commandsOf(changed(given))).toEqual({
+      app: ["/ebb.dev/ebb", "run", "--", "/app", "serve"],
+      quitter: ["/ebb.dev/ebb", "run", "--", "/bin/sh", "-c", script],
+    });
+    expect(warnings(given)).toEqual([]);
+  });
+
+  test("makes no pod with --all", () => {
+    const pod = { spec: { ...job, containers: [quitter] } };
+    expect(injectPod(pod, { ...policy, all: true })).toMatchObject({ reason: "it has only sidecars" });
+  });
+});

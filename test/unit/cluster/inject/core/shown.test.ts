@@ -1,0 +1,97 @@
+import { describe, expect, test } from "bun:test";
+import { type ManifestContainer, quitsThatAreOff, shownIn } from "../../../../../src/cluster/inject/core/shown.ts";
+
+const csql = "gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.14.1";
+
+describe("what a container's arguments and variables show", () => {
+  const off = expect.stringContaining("only with --quitquitquit");
+  test.each<[string, Omit<ManifestContainer, "name">, object]>([
+    ["a quit that is on", { args: ["--quitquitquit", "p:r:i"] }, {}],
+    ["a quit that is off", { args: ["p:r:i"] }, { problem: off }],
+    ["a quit that is switched off", { args: ["--quitquitquit=false"] }, { problem: off }],
+    ["an admin port", { args: ["--quitquitquit", "--admin-port", "9092"] }, { port: 9092 }],
+    ["an admin port after =", { args: ["--admin-port=9092", "--quitquitquit"] }, { port: 9092 }],
+    ["the last of two ports", { args: ["--admin-port=1", "--admin-port=2", "--quitquitquit"] }, { port: 2 }],
+    [
+      "a shell's words",
+      { command: ["sh", "-c", "exec /cloud-sql-proxy --quitquitquit --admin-port 9092"] },
+      { port: 9092 },
+    ],
+    [
+      "variables",
+      {
+        env: [
+          { name: "CSQL_PROXY_QUITQUITQUIT", value: "true" },
+          { name: "CSQL_PROXY_ADMIN_PORT", value: "9092" },
+        ],
+      },
+      { port: 9092 },
+    ],
+    [
+      "a flag that wins over a variable",
+      { args: ["--quitquitquit"], env: [{ name: "CSQL_PROXY_QUITQUITQUIT", value: "false" }] },
+      {},
+    ],
+    ["a value that is elsewhere", { env: [{ name: "CSQL_PROXY_QUITQUITQUIT", valueFrom: {} }] }, {}],
+    ["a file, which may say anything", { args: ["--config-file=/etc/proxy.toml"] }, {}],
+    ["no arguments", { args: null, command: null, env: null }, { problem: off }],
+    ["a port that is none", { args: ["--quitquitquit", "--admin-port", "$(PORT)"] }, {}],
+  ])("%s", (_, container, shown) => {
+    expect(shownIn({ name: "db", image: csql, ...container })).toEqual({
+      name: "cloud-sql-proxy",
+      container: "db",
+      ...shown,
+    } as never);
+  });
+
+  test.each<[string, ManifestContainer, string | undefined, object]>([
+    ["AlloyDB", { name: "x", image: "r/alloydb-auth-proxy:1" }, "alloydb-auth-proxy", { problem: off }],
+    [
+      "AlloyDB's port",
+      { name: "x", image: "r/alloydb-auth-proxy:1", args: ["--quitquitquit", "--admin-port=7"] },
+      "alloydb-auth-proxy",
+      { port: 7 },
+    ],
+    [
+      "Cloud SQL's version 1",
+      { name: "x", image: "gcr.io/cloudsql-docker/gce-proxy:1.33", command: ["/cloud_sql_proxy", "-instances=a"] },
+      "cloud-sql-proxy",
+      { problem: expect.stringContaining("version 1") },
+    ],
+    ["an Envoy", { name: "envoy", image: "envoyproxy/envoy:v1.31" }, "envoy", {}],
+    ["an app", { name: "app", image: "r/app" }, undefined, {}],
+  ])("%s", (_, container, name, shown) => {
+    const { container: __, ...rest } = shownIn(container) ?? { container: "" };
+    expect(rest).toEqual((name === undefined ? {} : { name, ...shown }) as never);
+  });
+});
+
+test.each<[Record<string, string>, RegExp | undefined]>([
+  [{ "vault.hashicorp.com/agent-inject": "true" }, /agent-enable-quit: "true"/],
+  [{ "vault.hashicorp.com/agent-inject": "true", "vault.hashicorp.com/agent-enable-quit": "true" }, undefined],
+  [{ "vault.hashicorp.com/agent-inject": "true", "vault.hashicorp.com/agent-pre-populate-only": "true" }, undefined],
+  [{ "vault.hashicorp.com/agent-inject": "false" }, undefined],
+  [{ "config.linkerd.io/proxy-admin-shutdown": "disabled" }, /proxy-admin-shutdown: enabled/],
+  [{ "config.linkerd.io/proxy-admin-shutdown": "enabled" }, undefined],
+  [{ "linkerd.io/inject": "enabled" }, /proxy-admin-shutdown: enabled, .*proxy-enable-native-sidecar: "true"/],
+  [{ "linkerd.io/inject": "ingress" }, /unless Linkerd's Helm values have proxy\.enableShutdownEndpoint/],
+  [{ "linkerd.io/proxy-version": "edge-25.1" }, /proxy-admin-shutdown: enabled/],
+  [{ "linkerd.io/inject": "disabled" }, undefined],
+  [{ "linkerd.io/inject": "enabled", "config.linkerd.io/proxy-enable-native-sidecar": "true" }, undefined],
+  [{ "linkerd.io/inject": "enabled", "config.linkerd.io/proxy-admin-shutdown": "enabled" }, undefined],
+  [{}, undefined],
+])("%j", (annotations, problem) => {
+  const [first] = quitsThatAreOff(new Map(Object.entries(annotations)), []);
+  if (problem === undefined) expect(first).toBeUndefined();
+  else expect(first).toMatch(problem);
+});
+
+test.each<[string, object, number | undefined, number]>([
+  ["ordinary", {}, 1, 1],
+  ["native", {}, undefined, 0],
+  ["with the endpoint", { env: [{ name: "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED", value: "true" }] }, 1, 0],
+])("a Linkerd proxy that the manifest shows, %s", (_, more, at, count) => {
+  const shown = shownIn({ name: "linkerd-proxy", ...more });
+  const annotations = new Map([["linkerd.io/proxy-version", "2.19"]]);
+  expect(quitsThatAreOff(annotations, shown === undefined ? [] : [{ ...shown, at }])).toHaveLength(count);
+});

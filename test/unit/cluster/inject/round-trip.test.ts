@@ -1,0 +1,257 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { injectPod, removeFromPod } from "../../../../src/cluster/inject/core/inject-pod.ts";
+import { injectText } from "../../../../src/cluster/inject/inject-text.ts";
+import { applySplices } from "../../../../src/cluster/inject/yaml/splice.ts";
+import { imageSays } from "./core/registry.ts";
+
+const policy = {
+  image: "registry.example.com/ebb:0.1.0",
+  all: true,
+  volume: "emptyDir",
+  options: new Map([["drain", "20s"]]),
+  entrypoints: new Map(),
+} as const;
+
+/** Without a registry, and with one that knows every image. */
+const policies = [policy, { ...policy, ...imageSays({ cmd: ["serve"], stopSignal: "SIGQUIT" }) }];
+
+const root = join(import.meta.dirname, "../../../..");
+const labelled = readFileSync(join(root, "test/fixtures/labelled-namespace.yaml"), "utf8");
+const pages = ["README.md", ...readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`)];
+/** The manifests of README and manual. */
+const documented = pages.flatMap((page) =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/```yaml\n([\s\S]*?)```/g)].map(
+    ([, text = ""], at): [string, string] => [`${page}, the manifest ${at + 1}`, text],
+  ),
+);
+
+const container = (more: string) => `        - name: app # the app
+          image: registry.example.com/app
+          command: ["/app"]
+${more}`;
+const deployment = (more: string) => `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  template:
+    spec:
+      containers:
+${container(more)}        - { name: envoy, image: "envoyproxy/envoy:v1.31", lifecycle: { preStop: { exec: { command: [sleep, "5"] } } } }
+`;
+
+const written: readonly (readonly [string, string])[] = [
+  ["images whose command only a registry knows", labelled],
+  [
+    "a hook that sleeps, in a block",
+    deployment(
+      '          lifecycle:\n            preStop:\n              exec:\n                command:\n                  - sleep\n                  - "15"\n',
+    ),
+  ],
+  [
+    "a hook that sleeps, in brackets",
+    deployment('          lifecycle: { preStop: { exec: { command: ["sh", "-c", "sleep 15"] } } }\n'),
+  ],
+  ["a hook that flushes", deployment('          lifecycle: { preStop: { exec: { command: ["/flush"] } } }\n')],
+  ["a postStart hook", deployment('          lifecycle: { postStart: { exec: { command: ["/warm"] } } }\n')],
+  [
+    "a JobSet",
+    `apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: { name: train }
+spec:
+  replicatedJobs:
+    - name: workers
+      template:
+        spec:
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - { name: worker, image: registry.example.com/train, command: [/train] }
+                - name: cloud-sql-proxy
+                  image: gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.14.1
+                  args: [--quitquitquit, --admin-port=9092]
+`,
+  ],
+  [
+    "a PyTorchJob in a List",
+    `apiVersion: v1
+kind: List
+items:
+  - apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: { name: train }
+    spec:
+      pytorchReplicaSpecs:
+        Master:
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - { name: pytorch, image: registry.example.com/train, command: [/train] }
+`,
+  ],
+  [
+    "lists and maps without a value, as Helm's charts leave them",
+    `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: report
+spec:
+  template:
+    metadata:
+      annotations:
+    spec:
+      restartPolicy: Never
+      initContainers:
+      volumes: # none yet
+
+      containers:
+        - name: report
+          image: registry.example.com/report
+          command: ["/report"]
+          env:
+          volumeMounts:
+        - env: # none
+          name: envoy
+          image: envoyproxy/envoy:v1.31
+`,
+  ],
+  [
+    "empty lists and maps, in brackets and braces",
+    `kind: Deployment
+metadata: { name: web }
+spec:
+  template:
+    metadata: {}
+    spec:
+      initContainers: []
+      volumes: [] # none
+      containers:
+        - name: app
+          image: registry.example.com/app
+          command: []
+          args: []
+          env: []
+          volumeMounts: []
+          lifecycle: {}
+        - { name: envoy, image: "envoyproxy/envoy:v1.31", volumeMounts: [], lifecycle: { preStop: {} } }
+`,
+  ],
+  [
+    "empty lists and maps in JSON",
+    `${JSON.stringify(
+      {
+        kind: "Pod",
+        metadata: { annotations: {} },
+        spec: {
+          initContainers: null,
+          volumes: [],
+          containers: [
+            { name: "app", command: ["/app"], env: null, volumeMounts: [], lifecycle: { preStop: null } },
+            { name: "envoy", image: "envoyproxy/envoy:v1.31", lifecycle: {}, volumeMounts: null },
+          ],
+        },
+      },
+      null,
+      2,
+    )}\n`,
+  ],
+  [
+    "an empty list beside one to which a sidecar moves",
+    `kind: Pod
+metadata:
+  annotations: { ebb.dev/inject: "true", ebb.dev/native: "true" }
+spec:
+  initContainers: []
+  volumes:
+  containers:
+    - name: app
+      command: ["/app"]
+    - {name: sql, image: cloud-sql-proxy}
+`,
+  ],
+  [
+    "a template whose metadata are without a value",
+    `kind: Job
+spec:
+  template:
+    metadata:
+    spec:
+      containers:
+        - command: ["/app"]
+          name: app
+`,
+  ],
+  [
+    "sidecars that become native",
+    `kind: Pod
+metadata:
+  annotations: { ebb.dev/inject: "true", ebb.dev/sidecars: "logs", ebb.dev/native: "true" }
+spec:
+  containers:
+    - name: logs # ships them
+      image: 'fluent-bit'
+      args: ["-c", /conf]
+    - name: app
+      command: ["/app"]
+    - {name: sql, image: cloud-sql-proxy}
+`,
+  ],
+];
+
+function changed(text: string, changePod: Parameters<typeof injectText>[2]): string {
+  const { splices, problems } = injectText("it.yaml", text, changePod);
+  expect(problems).toEqual([]);
+  return applySplices(text, splices);
+}
+
+test.each([...documented, ...written])("ebb put in, put in again and taken out: %s", (_, text) => {
+  for (const one of policies) {
+    const inject = (from: string) => changed(from, (pod) => injectPod(pod, one));
+    const injected = inject(text);
+    expect(inject(injected)).toBe(injected);
+    expect(changed(injected, removeFromPod)).toBe(text);
+  }
+});
+
+test.each(written)("the same with a last line that has no line break: %s", (_, text) => {
+  for (const newline of ["\n", "\r\n"]) {
+    const cut = text.trimEnd().replaceAll("\n", newline);
+    expect(
+      changed(
+        changed(cut, (pod) => injectPod(pod, policy)),
+        removeFromPod,
+      ),
+    ).toBe(cut);
+  }
+});
+
+describe("pods of images whose command only a registry knows", () => {
+  const remarksOf = (one: (typeof policies)[number]) =>
+    injectText("all.yaml", labelled, (pod) => injectPod(pod, one)).remarks.filter(
+      (line) => !line.includes("warning: "),
+    );
+
+  test("get what they can have without one: those that run on the drain, and Jobs nothing", () => {
+    expect(remarksOf(policy)).toEqual([
+      "Job report: unchanged: its command is not known",
+      "CronJob cleanup: unchanged: its command is not known",
+      "Deployment shop: added only a drain to shop",
+      "StatefulSet queue: added only a drain to queue",
+      "Pod debug: added only a drain to debug",
+    ]);
+  });
+
+  test("get all with one", () => {
+    const names = ["Job report", "CronJob cleanup", "Deployment shop", "StatefulSet queue", "Pod debug"];
+    const own = names.map((object) => `${object}: put ebb into ${object.split(" ")[1]}`);
+    expect(remarksOf(policies[1] as typeof policy)).toEqual(own);
+  });
+});
+
+test.each(written)("ebb is put into %s", (_, text) => {
+  expect(changed(text, (pod) => injectPod(pod, policy))).toContain("/ebb.dev/ebb");
+});

@@ -1,0 +1,72 @@
+import type { KubeObject } from "../../../../src/cluster/api/client.ts";
+import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
+import type { Result } from "../../../../src/cluster/reaper/core/reconcile.ts";
+import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
+import type { PodTarget } from "../../../../src/cluster/reaper/methods/target.ts";
+import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
+import { collectLog } from "../collect-log.ts";
+import { ended, type Json, podOf, running } from "./core/stuck-pods.ts";
+
+export const POD = "/api/v1/namespaces/shop/pods/p";
+
+export const annotations = { "ebb.dev/reap": "true" };
+
+export const metadata = { name: "p", namespace: "shop", uid: "uid-1", resourceVersion: "7", annotations };
+
+/** Returns a pod whose app has ended while its Envoy runs. `more` replaces parts of it. */
+export const stuck = (uid = "uid-1", more: Json = {}): Json =>
+  podOf({
+    containers: { app: ended(0), envoy: { state: running, spec: { image: "envoyproxy/envoy:v1" } } },
+    metadata: { ...metadata, uid },
+    ...more,
+  });
+
+/** Starts a stand-in API server with that pod. */
+export function withPod(pod: Json = stuck()): StandInApi {
+  const cluster = startStandInApi();
+  cluster.objects.set(POD, pod);
+  return cluster;
+}
+
+export interface Sent {
+  /** Undefined: it was not sent. */
+  readonly result: Result | undefined;
+  readonly log: ReturnType<typeof collectLog>;
+}
+
+interface Given {
+  readonly freshMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Returns the target that is confirmed if the pod at POD has the UID `uid-1`. */
+export function targetIn({ api }: StandInApi, signal: AbortSignal = new AbortController().signal): PodTarget {
+  const pod = { namespace: "shop", name: "p", uid: "uid-1" };
+  const confirm = async () => {
+    const askedAt = performance.now();
+    const object = await api.get<KubeObject>(POD, { retries: 0, signal });
+    return object.metadata.uid === pod.uid ? { object, askedAt } : undefined;
+  };
+  return { pod, confirm, signal };
+}
+
+/**
+ * Sends a request to the Envoy of the pod at POD, if the pod has the UID `uid-1`. `turn` appears in `cluster.requests`
+ * each time the method waits for its turn.
+ */
+export async function send(
+  cluster: StandInApi,
+  method: Method,
+  { freshMs = 60_000, signal }: Given = {},
+): Promise<Sent> {
+  const log = collectLog();
+  const turn = async () => void cluster.requests.push("turn");
+  const sender = createSender({ api: cluster.api, turn, image: "ebb:1", freshMs, log });
+  const result = await sender({ container: "envoy", method, patienceMs: 90_000 }, targetIn(cluster, signal));
+  return { result, log };
+}
+
+export const taken: Result = { kind: "taken" };
+
+/** Returns the result that a request was refused. */
+export const refused = (why: string): Result => ({ kind: "refused", why });

@@ -51,7 +51,7 @@ const tasks = {
     setup: [],
     check: true,
     run: [],
-    help: "npm run check\n  lint, arrows between rooms, types, regular expressions of more than linear time",
+    help: "npm run check\n  lint, arrows between the wings, types, regular expressions of more than linear time",
   },
   unit: {
     setup: [],
@@ -65,7 +65,7 @@ const tasks = {
     native: true,
     run: [["bun", "test", "--watch", "test/unit"]],
     alone: ["bun", "test", "--watch"],
-    help: "npm run watch -- [FILE...]\n  runs the tests of core, or of a file, at each change",
+    help: "npm run watch -- [FILE...]\n  runs the unit tests, or those of a file, again at each change",
   },
   binary: {
     setup: ["envoy"],

@@ -7,7 +7,7 @@ const project = resolve(import.meta.dirname, "..");
 
 const topics = readdirSync(join(project, "src/manual")).map((file) => `src/manual/${file}`);
 
-test.each(["README.md", "src/README.md", "src/CONTRIBUTING.md", "test/README.md", "build/BUN.md", ...topics])(
+test.each(["README.md", "src/README.md", ".github/CONTRIBUTING.md", "test/README.md", "build/BUN.md", ...topics])(
   "each path that %s names is there",
   (page) => {
     const text = readFileSync(join(project, page), "utf8");

@@ -53,7 +53,7 @@ const anchorsOf = (text: string) =>
       .replaceAll(" ", "-"),
   );
 
-test.each([...pages, "src/README.md", "src/CONTRIBUTING.md"])("each link of %s leads to something", (page) => {
+test.each([...pages, "src/README.md", ".github/CONTRIBUTING.md"])("each link of %s leads to something", (page) => {
   const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
   const broken = links.filter((link) => {
     if (/^https?:/.test(link)) return false;

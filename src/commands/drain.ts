@@ -6,7 +6,7 @@ import { openPodLog } from "../pod/process/pod-log.ts";
 import { logQuit, quitAll } from "../pod/quit/quit.ts";
 import { type Call, readFlagCall } from "../shared/cli/core/call.ts";
 import { changed, option } from "../shared/cli/core/option.ts";
-import { options as all, hookOptionNames, pickOptions } from "../shared/cli/core/options.ts";
+import { optionsOf } from "../shared/cli/core/options.ts";
 import { boolean } from "../shared/cli/core/syntax.ts";
 import { formatDuration, formatSeconds } from "../shared/core/duration.ts";
 import { EXIT } from "../shared/core/exit.ts";
@@ -19,14 +19,15 @@ import type { Signals } from "../shared/process/signals.ts";
 import { onStop } from "../shared/process/stop.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
 
+const common = optionsOf("drain");
 const options = {
-  ...pickOptions(...hookOptionNames, "quitTimeout"),
-  drain: changed(all.drain, {
+  ...common,
+  drain: changed(common.drain, {
     initial: 60_000,
     initially: "60s",
     help: "time limit for the whole drain, --quit included",
   }),
-  quit: changed(all.quit, {
+  quit: changed(common.quit, {
     flag: "quit-request",
     help: "a quit request for --quit to send instead of the sidecar's usual one; +URL sends it before the usual one",
   }),

@@ -5,7 +5,7 @@ import type { InjectPolicy } from "../cluster/inject/core/policy.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../shared/cli/core/call.ts";
 import { list, option } from "../shared/cli/core/option.ts";
-import { pickOptions } from "../shared/cli/core/options.ts";
+import { optionsOf } from "../shared/cli/core/options.ts";
 import { expandShortFlags } from "../shared/cli/core/short-flags.ts";
 import { anyText, boolean } from "../shared/cli/core/syntax.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
@@ -60,7 +60,7 @@ const options = {
     isFlagOnly: true,
     help: "change nothing, with exit code 65, if there is a warning, such as an object whose pods ebb cannot change",
   }),
-  ...pickOptions("quiet"),
+  ...optionsOf("inject"),
 };
 
 /** The short flags, as kubectl has them. */

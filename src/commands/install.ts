@@ -1,12 +1,12 @@
 import type { Command, Invocation } from "../command.ts";
 import { installSelf } from "../pod/install/install.ts";
 import { readOperandCall } from "../shared/cli/core/call.ts";
-import { logOptionNames, pickOptions } from "../shared/cli/core/options.ts";
+import { optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { createLog } from "../shared/output/log.ts";
 import { onStop } from "../shared/process/stop.ts";
 
-const options = pickOptions(...logOptionNames, "terminationLog");
+const options = optionsOf("install");
 
 /** `ebb install DEST` copies ebb into a volume, for a container whose image stays as it is. */
 export const command: Command = {

@@ -2,12 +2,10 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { findSidecars } from "../pod/find/find.ts";
 import { logQuit, quitAll } from "../pod/quit/quit.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
-import { logOptionNames, pickOptions, sidecarOptionNames } from "../shared/cli/core/options.ts";
+import { optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { abortedAfter, leftUntil } from "../shared/io/timer.ts";
 import { createLog } from "../shared/output/log.ts";
-
-const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, "quitTimeout");
 
 /**
  * `ebb quit` tells this pod's sidecars to quit. Exits 0 if every sidecar accepted the quit and has stopped or will stop
@@ -31,13 +29,13 @@ export const command: Command = {
   ],
   seeAlso: ["run", "drain"],
   get options() {
-    return pick();
+    return optionsOf("quit");
   },
   main,
 };
 
 async function main({ args, env, compat }: Invocation): Promise<number> {
-  const call = readFlagCall(pick(), { args, env, compat }, command.usage);
+  const call = readFlagCall(optionsOf("quit"), { args, env, compat }, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env, compat });
   const end = performance.now() + settings.quitTimeout;

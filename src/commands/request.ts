@@ -4,7 +4,7 @@ import { findSidecars } from "../pod/find/find.ts";
 import { readNetwork } from "../pod/find/ports.ts";
 import { askExactly } from "../pod/http/exact.ts";
 import { type Call, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
-import { pickOptions } from "../shared/cli/core/options.ts";
+import { optionsOf } from "../shared/cli/core/options.ts";
 import { parsePilotAgentCall, parseRequestCall } from "../shared/cli/core/request-call.ts";
 import { describeTarget, type HttpTarget, parseHttpTarget, withPath } from "../shared/core/address.ts";
 import { formatDuration } from "../shared/core/duration.ts";
@@ -21,10 +21,7 @@ import { createLog } from "../shared/output/log.ts";
 import { writeError } from "../shared/output/output.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../shared/sidecars/core/registry.ts";
 
-const options = pickOptions(
-  ...(["sidecar", "admin", "header", "podAnnotations", "hostNetwork", "appPort"] as const),
-  ...(["port", "body", "timeout"] as const),
-);
+const options = optionsOf("request");
 
 const MOST_BODY_BYTES = 256 * MiB;
 

@@ -9,9 +9,9 @@ import { begin, begun, deciding, isMissedStop, step } from "../pod/run/core/supe
 import type { Action, Deadline, Event, RunPolicy, State, Step } from "../pod/run/core/supervision-steps.ts";
 import { reasonToStay } from "../pod/run/core/supervision-steps.ts";
 import { performAction } from "../pod/run/perform.ts";
-import { type Run, runOptionNames } from "../pod/run/run.ts";
+import type { Run } from "../pod/run/run.ts";
 import { argvIndexOf, readCommandCall } from "../shared/cli/core/call.ts";
-import { logOptionNames, pickOptions, sidecarOptionNames } from "../shared/cli/core/options.ts";
+import { optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, exitCodeOf, Failure } from "../shared/core/exit.ts";
 import { planShutdown } from "../shared/core/shutdown-budget.ts";
 import { SIG, signalName } from "../shared/core/signal.ts";
@@ -20,8 +20,6 @@ import { keepAlive } from "../shared/io/timer.ts";
 import { native } from "../shared/native/native.ts";
 import { createLog } from "../shared/output/log.ts";
 import { createDropper, type Signals } from "../shared/process/signals.ts";
-
-const pick = () => pickOptions(...sidecarOptionNames, ...logOptionNames, ...runOptionNames);
 
 /**
  * `ebb run` waits for the sidecars, starts the command, forwards signals and reaps, drains and quits the sidecars, and
@@ -58,7 +56,7 @@ export const command: Command = {
   ],
   seeAlso: ["wait", "drain", "quit", "config"],
   get options() {
-    return pick();
+    return optionsOf("run");
   },
   main,
 };
@@ -152,7 +150,7 @@ function stepAfterBug({ exit }: Run, state: State, event: Event, policy: RunPoli
 }
 
 function prepare({ args, argvIndex, env, compat }: Invocation): Run {
-  const call = readCommandCall(pick(), { args, env, compat });
+  const call = readCommandCall(optionsOf("run"), { args, env, compat });
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
   const { drain, grace, podGrace, parentDeath } = call.values;
   const log = createLog(call.values, { env, compat });

@@ -11,7 +11,7 @@ import type { Snapshot } from "../pod/status/core/snapshot.ts";
 import { statusLines } from "../pod/status/core/text.ts";
 import { statusOf } from "../pod/status/sidecar-status.ts";
 import { type Call, readFlagCall } from "../shared/cli/core/call.ts";
-import { pickOptions } from "../shared/cli/core/options.ts";
+import { optionsOf } from "../shared/cli/core/options.ts";
 import type { Environment } from "../shared/core/environment.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { isTerminal } from "../shared/output/live.ts";
@@ -20,9 +20,7 @@ import { writeControl, writeOutput } from "../shared/output/output.ts";
 import type { Probe } from "../shared/sidecars/core/probe.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
 
-const options = pickOptions(
-  ...(["sidecar", "admin", "ready", "header", "podAnnotations", "hostNetwork", "appPort", "json", "watch"] as const),
-);
+const options = optionsOf("status");
 
 /** The time for each request. All are sent at the same time. */
 const REQUEST_MS = 2000;

@@ -2,7 +2,7 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { exec } from "../pod/process/child.ts";
 import { startWait, type Wait } from "../pod/wait/waiting.ts";
 import { argvIndexOf, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
-import { logOptionNames, pickOptions, type Settings, sidecarOptionNames } from "../shared/cli/core/options.ts";
+import { optionsOf, type Settings } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { redactUrl } from "../shared/core/redact.ts";
 import { endsWait, type SignalNumber } from "../shared/core/signal.ts";
@@ -12,17 +12,6 @@ import { createLog, type Log } from "../shared/output/log.ts";
 import { finishErrors } from "../shared/output/output.ts";
 import { createDropper, holdSignals, type Reader, raise, type Signals } from "../shared/process/signals.ts";
 import { hintAtTcp, type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../shared/sidecars/core/probe.ts";
-
-const pick = () =>
-  pickOptions(
-    ...sidecarOptionNames,
-    ...logOptionNames,
-    "any",
-    "waitTimeout",
-    "onWaitTimeout",
-    "detectTimeout",
-    "terminationLog",
-  );
 
 /** `ebb wait` waits until sidecars and targets are ready, and then becomes the command, if there is one. */
 export const command: Command = {
@@ -49,13 +38,13 @@ export const command: Command = {
   ],
   seeAlso: ["run", "sleep"],
   get options() {
-    return pick();
+    return optionsOf("wait");
   },
   main,
 };
 
 async function main({ args, argvIndex, env, compat, signals }: Invocation): Promise<number> {
-  const call = readOperandCall(pick(), { args, env, compat });
+  const call = readOperandCall(optionsOf("wait"), { args, env, compat });
   const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, compat?.readyStatus)) };
   const headers = headersOfFlag(call);
   const targets = call.operands.map((text) => withHeaders(readTarget(text), headers));

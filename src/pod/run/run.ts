@@ -1,4 +1,5 @@
-import type { logOptionNames, Settings, sidecarOptionNames } from "../../shared/cli/core/options.ts";
+import type { Values } from "../../shared/cli/core/option.ts";
+import type { OptionsOf } from "../../shared/cli/core/options.ts";
 import type { Environment } from "../../shared/core/environment.ts";
 import type { ChildExit } from "../../shared/core/exit.ts";
 import type { ShutdownPlan } from "../../shared/core/shutdown-budget.ts";
@@ -13,33 +14,7 @@ import type { Deadline, Event } from "./core/supervision-steps.ts";
 import type { Membership } from "./peers.ts";
 
 /** The values of all options of `ebb run`. */
-export type RunSettings = Settings<
-  (typeof sidecarOptionNames | typeof logOptionNames)[number] | (typeof runOptionNames)[number]
->;
-
-/** The options of `ebb run`, without those that are for finding sidecars and for the log. */
-export const runOptionNames = [
-  "waitTimeout",
-  "onWaitTimeout",
-  "noWait",
-  "quitOn",
-  "restartPolicy",
-  "restartCodes",
-  "lastOf",
-  "quitTimeout",
-  "drain",
-  "minDrain",
-  "maxInFlight",
-  "grace",
-  "podGrace",
-  "detectTimeout",
-  "stopSignal",
-  "rewriteSignal",
-  "signalGroup",
-  "parentDeath",
-  "expectExit",
-  "terminationLog",
-] as const;
+export type RunSettings = Values<OptionsOf<"run">>;
 
 /** The state of one `ebb run` outside its state machine, as its actions read and change it. */
 export interface Run {

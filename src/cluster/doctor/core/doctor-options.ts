@@ -1,5 +1,5 @@
 import { changed, type Values } from "../../../shared/cli/core/option.ts";
-import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
+import { optionsOf } from "../../../shared/cli/core/options.ts";
 import { scopeOptions } from "../../api/core/kubectl-options.ts";
 import { reaperOptions } from "../../reaper/core/reaper-options.ts";
 
@@ -11,8 +11,7 @@ export const doctorOptions = {
   kubeconfig,
   context,
   ...scopeOptions,
-  json: changed(options.json, { help: "print JSON" }),
-  ...pickOptions(...logOptionNames),
+  ...optionsOf("doctor"),
 };
 
 export type DoctorSettings = Values<typeof doctorOptions>;

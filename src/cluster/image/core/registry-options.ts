@@ -1,5 +1,5 @@
 import { changed, list, option, optional, type Values } from "../../../shared/cli/core/option.ts";
-import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
+import { optionsOf } from "../../../shared/cli/core/options.ts";
 import { anyText, boolean, syntax } from "../../../shared/cli/core/syntax.ts";
 import { splitBy } from "../../../shared/core/text.ts";
 import { isRegistryHost, registryName } from "./reference.ts";
@@ -73,11 +73,7 @@ export const webhookRegistryOptions = {
 };
 
 /** The options of `ebb image`. */
-export const imageOptions = {
-  ...registryOptions,
-  json: changed(options.json, { help: "print JSON" }),
-  ...pickOptions(...logOptionNames),
-};
+export const imageOptions = { ...registryOptions, ...optionsOf("image") };
 
 export type RegistrySettings = Values<typeof registryOptions>;
 export type ImageSettings = Values<typeof imageOptions>;

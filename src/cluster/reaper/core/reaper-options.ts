@@ -1,5 +1,5 @@
 import { changed, list, option, optional, type Values } from "../../../shared/cli/core/option.ts";
-import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
+import { optionsOf } from "../../../shared/cli/core/options.ts";
 import { boolean, duration, syntax, wholeNumber } from "../../../shared/cli/core/syntax.ts";
 import { isDnsLabel } from "../../../shared/core/dns-name.ts";
 import { splitBy } from "../../../shared/core/text.ts";
@@ -103,13 +103,15 @@ const cluster = {
   }),
 };
 
+const common = optionsOf("reaper");
+
 /** The options of `ebb reaper`. */
 export const reaperOptions = {
   ...reaping,
   ...cluster,
   healthListen: webhookOptions.healthListen,
-  json: changed(options.json, { help: "with --once: print JSON" }),
-  ...pickOptions(...logOptionNames, "terminationLog"),
+  ...common,
+  json: changed(common.json, { help: "with --once: print JSON" }),
 };
 
 export type ReaperSettings = Values<typeof reaperOptions> & ReaperLimits;

@@ -1,5 +1,5 @@
 import { changed, list, option, optional } from "../../../shared/cli/core/option.ts";
-import { logOptionNames, options, pickOptions } from "../../../shared/cli/core/options.ts";
+import { options, optionsOf } from "../../../shared/cli/core/options.ts";
 import { anyText, duration, positive, syntax } from "../../../shared/cli/core/syntax.ts";
 import { isDnsSubdomain } from "../../../shared/core/dns-name.ts";
 import type { ListenAddress } from "../../../shared/core/host-port.ts";
@@ -140,7 +140,7 @@ export const webhookOptions = {
   ...serving,
   ...certificates,
   ...shutdown,
-  ...pickOptions(...logOptionNames, "terminationLog"),
+  ...optionsOf("webhook"),
 };
 
 function nameOption(flag: string, initial: string, help: string) {

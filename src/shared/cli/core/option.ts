@@ -2,6 +2,7 @@ import { formatDuration } from "../../core/duration.ts";
 import type { Environment } from "../../core/environment.ts";
 import { hidden, redactUrls } from "../../core/redact.ts";
 import { splitBy } from "../../core/text.ts";
+import type { CommandName } from "./names.ts";
 import type { Syntax } from "./syntax.ts";
 
 /**
@@ -22,9 +23,11 @@ export type OptionGroup =
   | ("injection" | "serving" | "certificates" | "installation" | "reaping" | "cluster" | "registries");
 
 /** An option of a command. It is declared once; parsing, help, manual and completion are derived from it. */
-export interface Option<T> {
+export interface Option<T, C extends CommandName = CommandName> {
   /** The flag's name, without dashes. */
   readonly flag: string;
+  /** The commands that take it from the common options (options.ts). */
+  readonly commands: readonly C[];
   readonly group: OptionGroup;
   /** The value's name in help (`D`, `URL`); undefined for a switch. */
   readonly value: string | undefined;
@@ -51,8 +54,10 @@ export interface Option<T> {
 }
 
 /** The declaration of an option whose values are of type V. */
-interface Declaration<V> {
+interface Declaration<V, C extends CommandName> {
   readonly flag: string;
+  /** The commands that take it from the common options; undefined for one that is declared elsewhere. */
+  readonly commands?: readonly C[];
   readonly group?: OptionGroup;
   readonly help: string;
   readonly syntax: Syntax<V>;
@@ -72,8 +77,8 @@ interface Declaration<V> {
    * of other syntaxes, such as URLs and headers, are shown as their syntax says.
    */
   readonly secret?: boolean;
-  /** Whether it is an option of `ebb run`, which a pod sets by the annotation `ebb.dev/FLAG`. */
-  readonly isAnnotation?: true;
+  /** False for an option of `ebb run` that no annotation of a pod sets. */
+  readonly isAnnotation?: false;
   readonly isRare?: true;
 }
 
@@ -81,44 +86,48 @@ interface Declaration<V> {
 export const nothing: readonly never[] = [];
 
 /** Declares an option that always has a value: `initial` unless something sets it. */
-export function option<V>(declaration: Declaration<V> & { readonly initial: NoInfer<V> }): Option<V> {
-  return new Declared<V>(declaration, declaration.initial, false);
+export function option<V, C extends CommandName = never>(
+  declaration: Declaration<V, C> & { readonly initial: NoInfer<V> },
+): Option<V, C> {
+  return new Declared<V, C>(declaration, declaration.initial, false);
 }
 
 /** Declares an option whose value is undefined unless something sets it. */
-export function optional<V>(declaration: Declaration<V>): Option<V | undefined> {
-  return new Declared<V | undefined>(declaration, undefined, false);
+export function optional<V, C extends CommandName = never>(declaration: Declaration<V, C>): Option<V | undefined, C> {
+  return new Declared<V | undefined, C>(declaration, undefined, false);
 }
 
 /**
  * Declares an option that may be given several times. Its value is the list of all, in order, which is empty by
  * default.
  */
-export function list<V>(declaration: Declaration<V>): Option<readonly V[]> {
-  return new Declared<readonly V[]>(declaration, [], true);
+export function list<V, C extends CommandName = never>(declaration: Declaration<V, C>): Option<readonly V[], C> {
+  return new Declared<readonly V[], C>(declaration, [], true);
 }
 
 /** Returns a copy of an option with some of its fields changed. */
-export function changed<T>(option: Option<T>, changes: Partial<Option<T>>): Option<T> {
-  const { flag, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
+export function changed<T, C extends CommandName>(option: Option<T, C>, changes: Partial<Option<T, C>>): Option<T, C> {
+  const { flag, commands, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
   const { secret, shown, isAnnotation, isRare } = option;
-  const named = { flag, group, value, repeatable, variables, also, initial, initially, help };
+  const named = { flag, commands, group, value, repeatable, variables, also, initial, initially, help };
   return { ...named, syntax, secret, shown, isAnnotation, isRare, ...changes };
 }
 
 /** Fields that few starts need are getters, because each start creates all options. */
-class Declared<T> implements Option<T> {
+class Declared<T, C extends CommandName> implements Option<T, C> {
   readonly flag: string;
+  readonly commands: readonly C[];
   readonly group: OptionGroup;
   readonly value: string | undefined;
   readonly repeatable: boolean;
   readonly initial: T;
   readonly help: string;
   readonly syntax: Syntax<unknown>;
-  readonly declaration: Declaration<unknown>;
+  readonly declaration: Declaration<unknown, C>;
 
-  constructor(declaration: Declaration<unknown>, initial: T, repeatable: boolean) {
+  constructor(declaration: Declaration<unknown, C>, initial: T, repeatable: boolean) {
     this.flag = declaration.flag;
+    this.commands = declaration.commands ?? nothing;
     this.group = declaration.group ?? "output";
     this.value = declaration.value;
     this.repeatable = repeatable;
@@ -137,7 +146,7 @@ class Declared<T> implements Option<T> {
   }
 
   get isAnnotation(): boolean {
-    return this.declaration.isAnnotation === true;
+    return this.declaration.isAnnotation !== false && (this.commands as readonly CommandName[]).includes("run");
   }
 
   get isRare(): boolean {

@@ -1,4 +1,4 @@
-import { hookOptionNames, pickOptions } from "../../../../shared/cli/core/options.ts";
+import { optionsOf } from "../../../../shared/cli/core/options.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import { hasVariable } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
@@ -12,10 +12,9 @@ export interface Variable {
   readonly value: string;
 }
 
+const { quitTimeout: _, ...hookOptions } = optionsOf("drain"); // a hook drains without --quit
 /** The options that `ebb drain` reads, as the hook of a container that ebb does not start. */
-const hookFlags: ReadonlySet<string> = new Set(
-  Object.values(pickOptions(...hookOptionNames, "drain")).map(({ flag }) => flag),
-);
+const hookFlags: ReadonlySet<string> = new Set(Object.values(hookOptions).map(({ flag }) => flag));
 
 /** What is decided for a container before its variables. */
 interface Decided {

@@ -1,11 +1,18 @@
 import { option, optional } from "../option.ts";
-import { anyText, boolean, oneOf, positive } from "../syntax.ts";
+import { anyText, boolean, oneOf, port, positive } from "../syntax.ts";
 import { isTrue } from "./variables.ts";
 
-/** What ebb says, and what it asks for `ebb request`. */
+/** The commands that have a log. */
+const loggingCommands = [
+  ...(["run", "wait", "drain", "quit", "install"] as const),
+  ...(["image", "webhook", "reaper", "doctor"] as const),
+] as const;
+
+/** The log, the request of `ebb request`, and what is printed. */
 export const output = {
   logLevel: option({
     flag: "log-level",
+    commands: loggingCommands,
     group: "log",
     value: "debug|info|warn|error",
     initial: "info",
@@ -16,38 +23,47 @@ export const output = {
         read: (given) => [isTrue(given) ? "info" : "error"],
       },
     ],
-    isAnnotation: true,
     help: "info logs each phase, debug also each attempt",
   }),
   logFormat: option({
     flag: "log-format",
+    commands: loggingCommands,
     group: "log",
     value: "auto|json|text",
     initial: "auto",
     syntax: oneOf(["auto", "json", "text"]),
-    isAnnotation: true,
     help: "auto is text at a terminal, JSON elsewhere",
   }),
   quiet: option({
     flag: "quiet",
+    commands: [...loggingCommands, "inject"],
     group: "log",
     initial: false,
     syntax: boolean,
-    isAnnotation: true,
     help: "log only errors",
   }),
   terminationLog: optional({
     flag: "termination-log",
+    commands: ["run", "wait", "install", "webhook", "reaper"],
     group: "log",
     value: "PATH",
     initially: "/dev/termination-log if it exists",
     syntax: anyText,
     secret: false,
-    isAnnotation: true,
     help: "the file that gets the reason, in one line, if ebb itself fails",
+  }),
+  port: optional({
+    flag: "port",
+    commands: ["request"],
+    group: "sidecars",
+    value: "N",
+    variable: "EBB_ADMIN_PORT", // EBB_PORT alone would look like what Kubernetes sets for a Service named ebb
+    syntax: port,
+    help: "port of the sidecar's admin interface on this pod's loopback",
   }),
   body: optional({
     flag: "body",
+    commands: ["request"],
     group: "request",
     value: "TEXT",
     syntax: anyText,
@@ -56,6 +72,7 @@ export const output = {
   }),
   timeout: option({
     flag: "timeout",
+    commands: ["request"],
     group: "request",
     value: "D",
     initial: 10_000,
@@ -64,6 +81,7 @@ export const output = {
   }),
   json: option({
     flag: "json",
+    commands: ["status", "image", "reaper", "doctor"],
     group: "output",
     initial: false,
     syntax: boolean,
@@ -71,6 +89,7 @@ export const output = {
   }),
   watch: option({
     flag: "watch",
+    commands: ["status"],
     group: "output",
     initial: false,
     syntax: boolean,

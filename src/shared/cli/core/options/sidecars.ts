@@ -1,81 +1,93 @@
-import { parseHttpTarget } from "../../../core/address.ts";
+import { parseHttpTarget, withoutSlashes } from "../../../core/address.ts";
 import { redactHeader, redactUrl } from "../../../core/redact.ts";
-import { parseHeader } from "../../../sidecars/core/quit.ts";
+import { splitBy } from "../../../core/text.ts";
+import { parseExecutable } from "../../../sidecars/core/executable.ts";
+import { hintAtTcp, parseTarget, TARGET_FORMS } from "../../../sidecars/core/probe.ts";
+import { parseHeader, parseQuitOption } from "../../../sidecars/core/quit.ts";
 import { list, option, optional } from "../option.ts";
-import { anyText, boolean, duration, port, sidecarChoice, syntax } from "../syntax.ts";
-import { url } from "./variables.ts";
+import { sidecarChoice, syntax } from "../syntax.ts";
+import { oneMore, url, whenTrue } from "./variables.ts";
 
-/** Which sidecars are here, and where. */
+/** The commands that wait for the sidecars, drain or quit them. */
+const sidecarCommands = ["run", "wait", "drain", "quit"] as const;
+/** The commands that look for sidecars. */
+export const findingCommands = [...sidecarCommands, "request", "status"] as const;
+
+/** Which sidecars are here, and what ebb requests from them. */
 export const sidecars = {
   sidecar: option({
     flag: "sidecar",
+    commands: findingCommands,
     group: "sidecars",
     value: "NAME[:PORT][,NAME]",
     initial: { isAuto: true, named: [] },
     initially: "auto",
     syntax: sidecarChoice,
-    isAnnotation: true,
     help: "the sidecars of this pod, with the port of an admin interface that was moved; auto finds others",
   }),
   admin: optional({
     flag: "admin",
+    commands: findingCommands,
     group: "sidecars",
     value: "URL",
     initially: "depends on the sidecar",
     syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
     also: [{ name: "ENVOY_ADMIN_API" }],
-    isAnnotation: true,
     help: "URL of the sidecar's admin interface; ebb then asks there whether it is ready",
+  }),
+  ready: list({
+    flag: "ready",
+    commands: [...sidecarCommands, "status"],
+    group: "waiting",
+    value: "URL",
+    syntax: { ...syntax(parseTarget, TARGET_FORMS, redactUrl), hint: hintAtTcp },
+    help: "another target that must be ready: http(s)://, tcp://, unix: or file:",
+  }),
+  readyPath: optional({
+    flag: "ready-path",
+    commands: sidecarCommands,
+    group: "waiting",
+    value: "PATH",
+    initially: "depends on the sidecar",
+    syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready", redactUrl),
+    secret: false,
+    help: "the path at --admin that answers 2xx if the sidecar is ready; /server_info must also report the state LIVE",
+  }),
+  quit: list({
+    flag: "quit",
+    commands: sidecarCommands,
+    group: "shutdown",
+    value: "[+][METHOD ]URL",
+    initially: "depends on the sidecar",
+    syntax: syntax(parseQuitOption, `${url}, with a method before it if it is not POST, or none`, redactUrl),
+    also: [
+      {
+        name: "ISTIO_QUIT_API",
+        read: (base) => [`${withoutSlashes(base)}/quitquitquit`],
+      },
+      { name: "ENVOY_KILL_API" },
+      { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },
+      { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
+    ],
+    help: "a quit request to send instead of the sidecar's usual one; +URL sends it before the usual one; none leaves out the usual one",
+  }),
+  signalProcess: list({
+    flag: "signal-process",
+    commands: sidecarCommands,
+    group: "shutdown",
+    value: "[+]NAME",
+    syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
+    also: [whenTrue("ISTIO_FALLBACK_PKILL", "+pilot-agent")],
+    secret: false,
+    help: "end the processes of this executable by signals (INT, TERM, KILL) instead of a quit request; +NAME does so only if the quit request fails",
   }),
   header: list({
     flag: "header",
+    commands: findingCommands,
     group: "sidecars",
     value: "'NAME: VALUE'",
     separator: "\n",
     syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'", redactHeader),
-    isAnnotation: true,
     help: "a header to send with every request to the sidecars, as a flag also with those of ebb request and ebb wait",
-  }),
-  podAnnotations: option({
-    flag: "pod-annotations",
-    group: "sidecars",
-    value: "PATH",
-    initial: "/etc/podinfo/annotations",
-    syntax: anyText,
-    secret: false,
-    isAnnotation: true,
-    help: "the downward-API file of the pod's annotations, which auto reads",
-  }),
-  hostNetwork: optional({
-    flag: "host-network",
-    group: "sidecars",
-    syntax: boolean,
-    isAnnotation: true,
-    help: "the network is the node's, where auto believes no port; if unset, ebb decides by /etc/hosts",
-  }),
-  appPort: list({
-    flag: "app-port",
-    group: "sidecars",
-    value: "N",
-    syntax: port,
-    isAnnotation: true,
-    help: "a port of the app, which auto never takes for a sidecar's",
-  }),
-  detectTimeout: option({
-    flag: "detect-timeout",
-    group: "sidecars",
-    value: "D",
-    initial: 3000,
-    syntax: duration,
-    isAnnotation: true,
-    help: "how long auto looks for a sidecar before it decides that there is none",
-  }),
-  port: optional({
-    flag: "port",
-    group: "sidecars",
-    value: "N",
-    variable: "EBB_ADMIN_PORT", // EBB_PORT alone would look like what Kubernetes sets for a Service named ebb
-    syntax: port,
-    help: "port of the sidecar's admin interface on this pod's loopback",
   }),
 } as const;

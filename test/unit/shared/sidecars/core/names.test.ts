@@ -15,16 +15,15 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
   "cluster/inject/core/orchestrators/kubeflow-pipelines.ts": ["sidecar.istio.io/inject", "no Istio"],
   "cluster/inject/core/orchestrators/kubevirt.ts": ["an injected istio-proxy"],
   "cluster/core/containers.ts": ["opa-istio"],
-  "shared/cli/core/options/shutdown.ts": [
+  "shared/cli/core/options/shutdown.ts": ["NEVER_KILL_ISTIO", "NEVER_KILL_ISTIO_ON_FAILURE"],
+  "shared/cli/core/options/sidecars.ts": [
     "ISTIO_QUIT_API",
     "CSQL_PROXY_QUIT_URLS",
     "ISTIO_FALLBACK_PKILL",
     "+pilot-agent",
-    "NEVER_KILL_ISTIO",
-    "NEVER_KILL_ISTIO_ON_FAILURE",
     "such as pilot-agent",
+    "dapr-api-token: abc",
   ],
-  "shared/cli/core/options/sidecars.ts": ["dapr-api-token: abc"],
   "commands/quit.ts": ["--sidecar istio"],
   "commands/request.ts": ["Istio's agent"],
 };

@@ -17,12 +17,3 @@ export const pluginNames = { plugin: "kubectl-ebb", completion: "kubectl_complet
 
 /** The names of other inits, which do nothing that ebb does not. */
 export const initNames: readonly string[] = ["tini", "tini-static", "docker-init", "dumb-init", "catatonit"];
-
-/** The variables that only commands for the cluster read: one that is set for them is no slip in another command. */
-export const clusterVariables: ReadonlySet<string> = new Set(
-  [
-    "AFTER ALL ALLOW_REAP_EXEC ALL_JOBS CA_VALIDITY CERTIFICATE_NAMES CERTIFICATE_VALIDITY CERT_DIR CLIENT_CA CONTEXT",
-    "DRY_RUN ENTRYPOINT HEALTH_LISTEN IMAGE IMAGE_PULL_POLICY KUBECONFIG LISTEN METHODS NAMESPACE ONCE PULL_SECRETS QPS",
-    "REGISTRIES REGISTRY_CA REGISTRY_CONFIG REGISTRY_MIRROR SECRET SELECTOR SERVICE SET VOLUME WEBHOOK_CONFIG",
-  ].flatMap((words) => words.split(" ").map((word) => `EBB_${word}`)),
-);

@@ -1,8 +1,9 @@
+// biome-ignore lint/style/noRestrictedImports: a macro: Bun calls it when it bundles, so no pod loads what it imports
+import { clusterVariables } from "../../../cluster/core/variables.ts" with { type: "macro" };
 import type { Environment } from "../../core/environment.ts";
 import { allOf, EXIT, Failure } from "../../core/exit.ts";
 import type { Warning } from "../../core/log-messages.ts";
 import { isServiceLink } from "../../core/service-links.ts";
-import { clusterVariables } from "./names.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { nearest } from "./suggestion.ts";
 import { unexpected } from "./syntax.ts";
@@ -200,7 +201,7 @@ export function unknownVariables(options: Options, env: Environment): readonly U
   }
   if (own.length === 0) return [];
   const ofOptions = Object.values(options).flatMap((option) => option.variables.map(({ name }) => name));
-  const known = new Set([...ofOptions, ...clusterVariables]);
+  const known = new Set([...ofOptions, ...clusterVariables()]);
   const words = [...known].filter((name) => isOwn({ name })).map(wordOf);
   return own.filter((name) => !known.has(name)).map((name) => withSuggestion(name, nearest(wordOf(name), words)));
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { clusterVariables } from "../../../../../src/cluster/core/variables.ts";
 import { commands } from "../../../../../src/commands.ts";
 import { type Call, readCommandCall, readFlagCall, readOperandCall } from "../../../../../src/shared/cli/core/call.ts";
-import { clusterVariables } from "../../../../../src/shared/cli/core/names.ts";
 import { type Options, optional } from "../../../../../src/shared/cli/core/option.ts";
 import { options, pickOptions } from "../../../../../src/shared/cli/core/options.ts";
 import { unknownVariables } from "../../../../../src/shared/cli/core/values.ts";
@@ -189,7 +189,7 @@ test("a variable that only commands for the cluster read is listed, and so is kn
     Object.values(all).flatMap((option) => option.variables.map(({ name }) => name));
   const own = variablesOf(options);
   const others = Object.values(commands).flatMap((command) => variablesOf(command.options));
-  expect(new Set(others.filter((name) => !own.includes(name)))).toEqual(new Set(clusterVariables));
+  expect(new Set(others.filter((name) => !own.includes(name)))).toEqual(new Set(clusterVariables()));
 });
 
 test("what Kubernetes sets for a Service named ebb is no typing error", () => {

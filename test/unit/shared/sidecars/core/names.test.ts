@@ -40,7 +40,8 @@ const transpiler = new Bun.Transpiler({ loader: "ts" });
 
 describe("a sidecar's name stands in its own file and in the registry alone:", () => {
   test.each(files.filter((path) => !isExempt(path)))("%s", (path) => {
-    const code = transpiler.transformSync(readFileSync(join(source, path), "utf8")); // comments cite sources
+    const typed = readFileSync(join(source, path), "utf8").replaceAll(' with { type: "macro" }', ""); // nothing is run
+    const code = transpiler.transformSync(typed); // comments cite sources
     const rest = (otherTools[path] ?? []).toSorted((a, b) => b.length - a.length);
     const text = rest.reduce((left, each) => left.replaceAll(each, ""), code);
     expect([...text.matchAll(names)].map(([name]) => name)).toEqual([]);

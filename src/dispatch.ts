@@ -1,6 +1,6 @@
 import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
-import { argvIndexAt, explainFailure, invoke } from "./invoke.ts";
+import { argvIndexAt, invoke } from "./invoke.ts";
 import { completePlugin, runPlugin } from "./kubectl.ts";
 import { hintAtBlanks } from "./pod/process/core/start-failure.ts";
 import { HelpAsked } from "./shared/cli/core/arguments.ts";
@@ -33,31 +33,32 @@ export async function dispatch(call: Resolution, signals: Signals): Promise<numb
   }
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);
-  if (call.kind === "unknown") return fail(unknownCommand(call), "run", { args: [call.word], signals });
+  if (call.kind === "unknown") return await failToRun(call, signals);
   throw new Error(`${call.kind}: main.ts performs that`);
 }
 
 async function run({ name, args, at, compat }: NamedCommand, signals: Signals): Promise<number> {
+  const command = commands[name] as Command;
+  const main = (invocation: Invocation) => command.main(invocation).catch(rethrowWithOwners);
   try {
     const invocation = { args, argvIndex: argvIndexAt(at), env: process.env, compat, signals };
-    return await invoke(commands[name] as Command, invocation);
+    return await invoke({ ...command, main }, invocation);
   } catch (error) {
     if (error instanceof HelpAsked) return await showHelp(name);
-    if (error instanceof UnknownFlags) return fail(withOwners(error), name, { args, compat, signals });
     throw error;
   }
 }
 
-function fail(
-  failure: Failure,
-  name: string,
-  { args, compat, signals }: Pick<Invocation, "args" | "compat" | "signals">,
-): never {
-  explainFailure(failure, commands[name] as Command, { args, argvIndex: undefined, env: process.env, compat, signals });
-  throw failure;
+/** Fails as `ebb run` would: with its termination log. */
+function failToRun(call: UnknownWord, signals: Signals): Promise<number> {
+  const main = () => Promise.reject(unknownCommand(call));
+  const invocation = { args: [call.word], argvIndex: undefined, env: process.env, signals };
+  return invoke({ ...(commands.run as Command), main }, invocation);
 }
 
-function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>): Failure {
+type UnknownWord = Extract<Resolution, { kind: "unknown" }>;
+
+function unknownCommand({ word, near }: UnknownWord): Failure {
   if (near === undefined) {
     const isNot = `${word}: not a command of ebb, and no such program in PATH${hintAtBlanks(word)}`;
     return new Failure(EXIT.notFound, `${isNot}; ebb --help lists the commands`);
@@ -66,8 +67,10 @@ function unknownCommand({ word, near }: Extract<Resolution, { kind: "unknown" }>
   return new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
 }
 
-function withOwners({ exitCode, message, flags }: UnknownFlags): Failure {
-  return new Failure(exitCode, allOf([message, ...describeFlagOwners(flags, commands)]));
+/** Throws the error; one about unknown flags with the commands that have them. */
+function rethrowWithOwners(error: unknown): never {
+  if (!(error instanceof UnknownFlags)) throw error;
+  throw new Failure(error.exitCode, allOf([error.message, ...describeFlagOwners(error.flags, commands)]));
 }
 
 async function showHelp(name: string | undefined): Promise<number> {

@@ -38,7 +38,7 @@ export function isAboutCall(error: unknown): error is HelpAsked | UnknownFlags {
 /**
  * Writes the reason of a failure to the termination log, if the command has one (`--termination-log`). Prints nothing.
  */
-export function explainFailure(error: unknown, { options }: Command, invocation: Invocation): void {
+function explainFailure(error: unknown, { options }: Command, invocation: Invocation): void {
   const reason = error instanceof Error ? error.message : String(error);
   if ("terminationLog" in options) recordFailure(reason, options, invocation);
 }

@@ -16,15 +16,14 @@ const ADMIN = "ENVOY_ADMIN_API";
 /**
  * Adds the settings that follow from ENVOY_ADMIN_API: where the admin interface is, and that it is ready when
  * /server_info says LIVE. Returns undefined if the variable is not set, so that nothing is waited for or quit: then
- * adds a note for each variable of `idle` (they say how to wait and quit) that is set. Returns undefined also if its
- * value is bad, which is then refused.
+ * adds a note for each variable of `idle` (they say how to wait and quit) that is set.
  */
 export function addAdmin(
   sidecar: "istio" | "envoy",
   { variables, builder, idle }: { variables: Variables; builder: SettingsBuilder; idle: readonly string[] },
 ): AdminUrl | undefined {
   const url = variables.base(ADMIN);
-  if (variables.text(ADMIN) === undefined) {
+  if (url === undefined) {
     builder.add("sidecar", `no ${ADMIN}`, "none");
     for (const variable of variables.among(idle)) {
       builder.note({
@@ -34,7 +33,6 @@ export function addAdmin(
     }
     return undefined;
   }
-  if (url === undefined) return undefined;
   builder.add("sidecar", ADMIN, sidecar);
   builder.add("admin", ADMIN, url);
   builder.add("ready-path", ADMIN, "/server_info");

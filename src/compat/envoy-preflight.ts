@@ -1,7 +1,7 @@
 import type { Environment } from "../shared/core/environment.ts";
 import { addAdmin, isLocal } from "./envoy-admin.ts";
-import { type CompatTool, createSettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
-import { readVariables } from "./variables.ts";
+import { type CompatTool, SettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
+import { Variables } from "./variables.ts";
 
 /** Translates monzo/envoy-preflight (main.go). */
 export const envoyPreflight: CompatTool = {
@@ -15,8 +15,8 @@ export const envoyPreflight: CompatTool = {
 const idle = envoyPreflight.takes.slice(1);
 
 function translate(args: readonly string[], env: Environment): Translation {
-  const builder = createSettingsBuilder();
-  const variables = readVariables(env, builder);
+  const builder = new SettingsBuilder();
+  const variables = new Variables(env, builder);
   const admin = addAdmin("envoy", { variables, builder, idle });
   if (admin !== undefined) {
     builder.add("wait-timeout", "envoy-preflight", "0");

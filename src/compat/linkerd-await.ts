@@ -3,9 +3,9 @@ import type { Found } from "../shared/cli/core/values.ts";
 import { exactUrl, type HttpTarget, parseHttpTarget } from "../shared/core/address.ts";
 import type { Environment } from "../shared/core/environment.ts";
 import { redactUrl } from "../shared/core/redact.ts";
-import { type CompatTool, commandLine, createSettingsBuilder, type SettingsBuilder, type Translation } from "./tool.ts";
+import { type CompatTool, commandLine, SettingsBuilder, type Translation } from "./tool.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
-import { readVariables, trueOrFalse } from "./variables.ts";
+import { trueOrFalse, Variables } from "./variables.ts";
 
 const flags: readonly ToolFlag[] = [
   { name: "port", short: "p", value: "needed" },
@@ -32,7 +32,7 @@ export const linkerdAwait: CompatTool = {
 };
 
 function translate(args: readonly string[], env: Environment): Translation {
-  const builder = createSettingsBuilder();
+  const builder = new SettingsBuilder();
   const call = parseToolFlags(args, flags);
   for (const problem of call.problems) builder.refuse(problem);
   const [reason] = [env.LINKERD_AWAIT_DISABLED, env.LINKERD_DISABLED].filter(Boolean);
@@ -40,7 +40,7 @@ function translate(args: readonly string[], env: Environment): Translation {
   addProxy(call, builder);
   addTimes(call, builder);
   if (call.words.length === 0 && call.flags.has("shutdown")) builder.refuse("--shutdown: expected a command after it");
-  const isVerbose = readVariables(env, builder).isTrue("LINKERD_AWAIT_VERBOSE") || call.flags.has("verbose");
+  const isVerbose = new Variables(env, builder).isTrue("LINKERD_AWAIT_VERBOSE") || call.flags.has("verbose");
   if (reason === undefined) builder.add("sidecar", "linkerd-await", "linkerd");
   else {
     const origin = env.LINKERD_AWAIT_DISABLED ? "LINKERD_AWAIT_DISABLED" : "LINKERD_DISABLED";

@@ -1,7 +1,6 @@
 import { type Syntax, syntax } from "../shared/cli/core/syntax.ts";
 import { redactUrls } from "../shared/core/redact.ts";
-import type { CompatTool, Translation } from "./tool.ts";
-import { createSettingsBuilder, type SettingsBuilder } from "./tool.ts";
+import { type CompatTool, SettingsBuilder, type Translation } from "./tool.ts";
 import { parseToolFlags, type ToolCall, type ToolFlag } from "./tool-flags.ts";
 
 /**
@@ -17,7 +16,7 @@ export const pilotAgent: CompatTool = {
 };
 
 function translate(given: readonly string[]): Translation {
-  const builder = createSettingsBuilder();
+  const builder = new SettingsBuilder();
   const [command, ...args] = commandFirst(given);
   if (command === "request") return request(args, builder);
   if (command === "wait") return wait(args, builder);

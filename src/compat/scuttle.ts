@@ -2,14 +2,8 @@ import { exactUrl, withoutSlashes } from "../shared/core/address.ts";
 import type { Environment } from "../shared/core/environment.ts";
 import { formatHostPort } from "../shared/core/host-port.ts";
 import { type AdminUrl, addAdmin, isLocal } from "./envoy-admin.ts";
-import {
-  type CompatTool,
-  createSettingsBuilder,
-  type SettingsBuilder,
-  type Translation,
-  wholeCommandLine,
-} from "./tool.ts";
-import { readVariables, type Variables } from "./variables.ts";
+import { type CompatTool, SettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
+import { Variables } from "./variables.ts";
 
 /** Translates kvij/scuttle (scuttle_config.go, main.go), which has the variables of redboxllc/scuttle. */
 export const scuttle: CompatTool = {
@@ -44,8 +38,8 @@ interface ScuttleCall {
 }
 
 function translate(args: readonly string[], env: Environment): Translation {
-  const builder = createSettingsBuilder();
-  const variables = readVariables(env, builder);
+  const builder = new SettingsBuilder();
+  const variables = new Variables(env, builder);
   const call = { variables, builder };
   const isGenericOnly = variables.isTrue("GENERIC_QUIT_ONLY");
   const without = isGenericOnly ? idle.filter((name) => !name.startsWith("GENERIC_")) : idle;

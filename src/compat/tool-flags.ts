@@ -30,7 +30,7 @@ type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value:
  * Parses flags before and among the words, up to `--`, as clap and cobra do. Never throws: what is wrong is in
  * `problems`.
  */
-export function parseToolFlags(args: readonly string[], known: readonly ToolFlag[]): ToolCall {
+export function parseToolFlags(args: readonly string[], all: readonly ToolFlag[]): ToolCall {
   const flags = new Map<string, Found>();
   const problems: string[] = [];
   const places: number[] = [];
@@ -44,7 +44,7 @@ export function parseToolFlags(args: readonly string[], known: readonly ToolFlag
       places.push(at);
       continue;
     }
-    for (const given of readFlags(arg, known, problems)) {
+    for (const given of readFlags(arg, all, problems)) {
       const { flag, origin } = given;
       const value = given.value ?? (flag.value === "needed" ? args[++at] : "true");
       if (value === undefined) problems.push(`${origin}: expected a value`);
@@ -63,13 +63,13 @@ export function parseToolFlags(args: readonly string[], known: readonly ToolFlag
  * Parses one argument: `--name`, `--name=value`, `-s`, `-svalue`, `-s=value` or `-abc`. Adds a problem if it is
  * unknown.
  */
-function readFlags(arg: string, known: readonly ToolFlag[], problems: string[]): readonly Given[] {
+function readFlags(arg: string, all: readonly ToolFlag[], problems: string[]): readonly Given[] {
   const [, name, , inline] = /^--?([^=]+)(=([\s\S]*))?$/.exec(arg) ?? [];
-  const long = known.find((flag) => flag.name === name && (arg.startsWith("--") || flag.short === undefined));
+  const long = all.find((flag) => flag.name === name && (arg.startsWith("--") || flag.short === undefined));
   if (long !== undefined) return [{ flag: long, origin: `--${long.name}`, value: inline }];
   const found: Given[] = [];
   for (let rest = arg.startsWith("--") ? "" : arg.slice(1); rest !== ""; ) {
-    const flag = known.find(({ short }) => short === rest[0]);
+    const flag = all.find(({ short }) => short === rest[0]);
     if (flag === undefined) break;
     const value = rest.slice(1).replace(/^=/, "");
     const hasValue = rest.length > 1 && (flag.value !== undefined || rest[1] === "=");

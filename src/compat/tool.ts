@@ -46,38 +46,36 @@ export function wholeCommandLine(args: readonly string[]): Pick<Translation, "ar
   return args[0] === "--" ? commandLine(args.slice(1), 1) : commandLine(args, 0);
 }
 
-/** A builder of ebb's settings from another tool's variables and flags. */
-export interface SettingsBuilder {
+/** Builds ebb's settings from another tool's variables and flags. */
+export class SettingsBuilder {
+  readonly #values = new Map<string, Found[]>();
+  readonly #problems: string[] = [];
+  readonly #notes: Note[] = [];
+
   /** All that was added so far. It grows with each call. */
-  readonly compat: CompatSettings;
+  readonly compat: CompatSettings = { values: this.#values, problems: this.#problems, notes: this.#notes };
+
   /**
    * Adds values to the option with this flag, as texts that the flag would take. `origin` is the tool's variable or
    * flag that gave them.
    */
-  add(flag: string, origin: string, ...texts: readonly string[]): void;
-  /** Reports whether a value is what the syntax expects. If it is not, refuses it. */
-  check(found: Found, syntax: Syntax<unknown>): boolean;
-  refuse(problem: string): void;
-  note(note: Note): void;
-}
+  add(flag: string, origin: string, ...texts: readonly string[]): void {
+    const found = this.#values.get(flag) ?? [];
+    this.#values.set(flag, [...found, ...texts.map((text) => ({ origin, text }))]);
+  }
 
-/** Creates an empty builder of settings. */
-export function createSettingsBuilder(): SettingsBuilder {
-  const values = new Map<string, Found[]>();
-  const problems: string[] = [];
-  const notes: Note[] = [];
-  return {
-    compat: { values, problems, notes },
-    add(flag, origin, ...texts) {
-      const found = values.get(flag) ?? [];
-      values.set(flag, [...found, ...texts.map((text) => ({ origin, text }))]);
-    },
-    check({ origin, text }, { parse, expected, shown }) {
-      const isExpected = parse(text) !== undefined;
-      if (!isExpected) problems.push(unexpected(origin, expected, text, shown));
-      return isExpected;
-    },
-    refuse: (problem) => void problems.push(problem),
-    note: (note) => void notes.push(note),
-  };
+  /** Reports whether a value is what the syntax expects. If it is not, refuses it. */
+  check({ origin, text }: Found, { parse, expected, shown }: Syntax<unknown>): boolean {
+    const isExpected = parse(text) !== undefined;
+    if (!isExpected) this.refuse(unexpected(origin, expected, text, shown));
+    return isExpected;
+  }
+
+  refuse(problem: string): void {
+    this.#problems.push(problem);
+  }
+
+  note(note: Note): void {
+    this.#notes.push(note);
+  }
 }

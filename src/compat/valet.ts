@@ -1,5 +1,5 @@
 import { redactUrls } from "../shared/core/redact.ts";
-import { type CompatTool, createSettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
+import { type CompatTool, SettingsBuilder, type Translation, wholeCommandLine } from "./tool.ts";
 
 /**
  * Translates the wrapper of "Istio for short-lived pods", which an init container copies in: `valet CMD`, or `valet
@@ -14,7 +14,7 @@ export const valet: CompatTool = {
 };
 
 function translate(args: readonly string[]): Translation {
-  const builder = createSettingsBuilder();
+  const builder = new SettingsBuilder();
   builder.add("sidecar", "valet", "istio");
   if (/^--?stop-proxy$/.test(args[0] ?? "")) {
     if (args.length > 1)

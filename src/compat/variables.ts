@@ -12,22 +12,57 @@ const url = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:15000", reda
 const time = { ...duration, expected: `${duration.expected} (0: none)` };
 
 /**
- * A reader of a tool's variables. A variable that is empty is not set; a bad value is refused, and counts as not set.
+ * Another tool's variables. A variable that is empty is not set; a bad value is refused by the builder's `check`, and
+ * counts as not set.
  */
-export interface Variables {
-  text(name: string): string | undefined;
+export class Variables {
+  readonly #env: Environment;
+  readonly #builder: SettingsBuilder;
+
+  constructor(env: Environment, builder: SettingsBuilder) {
+    this.#env = env;
+    this.#builder = builder;
+  }
+
+  text(name: string): string | undefined {
+    return this.#env[name] || undefined;
+  }
+
   /** Reports whether a variable is `true`. It must be `true` or `false`, as the tools have it; not set means false. */
-  isTrue(name: string): boolean;
+  isTrue(name: string): boolean {
+    const text = this.text(name) ?? "false";
+    return this.#builder.check({ origin: name, text }, trueOrFalse) && text === "true";
+  }
+
   /** Returns a duration as it is written, without a sign; undefined if it is zero, which the tools take for no time. */
-  time(name: string): string | undefined;
+  time(name: string): string | undefined {
+    const text = unsigned(this.text(name));
+    if (text === undefined || !this.#builder.check({ origin: name, text }, time)) return undefined;
+    return time.parse(text) === 0 ? undefined : text;
+  }
+
   /** Returns a URL without slashes at its end. */
-  base(name: string): string | undefined;
+  base(name: string): string | undefined {
+    const given = this.url(name);
+    return given === undefined ? undefined : withoutSlashes(given);
+  }
+
   /** Returns a URL as it is given. */
-  url(name: string): string | undefined;
+  url(name: string): string | undefined {
+    const text = this.text(name);
+    return text !== undefined && this.#builder.check({ origin: name, text }, url) ? text : undefined;
+  }
+
   /** Returns URLs that are separated by commas. Leaves bad ones out. */
-  urls(name: string): readonly string[];
+  urls(name: string): readonly string[] {
+    const texts = splitBy(this.text(name) ?? "", ",");
+    return texts.filter((text) => this.#builder.check({ origin: name, text }, url));
+  }
+
   /** Returns those of the names that are set. */
-  among(names: readonly string[]): readonly string[];
+  among(names: readonly string[]): readonly string[] {
+    return names.filter((name) => this.text(name) !== undefined);
+  }
 }
 
 /**
@@ -37,37 +72,4 @@ export interface Variables {
 function unsigned(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   return text.startsWith("+") || /^-[0.]*[a-zµμ]*$/.test(text) ? text.slice(1) : text;
-}
-
-/**
- * Creates a reader of another tool's variables in `env`. It passes each value to the builder's `check`, which refuses
- * bad ones.
- */
-export function readVariables(env: Environment, { check }: Pick<SettingsBuilder, "check">): Variables {
-  const text = (name: string): string | undefined => env[name] || undefined;
-  const urlsIn = (origin: string, values: readonly string[]): readonly string[] =>
-    values.filter((value) => check({ origin, text: value }, url));
-  const urlIn = (name: string): string | undefined => {
-    const value = text(name);
-    return value === undefined ? undefined : urlsIn(name, [value])[0];
-  };
-  return {
-    text,
-    isTrue(name) {
-      const value = text(name) ?? "false";
-      return check({ origin: name, text: value }, trueOrFalse) && value === "true";
-    },
-    time(name) {
-      const value = unsigned(text(name));
-      if (value === undefined || !check({ origin: name, text: value }, time)) return undefined;
-      return time.parse(value) === 0 ? undefined : value;
-    },
-    base(name) {
-      const url = urlIn(name);
-      return url === undefined ? undefined : withoutSlashes(url);
-    },
-    url: urlIn,
-    urls: (name) => urlsIn(name, splitBy(text(name) ?? "", ",")),
-    among: (names) => names.filter((name) => text(name) !== undefined),
-  };
 }

@@ -2,6 +2,7 @@ import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { options } from "../shared/cli/core/options.ts";
 import { unknownVariables } from "../shared/cli/core/values.ts";
+import { columns } from "../shared/core/columns.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { writeError, writeOutput } from "../shared/output/output.ts";
 
@@ -43,10 +44,6 @@ async function main({ args, env }: Invocation): Promise<number> {
     await writeOutput(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
     return EXIT.ok;
   }
-  const width = (of: (row: (typeof rows)[number]) => string) => Math.max(...rows.map((row) => of(row).length)) + 2;
-  const [flagWidth, valueWidth] = [width(({ flag }) => flag), width(({ value }) => value)];
-  const lineOf = ({ flag, value, origin }: (typeof rows)[number]) =>
-    `${flag.padEnd(flagWidth)}${value.padEnd(valueWidth)}${origin}\n`;
-  await writeOutput(rows.map(lineOf).join(""));
+  await writeOutput(`${columns(rows.map(({ flag, value, origin }) => [flag, value, origin])).join("\n")}\n`);
   return EXIT.ok;
 }

@@ -4,11 +4,11 @@ import { type Described, describeCommand, describeTool, listCommands, listPages 
 import { ownWords, toolNames } from "./shared/cli/core/names.ts";
 import { introOf, pagesWith, partsOf, titleOf } from "./shared/cli/core/page.ts";
 import { nearest } from "./shared/cli/core/suggestion.ts";
+import type { Environment } from "./shared/core/environment.ts";
 import { EXIT, Failure } from "./shared/core/exit.ts";
 import { isTerminal } from "./shared/output/live.ts";
 import { writeOutput, writeStreamed } from "./shared/output/output.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type Commands = Readonly<Record<string, Command>>;
 type Pages = Readonly<Record<string, string>>;
 

@@ -85,8 +85,8 @@ async function main({ args }: Invocation): Promise<number> {
 }
 
 function componentNamed(name: string): Component {
-  const known = components.find((each) => each === name);
-  if (known !== undefined) return known;
+  const component = components.find((each) => each === name);
+  if (component !== undefined) return component;
   const near = nearest(name, components);
   const hint = near === undefined ? "" : `; did you mean ${near}?`;
   throw new Failure(EXIT.usage, `manifests: expected ${components.join(", ")} or nothing, got "${name}"${hint}`);

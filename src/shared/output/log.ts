@@ -27,7 +27,7 @@ type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
 /**
  * Creates a log that writes each entry as one line to stderr, and to `other` if that is given. First it warns about
- * `EBB_` variables that no option has, and writes the notes of `said`.
+ * `EBB_` variables that no option has, and writes the notes of `compat`.
  */
 export function createLog(settings: LogSettings, { env, compat }: LogSources, other?: (text: string) => void): Log {
   const level = settings.quiet ? "error" : settings.logLevel;

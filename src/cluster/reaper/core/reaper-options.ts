@@ -118,6 +118,6 @@ export type ReaperSettings = Values<typeof reaperOptions> & ReaperLimits;
 
 function parseMethods(given: string): readonly MethodKind[] | undefined {
   const names = splitBy(given, ",");
-  const known = names.flatMap((each) => methodKinds.find((kind) => kind === each) ?? []);
-  return names.length > 0 && known.length === new Set(names).size ? known : undefined;
+  const methods = names.flatMap((each) => methodKinds.find((kind) => kind === each) ?? []);
+  return names.length > 0 && methods.length === new Set(names).size ? methods : undefined;
 }

@@ -1,15 +1,15 @@
 import type { Options } from "./option.ts";
 
 /**
- * Returns the known word that was probably meant by `given`: one that is equal but for case and `_`, one that begins
+ * Returns that of the words that was probably meant by `given`: one that is equal but for case and `_`, one that begins
  * with it (three letters or more), or one that differs by one slip. Returns undefined if there is no such word.
  */
-export function nearest(given: string, known: readonly string[]): string | undefined {
-  const word = plain(given);
+export function nearest(given: string, words: readonly string[]): string | undefined {
+  const meant = plain(given);
   return (
-    known.find((name) => name === word) ??
-    known.find((name) => word.length >= 3 && name.startsWith(word)) ??
-    known.find((name) => isOneSlipAway(name, word))
+    words.find((word) => word === meant) ??
+    words.find((word) => meant.length >= 3 && word.startsWith(meant)) ??
+    words.find((word) => isOneSlipAway(word, meant))
   );
 }
 

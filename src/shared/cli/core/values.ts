@@ -114,7 +114,7 @@ export class BadValue extends Error {}
 
 /**
  * Finds the texts that set an option, each with its origin. Flags win over variables, ebb's own variable over those of
- * other tools (or over `said`); a repeatable option takes the texts of all its variables. Empty variables and
+ * other tools (or over `compat`); a repeatable option takes the texts of all its variables. Empty variables and
  * Kubernetes' service links are ignored. If `mayBeOwn` is false, the option's own `EBB_` variable is not looked up.
  * @throws BadValue if a variable's own reader cannot read it
  */
@@ -201,9 +201,9 @@ export function unknownVariables(options: Options, env: Environment): readonly U
   }
   if (own.length === 0) return [];
   const ofOptions = Object.values(options).flatMap((option) => option.variables.map(({ name }) => name));
-  const known = new Set([...ofOptions, ...clusterVariables()]);
-  const words = [...known].filter((name) => isOwn({ name })).map(wordOf);
-  return own.filter((name) => !known.has(name)).map((name) => withSuggestion(name, nearest(wordOf(name), words)));
+  const read = new Set([...ofOptions, ...clusterVariables()]);
+  const words = [...read].filter((name) => isOwn({ name })).map(wordOf);
+  return own.filter((name) => !read.has(name)).map((name) => withSuggestion(name, nearest(wordOf(name), words)));
 }
 
 /** Converts `EBB_WAIT_TIMEOUT` to `wait-timeout`. */

@@ -76,12 +76,8 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env }, openPodLog());
-  const { drainMs: allMs } = planShutdown({
-    drainMs: settings.drain,
-    graceMs: undefined,
-    podGraceMs: settings.podGrace,
-  });
-  const isOff = allMs === 0;
+  const wholeMs = planShutdown(settings).drainMs;
+  const isOff = wholeMs === 0;
   if (isOff)
     log.warn(
       { drain: settings.drain, podGrace: settings.podGrace },
@@ -89,13 +85,13 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
     );
   if (isOff && !settings.thenQuit) return EXIT.ok;
   const start = performance.now();
-  const end = start + allMs;
+  const end = start + wholeMs;
   const stop = stopOf(signals);
   const { signal } = stop;
-  const { sidecars, doubts } = await findSidecars(settings, { env, forMs: 0, actMs: allMs, signal, log });
+  const { sidecars, doubts } = await findSidecars(settings, { env, forMs: 0, actMs: wholeMs, signal, log });
   const left = settings.thenQuit ? "did not drain a proxy or tell it to quit" : "did not drain a proxy";
   for (const reason of doubts) log.error({ reason }, left);
-  const { drainMs, quitMs } = settings.thenQuit ? splitDrain(allMs) : { drainMs: allMs, quitMs: 0 };
+  const { drainMs, quitMs } = settings.thenQuit ? splitDrain(wholeMs) : { drainMs: wholeMs, quitMs: 0 };
   const isDrained =
     (isOff || (await drain(sidecars, { start, drainMs, settings, log, signal }))) && doubts.length === 0;
   if (signal.aborted) return 128 + (await stop.came);
@@ -139,7 +135,7 @@ async function drain(sidecars: readonly Sidecar[], { start, drainMs, settings, l
   const endLive = keepLive((elapsedMs) => lineOf(counts, elapsedMs, drainMs));
   log.info({ atMostMs: drainMs }, "draining");
   const isDrained = await drainAll(sidecars, {
-    totalMs: drainMs,
+    drainMs,
     boundMs: leftUntil(start + drainMs),
     minMs: settings.minDrain,
     maxInFlight: settings.maxInFlight,

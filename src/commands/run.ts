@@ -152,14 +152,14 @@ function stepAfterBug({ exit }: Run, state: State, event: Event, policy: RunPoli
 function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   const call = readCommandCall(optionsOf("run"), { args, env, compat });
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
-  const { drain, grace, podGrace, parentDeath } = call.values;
+  const { parentDeath } = call.values;
   const log = createLog(call.values, { env, compat });
   if (parentDeath !== undefined) native.parentDeath(parentDeath);
   const queue = createQueue<Event>();
   return {
     env,
     settings: call.values,
-    shutdown: planShutdown({ drainMs: drain, graceMs: grace, podGraceMs: podGrace }),
+    shutdown: planShutdown(call.values),
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log,
     drop: createDropper(log),

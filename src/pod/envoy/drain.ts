@@ -24,7 +24,7 @@ import { drainRequests } from "./drain-requests.ts";
 
 export interface DrainOptions {
   /** The ms of the whole drain, as planned. */
-  readonly totalMs: number;
+  readonly drainMs: number;
   /** The ms that are left of them, within which the drain ends. */
   readonly boundMs: number;
   /** The ms for which connections are accepted at least: meanwhile the pod's address leaves the endpoints. */
@@ -50,10 +50,10 @@ export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptio
     const { name, isNative, envoy } = locateAdmin(sidecar);
     if (envoy !== undefined) drains.push(drainSafely({ name, isNative, envoy }, options));
   }
-  const { minMs, totalMs, log } = options;
-  const fitsMs = drains.length === 0 ? Math.min(minMs, totalMs) : fitMinimum(minMs, totalMs);
+  const { minMs, drainMs, log } = options;
+  const fitsMs = drains.length === 0 ? Math.min(minMs, drainMs) : fitMinimum(minMs, drainMs);
   if (fitsMs < minMs)
-    log.warn({ minDrainMs: minMs, atMostMs: totalMs, fitsMs }, "--min-drain does not fit into the drain: shortened it");
+    log.warn({ minDrainMs: minMs, atMostMs: drainMs, fitsMs }, "--min-drain does not fit into the drain: shortened it");
   if (drains.length === 0) await keepAccepting(options);
   return !(await Promise.all(drains)).includes(false);
 }

@@ -36,7 +36,7 @@ async function drainKnown(run: Draining): Promise<void> {
   const sidecars = await knownSidecars(run, "drain", shutdown.drainMs);
   const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
   await drainAll(sidecars, {
-    totalMs: shutdown.drainMs,
+    drainMs: shutdown.drainMs,
     boundMs: leftUntil(end),
     minMs: settings.minDrain,
     maxInFlight: settings.maxInFlight,
@@ -111,7 +111,7 @@ async function restart(run: Draining, sidecar: Sidecar): Promise<boolean> {
   log.warn({ sidecar: sidecar.name }, "Envoy still drains: telling it to quit, so that the kubelet restarts it");
   const { drainAll } = await import("../envoy/drain.ts");
   const { signal } = stopWaiting;
-  const limits = { totalMs: timeoutMs, boundMs: timeoutMs, minMs: 0 };
+  const limits = { drainMs: timeoutMs, boundMs: timeoutMs, minMs: 0 };
   await drainAll([sidecar], { ...limits, maxInFlight, wereReady: true, log, signal });
   if (signal.aborted) return false;
   const quits = sidecar.quits.filter(({ isAdditional }) => isAdditional !== true);

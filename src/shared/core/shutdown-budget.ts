@@ -3,14 +3,14 @@ const APP_EXIT_MS = 5000;
 /** The time reserved for the quits and ebb's own end: the kubelet kills ebb when the grace period is over. */
 const LAST_MS = 1000;
 
-/** The times that the options ask for. */
+/** The values of `--drain`, `--grace` and `--pod-grace`, in milliseconds. */
 export interface ShutdownWishes {
-  /** `--drain` in milliseconds; 0 for no draining. */
-  readonly drainMs: number;
-  /** `--grace`: milliseconds from the forwarded stop signal to SIGKILL; undefined for no SIGKILL. */
-  readonly graceMs: number | undefined;
-  /** The pod's terminationGracePeriodSeconds in milliseconds; undefined if it is not known. */
-  readonly podGraceMs: number | undefined;
+  /** 0 for no draining. */
+  readonly drain: number;
+  /** From the forwarded stop signal to SIGKILL; undefined for no SIGKILL. */
+  readonly grace?: number | undefined;
+  /** The pod's terminationGracePeriodSeconds; undefined if it is not known. */
+  readonly podGrace: number | undefined;
 }
 
 /** The times of `ShutdownWishes`, shortened to fit. */
@@ -26,15 +26,15 @@ export interface ShutdownPlan {
 /**
  * Shortens drain and grace so that one after the other, with 1 s for the quits, they fit into the pod's grace period.
  * The drain leaves the app its grace (5 s if there is none), but at most half of that time. Changes nothing if
- * `podGraceMs` is undefined.
+ * `podGrace` is undefined.
  */
-export function planShutdown({ drainMs, graceMs, podGraceMs }: ShutdownWishes): ShutdownPlan {
-  if (podGraceMs === undefined) return { drainMs, graceMs, allMs: undefined };
-  const allMs = Math.max(0, podGraceMs - LAST_MS);
-  const reserve = Math.min(graceMs ?? APP_EXIT_MS, allMs / 2);
+export function planShutdown({ drain, grace, podGrace }: ShutdownWishes): ShutdownPlan {
+  if (podGrace === undefined) return { drainMs: drain, graceMs: grace, allMs: undefined };
+  const allMs = Math.max(0, podGrace - LAST_MS);
+  const reserve = Math.min(grace ?? APP_EXIT_MS, allMs / 2);
   return {
-    drainMs: Math.min(drainMs, allMs - reserve),
-    graceMs: graceMs === undefined ? undefined : Math.min(graceMs, allMs),
+    drainMs: Math.min(drain, allMs - reserve),
+    graceMs: grace === undefined ? undefined : Math.min(grace, allMs),
     allMs,
   };
 }
@@ -45,7 +45,7 @@ export function graceAfter(elapsedMs: number, { graceMs = 0, allMs = Number.POSI
 }
 
 /** Splits the time of `ebb drain` between drain and quit: the quit gets a tenth, at most 1 s. */
-export function splitDrain(totalMs: number): { readonly drainMs: number; readonly quitMs: number } {
-  const quitMs = Math.min(1000, totalMs / 10);
-  return { drainMs: totalMs - quitMs, quitMs };
+export function splitDrain(wholeMs: number): { readonly drainMs: number; readonly quitMs: number } {
+  const quitMs = Math.min(1000, wholeMs / 10);
+  return { drainMs: wholeMs - quitMs, quitMs };
 }

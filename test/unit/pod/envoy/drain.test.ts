@@ -15,7 +15,7 @@ test("what goes wrong in ebb itself ends no drain before its time, nor what it i
     envoy: { admin, drainPath: "/drain_listeners" },
   };
   const signal = new AbortController().signal;
-  const options = { totalMs: 1000, boundMs: 300, minMs: 50, maxInFlight: 0, wereReady: true, log, signal };
+  const options = { drainMs: 1000, boundMs: 300, minMs: 50, maxInFlight: 0, wereReady: true, log, signal };
   expect(await drainAll([sidecar], options)).toBe(false);
   expect(said).toContainEqual({
     sidecar: "envoy",

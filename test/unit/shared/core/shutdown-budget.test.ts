@@ -15,10 +15,10 @@ describe("drain and grace", () => {
     ["without draining the grace has it all", 0, 60_000, 30_000, 0, 29_000],
     ["a pod's grace of a second has no time at all", 60_000, 5000, 1000, 0, 0],
     ["nor has a shorter one", 60_000, 5000, 10, 0, 0],
-  ])("%s", (_, drainMs, graceMs, podGraceMs, drain, grace) => {
-    const plan = planShutdown({ drainMs, graceMs, podGraceMs });
+  ])("%s", (_, drain, grace, podGrace, drainMs, graceMs) => {
+    const plan = planShutdown({ drain, grace, podGrace });
     const after = plan.graceMs === undefined ? undefined : graceAfter(plan.drainMs, plan);
-    expect({ drainMs: plan.drainMs, after }).toEqual({ drainMs: drain, after: grace });
+    expect({ drainMs: plan.drainMs, after }).toEqual({ drainMs, after: graceMs });
   });
 
   test.each([
@@ -28,15 +28,15 @@ describe("drain and grace", () => {
     ["not at all", 20_000, 9500, 18_000, 9500],
     ["and took longer than it may", 20_000, 25_000, 18_000, 0],
     ["without a pod's grace", undefined, 1000, 18_000, 18_000],
-  ])("a drain that ends early: %s", (_, podGraceMs, tookMs, graceMs, grace) => {
-    expect(graceAfter(tookMs, planShutdown({ drainMs: 10_000, graceMs, podGraceMs }))).toBe(grace);
+  ])("a drain that ends early: %s", (_, podGrace, tookMs, grace, graceMs) => {
+    expect(graceAfter(tookMs, planShutdown({ drain: 10_000, grace, podGrace }))).toBe(graceMs);
   });
 
   const ms = fc.oneof(fc.nat(120_000), fc.constantFrom(0, 1, 999, 1000, 1001, 30_000));
   const wishes = fc.record({
-    drainMs: ms,
-    graceMs: fc.option(ms, { nil: undefined }),
-    podGraceMs: fc.option(ms, { nil: undefined }),
+    drain: ms,
+    grace: fc.option(ms, { nil: undefined }),
+    podGrace: fc.option(ms, { nil: undefined }),
   });
 
   test("are never longer than wished, never negative, and what is unset stays unset", () => {
@@ -44,10 +44,10 @@ describe("drain and grace", () => {
       fc.property(wishes, (wishes) => {
         const { drainMs, graceMs } = planShutdown(wishes);
         expect(drainMs).toBeGreaterThanOrEqual(0);
-        expect(drainMs).toBeLessThanOrEqual(wishes.drainMs);
-        if (wishes.graceMs === undefined) return expect(graceMs).toBeUndefined();
+        expect(drainMs).toBeLessThanOrEqual(wishes.drain);
+        if (wishes.grace === undefined) return expect(graceMs).toBeUndefined();
         expect(graceMs).toBeGreaterThanOrEqual(0);
-        expect(graceMs).toBeLessThanOrEqual(wishes.graceMs);
+        expect(graceMs).toBeLessThanOrEqual(wishes.grace);
       }),
     );
   });
@@ -55,14 +55,14 @@ describe("drain and grace", () => {
   test("together leave a second of the pod's grace, and the app has its share of it", () => {
     fc.assert(
       fc.property(wishes, (wishes) => {
-        if (wishes.podGraceMs === undefined) return;
+        if (wishes.podGrace === undefined) return;
         const plan = planShutdown(wishes);
         const { drainMs } = plan;
-        const all = Math.max(0, wishes.podGraceMs - 1000);
-        expect(all - drainMs).toBeGreaterThanOrEqual(Math.min(wishes.graceMs ?? 5000, all / 2));
+        const all = Math.max(0, wishes.podGrace - 1000);
+        expect(all - drainMs).toBeGreaterThanOrEqual(Math.min(wishes.grace ?? 5000, all / 2));
         for (const elapsedMs of [0, drainMs / 2, drainMs, drainMs + 1000]) {
           const graceMs = graceAfter(elapsedMs, plan);
-          expect(graceMs).toBe(Math.max(0, Math.min(wishes.graceMs ?? 0, all - elapsedMs)));
+          expect(graceMs).toBe(Math.max(0, Math.min(wishes.grace ?? 0, all - elapsedMs)));
         }
       }),
     );
@@ -74,6 +74,6 @@ test.each([
   [10_000, 9000, 1000],
   [5000, 4500, 500],
   [0, 0, 0],
-])("of %d ms, %d are for draining and %d for the quit", (totalMs, drainMs, quitMs) => {
-  expect(splitDrain(totalMs)).toEqual({ drainMs, quitMs });
+])("of %d ms, %d are for draining and %d for the quit", (wholeMs, drainMs, quitMs) => {
+  expect(splitDrain(wholeMs)).toEqual({ drainMs, quitMs });
 });

@@ -78,8 +78,8 @@ const NO_PROXY = "no proxy of the pod is named on the node's network";
 export function fit(drainMs: number, facts: PodFacts, options: ReadonlyMap<string, string>): number {
   const [said, grace] = [options.get("pod-grace"), options.get("grace")];
   const ownMs = facts.grace * 1000;
-  const podGraceMs = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
-  return planShutdown({ drainMs, graceMs: grace === undefined ? undefined : msOf(grace), podGraceMs }).drainMs;
+  const podGrace = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
+  return planShutdown({ drain: drainMs, grace: grace === undefined ? undefined : msOf(grace), podGrace }).drainMs;
 }
 
 function msOf(text = ""): number {

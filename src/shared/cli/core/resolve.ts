@@ -43,7 +43,7 @@ export interface Tool {
 }
 
 /** What decides the meaning of a command line besides its words. */
-export interface Place {
+export interface Surroundings {
   /** The name by which the executable was called, without its folder. */
   readonly calledBy: string;
   /** Reports whether a program of this name is in PATH. */
@@ -59,11 +59,14 @@ export interface Place {
  * If the first word is none of ebb's, it is `run` with all words; unless it is like a command's name, or stands alone
  * outside a container, and there is no such program.
  */
-export function resolveCommand(words: readonly string[], place: Place): Resolution {
+export function resolveCommand(
+  words: readonly string[],
+  { calledBy, isProgram, isContainer }: Surroundings,
+): Resolution {
   const [first, ...rest] = words;
-  if (toolNames.includes(place.calledBy)) return resolveTool(place.calledBy, words, 0);
-  const isPlugin = place.calledBy === pluginNames.plugin && first !== "--version";
-  const completes = place.calledBy === pluginNames.completion;
+  if (toolNames.includes(calledBy)) return resolveTool(calledBy, words, 0);
+  const isPlugin = calledBy === pluginNames.plugin && first !== "--version";
+  const completes = calledBy === pluginNames.completion;
   if (isPlugin || completes) return { kind: "plugin", completes, words };
   if (first === undefined) return { kind: "help", name: undefined };
   if (first === "__complete") return { kind: "completion", words: rest };
@@ -75,8 +78,8 @@ export function resolveCommand(words: readonly string[], place: Place): Resoluti
   if (first.startsWith("-") || first.includes("/")) return run;
   const flag = nearest(first, aboutFlags);
   const near = nearest(first, ownWords) ?? (flag === undefined ? undefined : `--${flag}`);
-  if (near === undefined && (rest.length > 0 || place.isContainer())) return run;
-  return place.isProgram(first) ? run : { kind: "unknown", word: first, near };
+  if (near === undefined && (rest.length > 0 || isContainer())) return run;
+  return isProgram(first) ? run : { kind: "unknown", word: first, near };
 }
 
 /** The flags of ebb itself that users take for commands, without dashes. */

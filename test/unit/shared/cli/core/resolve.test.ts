@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import { type Place, type Resolution, resolveCommand } from "../../../../../src/shared/cli/core/resolve.ts";
+import { type Resolution, resolveCommand, type Surroundings } from "../../../../../src/shared/cli/core/resolve.ts";
 
-const desk: Place = {
+const desk: Surroundings = {
   calledBy: "ebb",
   isProgram: (name) => name === "ls" || name === "dran",
   isContainer: () => false,
 };
-const pod: Place = { ...desk, isContainer: () => true };
+const pod: Surroundings = { ...desk, isContainer: () => true };
 const run = (...args: string[]): Resolution => ({ kind: "command", name: "run", args, at: 0 });
 
-test.each<[string, readonly string[], Place, Resolution]>([
+test.each<[string, readonly string[], Surroundings, Resolution]>([
   ["nothing", [], desk, { kind: "help", name: undefined }],
   ["--help", ["--help"], desk, { kind: "help", name: undefined }],
   ["help, alone", ["help"], desk, { kind: "page", topic: undefined }],

@@ -1,5 +1,5 @@
 // biome-ignore lint/style/noRestrictedImports: a macro: Bun calls it when it bundles, so no pod loads what it imports
-import { clusterVariables } from "../../../cluster/core/variables.ts" with { type: "macro" };
+import { clusterVariables } from "../../../cluster-variables.ts" with { type: "macro" };
 import type { Environment } from "../../core/environment.ts";
 import { allOf, EXIT, Failure } from "../../core/exit.ts";
 import type { Warning } from "../../core/log-messages.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { clusterVariables } from "../../../../../src/cluster/core/variables.ts";
+import { clusterVariables } from "../../../../../src/cluster-variables.ts";
 import { commands } from "../../../../../src/commands.ts";
 import { type Call, readCommandCall, readFlagCall, readOperandCall } from "../../../../../src/shared/cli/core/call.ts";
 import { type Options, optional } from "../../../../../src/shared/cli/core/option.ts";

@@ -2,9 +2,9 @@ import { memoizeLast } from "../../shared/core/memoize-last.ts";
 import {
   type Cancel,
   type Connection,
+  type ConnectionCounts,
   connect,
   type Done,
-  type Pending,
   promised,
 } from "../../shared/http/connection.ts";
 import type { HttpAnswer } from "../../shared/http/core/http-framing.ts";
@@ -33,15 +33,15 @@ export interface HttpClient extends Disposable {
 export interface ClientOptions {
   /** In bytes; by default DEFAULT_MAX_ANSWER. */
   readonly maxAnswer?: number | undefined;
-  /** A counter that the client keeps up to date. */
-  readonly pending?: Pending | undefined;
+  /** The client keeps its `opening` up to date. */
+  readonly counts?: ConnectionCounts | undefined;
   /** Called with the IP address of each connection that is made; for https, and for a Unix socket, it is not known. */
   readonly onConnect?: ((ip: string) => void) | undefined;
 }
 
 /** Creates an HTTP/1.1 client without time limits. https goes by fetch. */
 export function createHttpClient(options: ClientOptions = {}): HttpClient {
-  const { maxAnswer = DEFAULT_MAX_ANSWER, pending, onConnect } = options;
+  const { maxAnswer = DEFAULT_MAX_ANSWER, counts, onConnect } = options;
   let idle: Connection | undefined;
   const encode = memoizeLast(encodeRequest);
   const park = (connection: Connection): void => {
@@ -72,7 +72,7 @@ export function createHttpClient(options: ClientOptions = {}): HttpClient {
       if (request.target.address.kind === "tcp") onConnect?.(outcome.socket.remoteAddress);
       cancel = use(outcome);
     };
-    let cancel = connect(request.target.address, begin, pending);
+    let cancel = connect(request.target.address, begin, counts);
     return () => cancel();
   };
   return {

@@ -23,7 +23,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
   const launch = (): void => {
     const now = performance.now();
     timer = setTimeout(launch, pollPeriodMs(now - start));
-    if (prober.isDeciding?.() === true) return;
+    if (prober.isDeciding()) return;
     if (endOneOf(attempts, now, start)) onNotReady("no answer");
     const attempt: Attempt = { since: now, cancel: () => undefined };
     attempts.push(attempt);

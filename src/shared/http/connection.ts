@@ -11,9 +11,12 @@ export type Cancel = () => void;
 /** Called once, with the outcome or with why there is none. */
 export type Done<T> = (outcome: T | RequestFailed) => void;
 
-/** Counts connections that are neither open nor refused, cancelled ones included: Bun cannot end them before. */
-export interface Pending {
-  count: number;
+/** Counts the connections to one server. */
+export interface ConnectionCounts {
+  /** Those that are neither open nor refused, cancelled ones included: Bun cannot end them before. */
+  opening: number;
+  /** Those that `holdConnection` holds open. */
+  held: number;
 }
 
 /** A connection, whose bytes go to `receive`, as latin1, and its end. */
@@ -23,12 +26,16 @@ export interface Connection {
 }
 
 /** Connects. A host's name is looked up first. */
-export function connect(address: Address, done: Done<Connection>, pending: Pending = { count: 0 }): Cancel {
-  if (address.kind === "unix") return open({ unix: address.path }, done, pending);
-  if (nameIn(address) === undefined) return connectToAny(address, done, pending);
+export function connect(
+  address: Address,
+  done: Done<Connection>,
+  counts: ConnectionCounts = { opening: 0, held: 0 },
+): Cancel {
+  if (address.kind === "unix") return open({ unix: address.path }, done, counts);
+  if (nameIn(address) === undefined) return connectToAny(address, done, counts);
   let cancel = lookUpHost(address, (outcome) => {
     if (outcome instanceof RequestFailed) done(outcome);
-    else cancel = connectToAny(outcome, done, pending);
+    else cancel = connectToAny(outcome, done, counts);
   });
   return () => cancel();
 }
@@ -54,7 +61,7 @@ const HEAD_START_MS = 250;
  * Connects to the first of a host's addresses that accepts. Tries the next one when all before it have failed, or after
  * 250 ms (`HEAD_START_MS`). If none accepts, fails as the first did; a refusal tells more than any other failure.
  */
-function connectToAny(address: TcpAddress, done: Done<Connection>, pending: Pending): Cancel {
+function connectToAny(address: TcpAddress, done: Done<Connection>, counts: ConnectionCounts): Cancel {
   const { port } = address;
   const hosts = hostsToDial(address);
   const attempts: Cancel[] = [];
@@ -78,7 +85,7 @@ function connectToAny(address: TcpAddress, done: Done<Connection>, pending: Pend
       if (state !== "open" && state !== "silent") continue;
       underWay += 1;
       if (next < hosts.length) timer = setTimeout(tryNext, HEAD_START_MS);
-      attempts.push(open({ hostname, port }, take, pending));
+      attempts.push(open({ hostname, port }, take, counts));
       return;
     }
   };
@@ -99,24 +106,24 @@ function connectToAny(address: TcpAddress, done: Done<Connection>, pending: Pend
 
 type Where = { readonly unix: string } | { readonly hostname: string; readonly port: number };
 
-function open(where: Where, done: Done<Connection>, pending: Pending): Cancel {
+function open(where: Where, done: Done<Connection>, counts: ConnectionCounts): Cancel {
   let connection: Connection | undefined;
   let isOver = false;
-  let isPending = true;
-  pending.count += 1;
-  const endPending = (): void => {
-    if (isPending) pending.count -= 1;
-    isPending = false;
+  let isOpening = true;
+  counts.opening += 1;
+  const endOpening = (): void => {
+    if (isOpening) counts.opening -= 1;
+    isOpening = false;
   };
   const fail = (error: unknown): void => {
-    endPending();
+    endOpening();
     if (!isOver) done(connectFailure(error));
     isOver = true;
   };
   const onEnd = () => connection?.receive("", true);
   const socket: SocketHandler<undefined> = {
     open(socket) {
-      endPending();
+      endOpening();
       if (isOver) return void socket.terminate();
       isOver = true;
       connection = { socket, receive: () => undefined };
@@ -145,23 +152,21 @@ function connectFailure(error: unknown): RequestFailed {
 export interface HoldOptions {
   /** For how long the connection must stay open, in ms. 0: it need only be accepted. */
   readonly forMs: number;
-  readonly pending: Pending;
-  /** Counts the connections that are open. */
-  readonly held: Pending;
+  readonly counts: ConnectionCounts;
 }
 
 /**
  * Opens a connection, and closes it after `forMs`. Calls `done` with undefined if it was accepted and still open then,
  * or with the reason why not.
  */
-export function holdConnection(address: Address, { forMs, pending, held }: HoldOptions, done: Done<undefined>): Cancel {
+export function holdConnection(address: Address, { forMs, counts }: HoldOptions, done: Done<undefined>): Cancel {
   const hold = (connection: Connection | RequestFailed): void => {
     if (connection instanceof RequestFailed) return done(connection);
-    held.count += 1;
+    counts.held += 1;
     cancel = () => {
       clearTimeout(timer);
       connection.receive = () => undefined;
-      held.count -= 1;
+      counts.held -= 1;
       connection.socket.end();
     };
     const end = (outcome: undefined | RequestFailed): void => {
@@ -174,7 +179,7 @@ export function holdConnection(address: Address, { forMs, pending, held }: HoldO
     const timer = forMs === 0 ? undefined : setTimeout(() => end(undefined), forMs);
     if (forMs === 0) end(undefined);
   };
-  let cancel = connect(address, hold, pending);
+  let cancel = connect(address, hold, counts);
   return () => cancel();
 }
 
@@ -182,7 +187,7 @@ export function holdConnection(address: Address, { forMs, pending, held }: HoldO
  * Resolves once a connection is accepted. Rejects with RequestFailed if it is not, or with the signal's reason.
  */
 export function tryConnect(address: Address, signal: AbortSignal): Promise<undefined> {
-  const hold = { forMs: 0, pending: { count: 0 }, held: { count: 0 } };
+  const hold = { forMs: 0, counts: { opening: 0, held: 0 } };
   return promised(signal, (done) => holdConnection(address, hold, done));
 }
 

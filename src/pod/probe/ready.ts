@@ -45,6 +45,9 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
   });
 }
 
+/** How long a readiness endpoint on loopback, which answers at once, may take in one attempt. */
+export const LOOPBACK_MS = 250;
+
 /**
  * Makes one attempt, and resolves with its verdict: not ready if there is no answer within `withinMs`. Never rejects.
  */

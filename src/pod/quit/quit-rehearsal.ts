@@ -3,7 +3,7 @@ import type { HttpAnswer } from "../../shared/http/core/http-framing.ts";
 import { kill } from "../../shared/process/kill.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { quitAll } from "./quit.ts";
-import { type Ask, askServer } from "./quit-watch.ts";
+import { type Ask, askServer } from "./send-quit.ts";
 
 const TIMEOUT_MS = 100;
 

@@ -1,31 +1,15 @@
 import { toTenths } from "../../shared/core/duration.ts";
-import { RequestFailed } from "../../shared/http/request-failed.ts";
-import { createQueue } from "../../shared/io/queue.ts";
 import { deadline, leftUntil } from "../../shared/io/timer.ts";
 import type { Log } from "../../shared/output/log.ts";
-import { describeQuit } from "../../shared/sidecars/core/quit.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { locateAdmin } from "../find/admin-socket.ts";
-import { runMachine } from "../machine.ts";
-import {
-  begin,
-  type QuitAction,
-  type QuitEvent,
-  type QuitMachinePolicy,
-  type QuitState,
-  type Result,
-  step,
-} from "./core/quitting.ts";
-import {
-  askServer,
-  headersOf,
-  lifeOf,
-  type Quit,
-  type QuitOptions,
-  type QuitReport,
-  type Quitting,
-  watchItGo,
-} from "./quit-watch.ts";
+import { type QuitOutcome, type QuitReport, type SendOptions, sendQuit } from "./send-quit.ts";
+
+/** `timeoutMs` is the time for each quit. */
+export interface QuitOptions extends SendOptions {
+  /** The time for all of them; by default twice `timeoutMs`. */
+  readonly withinMs?: number;
+}
 
 /**
  * Tells all sidecars to quit at the same time, and watches each until it is gone. Requests that the user gave with `+`
@@ -39,12 +23,12 @@ export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions
   const ends: Promise<readonly QuitReport[]>[] = [];
   const first: Promise<void>[] = [];
   for (const sidecar of sidecars) {
-    for (const quit of sidecar.quits) {
-      if (quit.isAdditional !== true) continue;
+    for (const request of sidecar.quits) {
+      if (request.isAdditional !== true) continue;
       const { promise, resolve } = Promise.withResolvers<void>();
       first.push(promise);
       const limits = { ...options, timeoutMs: Math.min(timeoutMs, withinMs) };
-      const end = async () => [(await quitOne({ sidecar, quit, onArrived: resolve }, limits)).report];
+      const end = async () => [(await sendQuit(sidecar, request, limits, resolve)).report];
       ends.push(guarded(sidecar, end).finally(resolve));
     }
   }
@@ -92,13 +76,14 @@ async function endOne(found: Sidecar, options: QuitOptions): Promise<readonly Qu
   const until = performance.now() + options.timeoutMs;
   const quits: Promise<QuitOutcome>[] = [];
   const signals: Promise<readonly QuitReport[]>[] = [];
-  for (const quit of sidecar.quits) if (quit.isAdditional !== true) quits.push(quitOne({ sidecar, quit }, options));
+  for (const request of sidecar.quits)
+    if (request.isAdditional !== true) quits.push(sendQuit(sidecar, request, options));
   for (const name of sidecar.processes) signals.push(signalAll(sidecar, name, options.timeoutMs));
   const reports: QuitReport[] = [];
   let isTaken = false;
-  for (const told of await Promise.all(quits)) {
-    reports.push(told.report);
-    isTaken ||= told.isTaken;
+  for (const quit of await Promise.all(quits)) {
+    reports.push(quit.report);
+    isTaken ||= quit.isTaken;
   }
   reports.push(...gather(await Promise.all(signals)));
   if (!isTaken)
@@ -121,114 +106,4 @@ async function signalAll({ name }: Sidecar, executable: string, timeoutMs: numbe
 
 function since(start: number): number {
   return toTenths(performance.now() - start);
-}
-
-interface QuitOutcome {
-  readonly report: QuitReport;
-  /** Whether the sidecar took the quit or was gone before, so that nothing more is to be done. */
-  readonly isTaken: boolean;
-}
-
-async function quitOne(one: Quit, options: QuitOptions): Promise<QuitOutcome> {
-  const { sidecar, quit } = one;
-  const start = performance.now();
-  const controller = new AbortController();
-  const queue = createQueue<QuitEvent>();
-  const attempt = { asked: quit, acceptedAt: undefined, since: start };
-  const quitting: Quitting = { ...one, ...attempt, options, queue, over: controller.signal };
-  const policy = policyOf(one, options);
-  const askedMs = () => performance.now() - quitting.since;
-  const cancelBound = deadline(options.timeoutMs, () => queue.push({ kind: "bound", askedMs: askedMs() }));
-  const cancelHalf = deadline(options.timeoutMs / 2, () => queue.push({ kind: "half" }));
-  try {
-    const machine = {
-      begin,
-      step(state: QuitState, event: QuitEvent) {
-        one.onArrived?.();
-        return step(state, event, policy);
-      },
-      perform: (action: QuitAction) => perform(action, quitting),
-    };
-    const { result } = await runMachine(machine, queue);
-    return toldOf(result, { sidecar: sidecar.name, request: describeQuit(quitting.asked), tookMs: since(start) });
-  } finally {
-    cancelBound();
-    cancelHalf();
-    controller.abort();
-  }
-}
-
-function toldOf(
-  { isTaken, ...result }: Result,
-  report: Pick<QuitReport, "sidecar" | "request" | "tookMs">,
-): QuitOutcome {
-  const { tookMs, ...named } = report;
-  return { report: { ...named, ...result, tookMs }, isTaken };
-}
-
-function policyOf({ sidecar, quit }: Quit, { wereReady }: QuitOptions): QuitMachinePolicy {
-  return {
-    name: sidecar.name,
-    exitsWhen: sidecar.exitsWhen,
-    fallbackExitsWhen: quit.fallback?.exitsWhen,
-    closesFirst: sidecar.closesFirst === true,
-    hasFallback: quit.fallback !== undefined,
-    mustNotRepeat: quit.mustNotRepeat === true,
-    wasReady: wereReady,
-    hasLastResort: sidecar.lastResort !== undefined,
-  };
-}
-
-function perform(action: QuitAction, quitting: Quitting): void {
-  switch (action.kind) {
-    case "ask":
-      return ask(quitting, action.isElsewhere);
-    case "rest":
-      setTimeout(() => quitting.queue.push({ kind: "rested" }), action.ms);
-      return;
-    case "look":
-      return follow(quitting, async () => ({ kind: "looked", life: await lifeOf(quitting) }));
-    case "watch":
-      return follow(quitting, async () => ((await watchItGo(quitting)) ? { kind: "gone" } : undefined));
-    case "search":
-      return follow(quitting, () => search(quitting));
-  }
-}
-
-/** Starts an action, and queues its result as an event. A bug ends the quit. */
-function follow({ queue, over }: Quitting, act: () => Promise<QuitEvent | undefined>): void {
-  act().then(
-    (event) => event !== undefined && queue.push(event),
-    (error: unknown) => over.aborted || queue.fail(error),
-  );
-}
-
-function ask(quitting: Quitting, isElsewhere: boolean): void {
-  const { sidecar, quit, options, over } = quitting;
-  const place = isElsewhere && quit.fallback !== undefined ? { ...quit, target: quit.fallback.target } : quit;
-  // each attempt looks for the socket, which may come later than the quit
-  const asked = sidecar.socket?.quitPath === undefined ? place : (locateAdmin(sidecar).quits[0] ?? place);
-  quitting.asked = asked;
-  quitting.acceptedAt = undefined;
-  quitting.since = performance.now();
-  const { method, target } = asked;
-  const headers = headersOf(asked, options.headers);
-  const { address } = target;
-  const onConnect = (host: string): void => {
-    if (address.kind === "tcp") quitting.acceptedAt = { ...address, host };
-  };
-  follow(quitting, async () => {
-    try {
-      const { status } = await (options.ask ?? askServer)({ method, target, headers }, over, onConnect);
-      return { kind: "answered", status };
-    } catch (error) {
-      if (error instanceof RequestFailed) return { kind: "failed", why: error.kind, message: error.message };
-      throw error;
-    }
-  });
-}
-
-async function search({ sidecar, since }: Quitting): Promise<QuitEvent> {
-  const { isAnyRunning } = await import("../process/end-processes.ts");
-  return { kind: "searched", isFound: isAnyRunning(sidecar.lastResort ?? []), askedMs: performance.now() - since };
 }

@@ -4,8 +4,7 @@ import { mayRestartAfterCrash, whyRestarted } from "../../shared/core/restart.ts
 import { ERRNO, errnoText } from "../../shared/native/errno.ts";
 import { native } from "../../shared/native/native.ts";
 import { findSidecars } from "../find/find.ts";
-import { probeOnce } from "../probe/ready.ts";
-import { LOOK_MS } from "../quit/quit-watch.ts";
+import { LOOPBACK_MS, probeOnce } from "../probe/ready.ts";
 import {
   formatRecord,
   haveToldToQuit,
@@ -128,7 +127,7 @@ async function untilGone({ settings, env, log, stopWaiting: { signal } }: PeerRu
   const { sidecars } = await findSidecars(settings, { env, forMs: 0, signal, log });
   const probes = sidecars.flatMap(({ isNative, ready }) => (isNative ? [] : ready));
   while (probes.length > 0 && performance.now() < end && !signal.aborted) {
-    for (const probe of probes) if (!(await probeOnce(probe, LOOK_MS)).ready) return;
+    for (const probe of probes) if (!(await probeOnce(probe, LOOPBACK_MS)).ready) return;
     await Bun.sleep(RETRY_MS);
   }
 }

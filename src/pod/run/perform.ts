@@ -2,6 +2,7 @@ import { toTenths } from "../../shared/core/duration.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { graceAfter } from "../../shared/core/shutdown-budget.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../../shared/core/signal.ts";
+import { leftUntil } from "../../shared/io/timer.ts";
 import { native } from "../../shared/native/native.ts";
 import { A_SECOND, keepLive } from "../../shared/output/live.ts";
 import { writeTerminationLog } from "../../shared/output/termination-log.ts";
@@ -10,14 +11,14 @@ import { type Child, ownChildren, sendSignal, spawn } from "../process/child.ts"
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
 import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
-import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.ts";
+import { logBug, runOrLogBug, setUncaughtHandler, withTimeLimit } from "../process/unexpected.ts";
+import { logQuit, quitAll } from "../quit/quit.ts";
 import { rehearseQuit } from "../quit/quit-rehearsal.ts";
 import { startWait } from "../wait/waiting.ts";
 import type { Action, Deadline, Event } from "./core/supervision-steps.ts";
 import { drainSidecars, undoDrain, undoUnseenDrains } from "./drain.ts";
-import { quitSidecars } from "./quit.ts";
 import type { Run } from "./run.ts";
-import { waitedFor } from "./sidecars.ts";
+import { knownSidecars, waitedFor } from "./sidecars.ts";
 
 /** Performs an action of the run. The work that it starts always ends in an event, also after a bug. */
 export function performAction(run: Run, action: Action): void {
@@ -232,5 +233,15 @@ async function warnOfLeft({ child, settings, log }: Run): Promise<void> {
 
 async function quit(run: Run): Promise<void> {
   run.since.quit = performance.now();
-  await quitSidecars(run);
+  // thrice: to find them, to send the quits with +, and to send the others
+  await withTimeLimit(quitSidecars(run), 3 * run.settings.quitTimeout);
+}
+
+async function quitSidecars(run: Run): Promise<void> {
+  const { settings, log } = run;
+  const end = performance.now() + settings.quitTimeout;
+  const sidecars = await knownSidecars(run, "quit");
+  const options = { timeoutMs: leftUntil(end), headers: settings.header, wereReady: run.isReady };
+  for (const report of await quitAll(sidecars, options))
+    logQuit(log, report.error === undefined ? "warn" : "error", report);
 }

@@ -4,11 +4,10 @@ import type { Environment } from "../../shared/core/environment.ts";
 import { REFUSED } from "../../shared/http/request-failed.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { PLAIN } from "../../shared/sidecars/core/port-finding.ts";
-import { describeProbe, type Probe, pollPeriodMs } from "../../shared/sidecars/core/probe.ts";
+import { describeProbe, isAt, type Probe, pollPeriodMs } from "../../shared/sidecars/core/probe.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "../find/find.ts";
 import { whenReady } from "../probe/ready.ts";
-import { isAt } from "../quit/quit-watch.ts";
 import { adviceFor, type Expected, explain, nextLine, type Said } from "./core/wait-lines.ts";
 
 export interface WaitOptions {

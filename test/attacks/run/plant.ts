@@ -1,5 +1,5 @@
 // For bun --preload: makes a function of ebb's source fail, as soon as the file PLANT_WHEN exists. PLANT names the
-// file, the function and the way: `pod/quit/quit.ts quitOne throw`. `throw`: it throws; `later`: a timer that it
+// file, the function and the way: `pod/quit/quit.ts endOne throw`. `throw`: it throws; `later`: a timer that it
 // starts throws; `reject`: a promise that nobody awaits rejects.
 import { existsSync, readFileSync } from "node:fs";
 import { plugin } from "bun";

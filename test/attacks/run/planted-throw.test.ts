@@ -31,7 +31,7 @@ const plants: readonly string[] = [
 ];
 
 /** The quit itself fails: it is not sent, but the run ends. */
-const silencing: readonly string[] = ["pod/run/perform.ts quit throw", "pod/run/quit.ts tellSidecars throw"];
+const silencing: readonly string[] = ["pod/run/perform.ts quit throw", "pod/run/perform.ts quitSidecars throw"];
 
 /**
  * With --last-of, whether a bug at the start or at the end costs the quit where the other app container has ended. Where

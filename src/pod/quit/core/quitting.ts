@@ -7,13 +7,14 @@ import type { Sidecar } from "../../../shared/sidecars/core/sidecar.ts";
  * repeated: twice at most if it arrived, else until time is up. After one that was taken, the sidecar is watched.
  */
 export type QuitState =
-  | (Asked & { readonly phase: "asking" | "resting" | "looking" })
+  | (Attempts & { readonly phase: "asking" | "resting" | "looking" })
   | { readonly phase: "watching"; readonly taken: Taken }
   | { readonly phase: "over"; readonly result: Result };
 
-interface Asked {
-  /** Whether the last attempt went to the second place (`QuitRequest.fallback`). */
-  readonly isElsewhere: boolean;
+/** What the attempts so far came to. */
+interface Attempts {
+  /** Whether the last attempt went to `QuitRequest.fallback`. */
+  readonly usesFallback: boolean;
   /** How many attempts arrived but failed: answered with 5xx, or cut off before their answer. */
   readonly arrived: number;
   /** How many attempts in a row were refused. */
@@ -30,7 +31,7 @@ type Last = Pick<Extract<QuitEvent, { kind: "answered" }>, "kind" | "status"> | 
 
 /** A quit that the sidecar has taken, or may have taken. */
 interface Taken {
-  readonly isElsewhere: boolean;
+  readonly usesFallback: boolean;
   /** The status of its answer. */
   readonly status?: number;
   /** Why there was no answer: only the sidecar's end shows that the quit arrived. */
@@ -70,10 +71,10 @@ export type SidecarLife = "gone" | "leaving" | "ready" | "unknown";
 
 /** What the caller of `begin` and `step` is to do. */
 export type QuitAction =
-  | { readonly kind: "ask"; readonly isElsewhere: boolean }
+  | { readonly kind: "ask"; readonly usesFallback: boolean }
   | { readonly kind: "rest"; readonly ms: number }
   | { readonly kind: "look" }
-  | { readonly kind: "watch"; readonly isElsewhere: boolean }
+  | { readonly kind: "watch" }
   | { readonly kind: "search" };
 
 /** The settings of one quit. */
@@ -107,7 +108,7 @@ const EXITED = "exited";
 
 /** Returns the quit's first state, and its first action: to send the request. */
 export function begin(): QuitStep {
-  const nothing = { isElsewhere: false, arrived: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
+  const nothing = { usesFallback: false, arrived: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
   return ask(nothing, false);
 }
 
@@ -132,45 +133,45 @@ export function step(state: QuitState, event: QuitEvent, policy: QuitMachinePoli
   }
 }
 
-function ask(asked: Asked, isElsewhere: boolean): QuitStep {
-  return [{ ...asked, phase: "asking", isElsewhere }, [{ kind: "ask", isElsewhere }]];
+function ask(state: Attempts, usesFallback: boolean): QuitStep {
+  return [{ ...state, phase: "asking", usesFallback }, [{ kind: "ask", usesFallback }]];
 }
 
-function answered(state: Asked, status: number, policy: QuitMachinePolicy): QuitStep {
-  const { isElsewhere } = state;
+function answered(state: Attempts, status: number, policy: QuitMachinePolicy): QuitStep {
+  const { usesFallback } = state;
   const outcome = quitRefusal(policy.name, { status });
   if (outcome === undefined) {
     // that a program named by the user alone should exit after its answer is not known
     if (policy.name === "custom") return over({ ok: true, isTaken: true, outcome: "answered", status });
-    return watch({ isElsewhere, status });
+    return watch({ usesFallback, status });
   }
   const mayRepeat = status >= 500 && !policy.mustNotRepeat;
   if (!mayRepeat) return over({ ok: false, isTaken: false, outcome, status });
   return again({ ...state, refusals: 0, last: { kind: "answered", status } }, policy);
 }
 
-function failed(state: Asked, event: Extract<QuitEvent, { kind: "failed" }>, policy: QuitMachinePolicy): QuitStep {
+function failed(state: Attempts, event: Extract<QuitEvent, { kind: "failed" }>, policy: QuitMachinePolicy): QuitStep {
   const { why, message } = event;
   if (why === "refused") return refused({ ...state, last: event }, policy);
-  const seen: Asked = { ...state, refusals: 0, last: event };
+  const seen: Attempts = { ...state, refusals: 0, last: event };
   // it may have arrived, and must not be sent again: only the sidecar's end tells
-  if (policy.mustNotRepeat) return watch({ isElsewhere: state.isElsewhere, why: message });
+  if (policy.mustNotRepeat) return watch({ usesFallback: state.usesFallback, why: message });
   return why === "broken" ? again({ ...seen, wasCut: true }, policy) : miss(seen);
 }
 
-function refused(state: Asked, policy: QuitMachinePolicy): QuitStep {
-  if (policy.hasFallback && !state.isElsewhere) return ask(state, true);
+function refused(state: Attempts, policy: QuitMachinePolicy): QuitStep {
+  if (policy.hasFallback && !state.usesFallback) return ask(state, true);
   const seen = { ...state, refusals: state.refusals + 1 };
   const isSure = seen.refusals >= SURE && (policy.wasReady || seen.wasCut);
   return isSure ? closed(seen, policy) : miss(seen);
 }
 
 /** Decides what it means that the listener is closed. */
-function closed(state: Asked, policy: QuitMachinePolicy): QuitStep {
+function closed(state: Attempts, policy: QuitMachinePolicy): QuitStep {
   // the attempt that was cut off ended the sidecar (pilot-agent exits before its answer is sent)
   if (state.wasCut) return over({ ok: true, isTaken: true, outcome: EXITED });
-  const looks = policy.wasReady && quitUnreachable(policy.name) !== undefined;
-  return looks ? [{ ...state, phase: "looking" }, [{ kind: "look" }]] : unreachable("unknown", policy);
+  const canLook = policy.wasReady && quitUnreachable(policy.name) !== undefined;
+  return canLook ? [{ ...state, phase: "looking" }, [{ kind: "look" }]] : unreachable("unknown", policy);
 }
 
 /**
@@ -180,19 +181,19 @@ function closed(state: Asked, policy: QuitMachinePolicy): QuitStep {
  */
 function unreachable(life: SidecarLife, { name, wasReady }: QuitMachinePolicy): QuitStep {
   const meaning = quitUnreachable(name);
-  const known = meaning === undefined && wasReady ? "gone" : life;
-  if (known === "gone") return over({ ok: true, isTaken: true, outcome: "had exited already" });
-  if (known === "leaving") return over({ ok: true, isTaken: true, outcome: "was exiting already" });
+  if (life === "gone" || (meaning === undefined && wasReady))
+    return over({ ok: true, isTaken: true, outcome: "had exited already" });
+  if (life === "leaving") return over({ ok: true, isTaken: true, outcome: "was exiting already" });
   return over({ ok: false, isTaken: false, outcome: meaning === undefined ? REFUSED : `${REFUSED}: ${meaning}` });
 }
 
-function again(state: Asked, policy: QuitMachinePolicy): QuitStep {
+function again(state: Attempts, policy: QuitMachinePolicy): QuitStep {
   const ms = REPEAT_REST_MS[state.arrived];
   const next = { ...state, arrived: state.arrived + 1 };
   return ms === undefined ? unanswered(next, 0, policy) : [{ ...next, phase: "resting" }, [{ kind: "rest", ms }]];
 }
 
-function miss(state: Asked): QuitStep {
+function miss(state: Attempts): QuitStep {
   const ms = Math.min(10 * 1.5 ** state.misses, LONGEST_REST_MS);
   return [{ ...state, phase: "resting", misses: state.misses + 1 }, [{ kind: "rest", ms }]];
 }
@@ -210,7 +211,7 @@ function timed(
   return isUp ? unanswered(state, state.phase === "asking" ? event.askedMs : 0, policy) : [state, []];
 }
 
-function unanswered(state: Asked, askedMs: number, policy: QuitMachinePolicy): QuitStep {
+function unanswered(state: Attempts, askedMs: number, policy: QuitMachinePolicy): QuitStep {
   const { last } = state;
   if (last?.kind === "answered") {
     const { status } = last;
@@ -224,7 +225,7 @@ function unanswered(state: Asked, askedMs: number, policy: QuitMachinePolicy): Q
 }
 
 function watch(taken: Taken): QuitStep {
-  return [{ phase: "watching", taken }, [{ kind: "watch", isElsewhere: taken.isElsewhere }]];
+  return [{ phase: "watching", taken }, [{ kind: "watch" }]];
 }
 
 /**
@@ -235,19 +236,19 @@ function watching(
   event: QuitEvent,
   policy: QuitMachinePolicy,
 ): QuitStep {
-  const { isElsewhere, status, why } = state.taken;
-  const told = status === undefined ? {} : { status };
-  const exitsWhen = isElsewhere ? (policy.fallbackExitsWhen ?? policy.exitsWhen) : policy.exitsWhen;
+  const { usesFallback, status, why } = state.taken;
+  const answer = status === undefined ? {} : { status };
+  const exitsWhen = usesFallback ? (policy.fallbackExitsWhen ?? policy.exitsWhen) : policy.exitsWhen;
   const later = `it exits by itself ${exitsWhen}`;
   if (event.kind === "gone") {
     const outcome = policy.closesFirst && why === undefined ? `its port is closed: ${later}` : EXITED;
-    return over({ ok: true, isTaken: true, outcome, ...told });
+    return over({ ok: true, isTaken: true, outcome, ...answer });
   }
   if (event.kind !== "bound") return [state, []];
   if (why !== undefined) return over({ ok: false, isTaken: false, outcome: why });
   const isLeaving = exitsWhen !== undefined;
   const outcome = isLeaving ? `answered, still draining: ${later}` : "answered, but still runs";
-  return over({ ok: isLeaving, isTaken: true, outcome, ...told });
+  return over({ ok: isLeaving, isTaken: true, outcome, ...answer });
 }
 
 function over(result: Result): QuitStep {

@@ -176,6 +176,22 @@ export function judgeStatus(answer: HttpAnswer): Verdict {
 /** The reason that `judgeStatus` gives for the answer of Envoy's /ready while its health checks are failed. */
 export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
 
+/** A probe without alternatives. */
+export type OneProbe = Exclude<Probe, { kind: "any" }>;
+
+/** Returns the first of a probe's alternatives, which is the sidecar's own endpoint; a probe without any as it is. */
+export function firstOf(probe: Probe): OneProbe {
+  return probe.kind === "any" ? firstOf(probe.probes[0] as Probe) : probe;
+}
+
+/** Reports whether a probe asks the server at this address: at the same Unix socket, or on the same port of any host. */
+export function isAt(probe: OneProbe, address: Address): boolean {
+  if (probe.kind === "file") return false;
+  const own = probe.kind === "http" ? probe.target.address : probe.address;
+  if (own.kind === "tcp") return address.kind === "tcp" && own.port === address.port;
+  return address.kind === "unix" && own.path === address.path;
+}
+
 /** Returns the name that must be looked up before this probe's target can be asked, if there is one. */
 export function nameOf(probe: Probe): string | undefined {
   if (probe.kind === "http") return nameIn(probe.target.address);

@@ -1,0 +1,50 @@
+import { type Address, isLoopback } from "../../shared/core/address.ts";
+import { tryConnect } from "../../shared/http/connection.ts";
+import { RequestFailed } from "../../shared/http/request-failed.ts";
+import { acceptsConnections, tcpCheckAt } from "../../shared/http/tcp-check.ts";
+import { chooseJudge, firstOf, isAt } from "../../shared/sidecars/core/probe.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
+import { clientFor } from "../probe/prober.ts";
+import { LOOPBACK_MS, probeOnce } from "../probe/ready.ts";
+import type { SidecarLife } from "./core/quitting.ts";
+
+/**
+ * Asks the readiness endpoint of a sidecar, whose quit was refused at `quitAddress`, whether the sidecar still lives:
+ * `ready`; `leaving` if it answers that it is not ready; `gone` if it refuses connections too, or it is on the port that
+ * has refused the quit; else `unknown`, also if the signal is aborted.
+ */
+export async function lifeOf({ ready }: Sidecar, quitAddress: Address, signal: AbortSignal): Promise<SidecarLife> {
+  for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOPBACK_MS)).ready) return "ready";
+  const probes = ready.map(firstOf);
+  const [probe] = probes;
+  if (probes.some((one) => isAt(one, quitAddress))) return "gone";
+  if (probe?.kind !== "http") return "unknown";
+  using client = clientFor(probe);
+  try {
+    const request = { method: "GET", target: probe.target, headers: [] };
+    return chooseJudge(probe)(await client.request(request, signal)).ready ? "ready" : "leaving";
+  } catch (error) {
+    return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";
+  }
+}
+
+/** Resolves with true once an address refuses connections, with false if the signal is aborted first. */
+export async function watchItClose(address: Address, signal: AbortSignal): Promise<boolean> {
+  for (let waitMs = 1; !signal.aborted; waitMs = Math.min(waitMs * 1.2, 25)) {
+    if (await isClosed(address, signal)) return true;
+    await Bun.sleep(waitMs);
+  }
+  return false;
+}
+
+/** On loopback it takes one system call, which leaves nothing behind. */
+async function isClosed(address: Address, signal: AbortSignal): Promise<boolean> {
+  if (address.kind === "unix") return !acceptsConnections(address.path);
+  if (isLoopback(address)) return tcpCheckAt(address)?.() === "refused";
+  try {
+    await tryConnect(address, signal);
+  } catch (error) {
+    return error instanceof RequestFailed;
+  }
+  return false;
+}

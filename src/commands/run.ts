@@ -5,14 +5,14 @@ import { stopWith, takeTerminalBack } from "../pod/process/job-control.ts";
 import { logBug } from "../pod/process/unexpected.ts";
 import { answerToStop, type StopAnswer } from "../pod/run/core/stop-answer.ts";
 import { summarize } from "../pod/run/core/summary.ts";
-import { begin, begun, deciding, isMissedStop, step } from "../pod/run/core/supervision.ts";
-import type { Action, Deadline, Event, RunPolicy, State, Step } from "../pod/run/core/supervision-steps.ts";
-import { reasonToStay } from "../pod/run/core/supervision-steps.ts";
+import { begin, isMissedStop, step } from "../pod/run/core/supervision.ts";
+import { stepAfterBug } from "../pod/run/core/supervision-after-bug.ts";
+import type { Action, Deadline, Event, RunPolicy, State } from "../pod/run/core/supervision-steps.ts";
 import { performAction } from "../pod/run/perform.ts";
 import type { Run } from "../pod/run/run.ts";
 import { argvIndexOf, readCommandCall } from "../shared/cli/core/call.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";
-import { EXIT, exitCodeOf, Failure } from "../shared/core/exit.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
 import { planShutdown } from "../shared/core/shutdown-budget.ts";
 import { SIG, signalName } from "../shared/core/signal.ts";
 import { createQueue } from "../shared/io/queue.ts";
@@ -69,7 +69,7 @@ async function main(invocation: Invocation): Promise<number> {
   const machine = {
     begin: () => begin(policy),
     step: (state: State, event: Event) => {
-      const next = unlessBug(run, () => step(state, event, policy)) ?? stepAfterBug(run, state, event, policy);
+      const next = unlessBug(run, () => step(state, event, policy)) ?? stepAfterBug(state, event, run.exit, policy);
       unlessBug(run, () => logStop(run, answerToStop(state, event, next[1], policy)));
       return next;
     },
@@ -132,21 +132,6 @@ function unlessBug<T>(run: Run, act: () => T): T | undefined {
     logBug(run.log, error, "a step of the run failed");
     return undefined;
   }
-}
-
-/**
- * Returns the step in the place of one that threw: it keeps the state. If the command has ended, it starts what follows,
- * with the command's exit code, or ends the run if that is done.
- */
-function stepAfterBug({ exit }: Run, state: State, event: Event, policy: RunPolicy): Step {
-  if (event.kind === "started") return [begun(event.pid), []];
-  const isEnding = state.phase === "quitting" || state.phase === "deciding";
-  if (exit === undefined || (isEnding && event.kind !== "quit-done" && event.kind !== "decided")) return [state, []];
-  const exitCode = exitCodeOf(exit, policy.expectedCodes);
-  const stay = event.kind === "decided" ? event.stay : reasonToStay(exitCode, policy);
-  if (!isEnding && policy.hasPeers) return deciding(exitCode, stay);
-  if (event.kind === "quit-done" || stay !== undefined) return [{ phase: "over", exitCode }, []];
-  return [{ phase: "quitting", exitCode }, [{ kind: "quit" }]];
 }
 
 function prepare({ args, argvIndex, env, compat }: Invocation): Run {

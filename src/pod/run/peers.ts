@@ -52,9 +52,9 @@ export async function join(run: PeerRun): Promise<Membership> {
     return membership;
   }
   const others = () => readPeers(run.settings);
-  const lock = await lockWithin(START_MS, APPS_FOLDER, false, () => quitterOf(others()) !== undefined);
+  const lock = await lockWithin(START_MS, APPS_FOLDER, { isEnough: () => quitterOf(others()) !== undefined });
   const mustWait = membership.hasQuit || haveToldToQuit(others()); // also without the lock, what they say is true
-  if (lock >= 0) native.unlock(lock);
+  if ("descriptor" in lock) native.unlock(lock.descriptor);
   if (mustWait) await untilGone(run);
   return membership;
 }
@@ -64,15 +64,20 @@ function warn({ log }: PeerRun, reason: string): void {
   log.warn({ reason, how }, "cannot tell which app container is the last: keeping the sidecars");
 }
 
+/**
+ * Takes the lock of this container's own record, checks that the others see it in their folder, and writes into the record
+ * that the app starts. Resolves with the membership, or with what went wrong.
+ */
 async function enter({ settings }: PeerRun): Promise<Membership> {
   const [name = ""] = settings.lastOf ?? [];
-  const descriptor = await lockWithin(START_MS, ownRecord(), true);
-  if (descriptor < 0) return { problem: `${ownRecord()}: ${lockError(descriptor)}` };
-  const { error, ...former } = readPeer(name, descriptor);
-  if (!former.isLocked) return { problem: notSeen(name, error) };
-  const written = write(descriptor, { state: "started", restarts: mayRestartAfterCrash(settings) });
-  if (written < 0) return { problem: `${ownRecord()}: ${errnoText(-written)}` };
-  return { descriptor, hasQuit: haveToldToQuit([former]) };
+  const lock = await lockWithin(START_MS, ownRecord(), { isOwn: true });
+  if ("problem" in lock) return lock;
+  const { descriptor } = lock;
+  const own = readPeer(name, descriptor);
+  if (!own.isLocked) return { problem: notSeen(name, own.error) };
+  const hasQuit = haveToldToQuit([own]); // what the record says of this container's former ebb
+  const problem = write(descriptor, { state: "started", restarts: mayRestartAfterCrash(settings) });
+  return problem === undefined ? { descriptor, hasQuit } : { problem };
 }
 
 /** What readRecord adds to its result if another holds the lock (native.h). */
@@ -86,25 +91,33 @@ function notSeen(name: string, error: number): string {
   return isAnother ? `${path} is not ${ownRecord()}: is ${name} this container?` : `${path}: ${errnoText(error)}`;
 }
 
-function lockError(error: number): string {
-  return error === -ERRNO.EAGAIN ? "another process holds the lock" : errnoText(-error);
+/** A lock that is held, by its descriptor; or why not: the path, and what is wrong with it. */
+type Lock = { readonly descriptor: number } | { readonly problem: string };
+
+interface LockOptions {
+  /** Whether the file is this container's own record, which is created if it is missing. */
+  readonly isOwn?: true;
+  /** Says that the lock is no longer needed. */
+  readonly isEnough?: () => boolean;
 }
 
-/**
- * Takes a lock. Tries again while another holds it, for `ms`, or until `isEnough`. Resolves with its descriptor, or with
- * -errno.
- */
-async function lockWithin(ms: number, path: string, isOwn: boolean, isEnough = () => false): Promise<number> {
+/** Takes a lock. Tries again while another holds it, for `ms`, or until `isEnough`. */
+async function lockWithin(ms: number, path: string, { isOwn, isEnough }: LockOptions): Promise<Lock> {
   const end = performance.now() + ms;
   for (;;) {
-    const descriptor = native.lock(path, isOwn ? 1 : 0);
-    if (descriptor !== -ERRNO.EAGAIN || performance.now() > end || isEnough()) return descriptor;
+    const descriptor = native.lock(path, isOwn === true ? 1 : 0);
+    if (descriptor >= 0) return { descriptor };
+    const isHeld = descriptor === -ERRNO.EAGAIN;
+    if (!isHeld || performance.now() > end || isEnough?.() === true)
+      return { problem: `${path}: ${isHeld ? "another process holds the lock" : errnoText(-descriptor)}` };
     await Bun.sleep(RETRY_MS);
   }
 }
 
-function write(descriptor: number, record: PeerRecord): number {
-  return native.writeRecord(descriptor, new TextEncoder().encode(formatRecord(record)));
+/** Writes this container's record. Returns why it cannot; undefined if it has. */
+function write(descriptor: number, record: PeerRecord): string | undefined {
+  const written = native.writeRecord(descriptor, new TextEncoder().encode(formatRecord(record)));
+  return written < 0 ? `${ownRecord()}: ${errnoText(-written)}` : undefined;
 }
 
 function readPeers({ lastOf: [, ...others] = [] }: Settings<"lastOf">): readonly Peer[] {
@@ -150,16 +163,17 @@ export async function leave(
     return `--last-of: ${reason}`;
   };
   const restarts = whyRestarted(exitCode, settings) !== undefined;
-  const written = write(descriptor, { state: "ended", restarts });
-  if (written < 0) return keep(`${ownRecord()}: ${errnoText(-written)}`);
+  const problem = write(descriptor, { state: "ended", restarts });
+  if (problem !== undefined) return keep(problem);
   if (stay !== undefined) return stay;
   const quitter = () => quitterOf(readPeers(settings));
-  const lock = await lockWithin(END_MS, APPS_FOLDER, false, () => quitter() !== undefined);
-  const other = lock < 0 ? quitter() : undefined;
-  if (other !== undefined) return `--last-of: ${other} quits the sidecars`;
-  if (lock < 0) return keep(`${APPS_FOLDER}: ${lockError(lock)}`);
+  const lock = await lockWithin(END_MS, APPS_FOLDER, { isEnough: () => quitter() !== undefined });
+  if ("problem" in lock) {
+    const other = quitter();
+    return other === undefined ? keep(lock.problem) : `--last-of: ${other} quits the sidecars`;
+  }
   const reason = whyNotLast(readPeers(settings));
   if (reason === undefined) write(descriptor, { state: "quitting", restarts });
-  else native.unlock(lock);
+  else native.unlock(lock.descriptor);
   return reason;
 }

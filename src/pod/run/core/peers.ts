@@ -52,10 +52,9 @@ export interface Peer {
  * Returns why a container will still need the sidecars; undefined if it has ended for good. What is in doubt counts as
  * running.
  *
- * No record says of which boot of the node it is, because none needs to. After a reboot the kubelet starts no container
- * of a pod whose restartPolicy is Never, nor one that had succeeded under OnFailure (kubernetes
- * pkg/kubelet/kuberuntime/kuberuntime_manager.go, computePodActions, where it creates a sandbox): these are the ones
- * that have ended for good here. All others it starts, and their records say `restarts`.
+ * Records need no boot ID: after a reboot the kubelet starts again only the containers whose records say `restarts`, not
+ * those under restartPolicy Never, nor those that succeeded under OnFailure (kubernetes
+ * pkg/kubelet/kuberuntime/kuberuntime_manager.go, computePodActions, where it creates a sandbox).
  */
 function whyNeeded({ name, record, isLocked }: Peer): string | undefined {
   if (record === "missing") return `${name} has not started`;

@@ -1,7 +1,7 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { whyNoPort } from "../pod/find/core/network.ts";
 import { findSidecars } from "../pod/find/find.ts";
-import { readNetwork } from "../pod/find/ports.ts";
+import { readNetwork } from "../pod/find/network.ts";
 import { askExactly } from "../pod/http/exact.ts";
 import { type Call, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";

@@ -1,6 +1,6 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { findSidecars, readAnnotations, type SidecarSettings } from "../pod/find/find.ts";
-import { createPortProbe, readNetwork } from "../pod/find/ports.ts";
+import { createPortSearch, findSidecars, readAnnotations, type SidecarSettings } from "../pod/find/find.ts";
+import { readNetwork } from "../pod/find/network.ts";
 import { summarizeSockets } from "../pod/process/core/net.ts";
 import { readInitCall, readSettledProcesses } from "../pod/process/processes.ts";
 import { readSocketTables } from "../pod/process/sockets.ts";
@@ -140,6 +140,9 @@ function targetsOf({ targets }: Asked): readonly Sidecar[] {
 /** Resolves with the proxies that answer at usual ports, but at no admin interface of `sidecars`. */
 async function findElsewhere({ settings, env }: Asked, sidecars: readonly Sidecar[]): Promise<readonly Elsewhere[]> {
   const pod = { env, annotations: readAnnotations(settings.podAnnotations) };
-  const listen = createPortProbe(pod, settings, { ...createLook(env), network: await readNetwork(settings, env) });
-  return elsewhereIn((await listen()).findings, sidecars);
+  const searchPorts = createPortSearch(pod, settings, {
+    ...createLook(env),
+    network: await readNetwork(settings, env),
+  });
+  return elsewhereIn((await searchPorts()).findings, sidecars);
 }

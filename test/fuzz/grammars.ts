@@ -10,7 +10,7 @@ import type { HttpAnswer, Parsed } from "../../src/shared/http/core/http-framing
 import { createAnswerReader, parseAnswer } from "../../src/shared/http/core/http-message.ts";
 import { parseListeners } from "../../src/shared/http/core/listening.ts";
 import { parseAnnotations } from "../../src/shared/sidecars/core/detect.ts";
-import { identify } from "../../src/shared/sidecars/core/port-finding.ts";
+import { identify } from "../../src/shared/sidecars/core/identify.ts";
 import { inboundOf } from "../../src/shared/sidecars/core/registry.ts";
 import { type Random, randomOf } from "../random.ts";
 import { clusterGrammars, type Grammar } from "./cluster-grammars.ts";

@@ -4,21 +4,30 @@ import { readSmall } from "../../shared/io/file.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { foundByName } from "../../shared/sidecars/core/choice.ts";
 import {
+  adminNamedBy,
   type Detection,
   detect,
   isDescribed,
-  isUsualPort,
   parseAnnotations,
   withNamed,
 } from "../../shared/sidecars/core/detect.ts";
+import {
+  findingAt,
+  isSharedAdmin,
+  isUsualPort,
+  PLAIN,
+  type PortFinding,
+  usualPorts,
+} from "../../shared/sidecars/core/identify.ts";
 import type { Annotations, PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
 import { type FoundSidecar, planSidecars } from "../../shared/sidecars/core/plan.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { whenReady } from "../probe/ready.ts";
-import { readListeners } from "../process/sockets.ts";
+import { createListenerReader, readListeners } from "../process/sockets.ts";
 import { locateAdmin } from "./admin-socket.ts";
-import { whyNoPort } from "./core/network.ts";
-import { askAdmin, createPortProbe, type Look, placeEnvoy, readNetwork } from "./ports.ts";
+import { type Network, whyNoPort } from "./core/network.ts";
+import type { PortFindings, SearchOptions } from "./identify.ts";
+import { readNetwork } from "./network.ts";
 
 const LOOK_PERIOD_MS = 9;
 /**
@@ -33,7 +42,7 @@ export type SidecarSettings = Settings<
 > &
   Partial<Settings<"signalProcess" | "readyPath" | "header">>;
 
-export interface FindOptions extends Look {
+export interface FindOptions extends SearchOptions {
   readonly env: Environment;
   /** What an earlier search has found and logged. */
   readonly before?: readonly FoundSidecar[] | undefined;
@@ -60,34 +69,40 @@ export interface FoundSidecars {
  * empty lists if it finds none; looks for none if the user says both what to wait for and what to quit. Logs what it
  * finds.
  */
-export async function findSidecars(settings: SidecarSettings, look: FindOptions): Promise<FoundSidecars> {
-  const { found, by, doubts } = await here(settings, look);
+export async function findSidecars(settings: SidecarSettings, options: FindOptions): Promise<FoundSidecars> {
+  const result = await search(settings, options);
   const sidecars: Sidecar[] = [];
-  for (const sidecar of planSidecars(found, settings)) sidecars.push(locateAdmin(sidecar));
-  return { found, by, sidecars, doubts };
+  for (const sidecar of planSidecars(result.found, settings)) sidecars.push(locateAdmin(sidecar));
+  return { ...result, sidecars };
 }
 
-async function here(settings: SidecarSettings, look: FindOptions): Promise<Omit<FoundSidecars, "sidecars">> {
-  const { env, log } = look;
-  const annotations = readAnnotations(settings.podAnnotations, look.before === undefined ? log : undefined);
+type Result = Omit<FoundSidecars, "sidecars">;
+
+async function search(settings: SidecarSettings, options: FindOptions): Promise<Result> {
+  const { env, log, before } = options;
+  const annotations = readAnnotations(settings.podAnnotations, before === undefined ? log : undefined);
   const pod = { env, annotations };
-  const { isAuto, named } = settings.sidecar;
-  const known = foundByName(pod, named);
-  if (!isAuto) return { found: await placeEnvoy(known, pod, settings, look), by: "--sidecar", doubts: [] };
-  if (isDescribed(settings, env)) return { found: known, by: known.length === 0 ? undefined : "--sidecar", doubts: [] };
-  const { found, by, doubts } = await lookAround({ pod, known }, settings, look);
-  if (by === undefined) return { found, by, doubts };
-  if (look.before !== undefined && found.some(({ isSuggested }) => isSuggested)) return { found, by, doubts };
+  const named = foundByName(pod, settings.sidecar.named);
+  const isByName = !settings.sidecar.isAuto;
+  if (isByName) return { found: await placed(named, pod, settings, options), by: "--sidecar", doubts: [] };
+  if (isDescribed(settings, env)) return { found: named, by: named.length === 0 ? undefined : "--sidecar", doubts: [] };
+  const { found, by, doubts } = await searchPod({ pod, named }, settings, options);
+  if (by !== undefined) tellFound(found, by, options);
+  return { found, by, doubts };
+}
+
+/** Logs what was found by `by`, if it is not what an earlier search has found. */
+function tellFound(found: readonly FoundSidecar[], by: string, { before, log, onFound }: FindOptions): void {
+  if (before !== undefined && found.some(({ isSuggested }) => isSuggested)) return;
   const sidecars: string[] = [];
   let native = false;
   for (const { name, isNative } of found) {
     sidecars.push(name);
     native ||= isNative;
   }
-  const isNews = look.before === undefined || look.before.map(({ name }) => name).join() !== sidecars.join();
+  const isNews = before === undefined || before.map(({ name }) => name).join() !== sidecars.join();
   if (isNews) log.info({ sidecars, by, native }, "found");
-  look.onFound?.(by);
-  return { found, by, doubts };
+  onFound?.(by);
 }
 
 /** Kubernetes allows a pod 256 KiB of annotations (apimachinery, TotalAnnotationSizeLimitB). */
@@ -103,54 +118,110 @@ export function readAnnotations(path: string, log?: Log): Annotations {
   return typeof text === "string" ? parseAnnotations(text) : new Map();
 }
 
-type Looked = Detection & Pick<FoundSidecars, "doubts">;
-
-interface Known {
+interface NamedInPod {
   readonly pod: PodFacts;
   /** The sidecars that the user names beside `auto`. */
-  readonly known: readonly FoundSidecar[];
+  readonly named: readonly FoundSidecar[];
 }
 
 /**
  * Looks at what listens, only if nothing else tells of the mesh's proxy and the network is the pod's own, until one is
- * found or time is up. Companions that are ready end this too: their own traffic goes through the proxy, so that it is
- * there by then.
+ * found or time is up. Ready companions also end the search: their traffic passes the proxy.
  */
-async function lookAround({ pod, known }: Known, settings: SidecarSettings, look: FindOptions): Promise<Looked> {
-  const facts = { ...pod, atAdmin: await askAdmin(pod, settings, look) };
-  const told = withNamed(detect({ ...facts, byPort: [] }), known);
-  if (told.hasProxy) return { ...told, found: await placeEnvoy(told.found, pod, settings, look), doubts: [] };
-  const isSilent = told.by !== undefined || look.before !== undefined;
+async function searchPod(
+  { pod, named }: NamedInPod,
+  settings: SidecarSettings,
+  options: FindOptions,
+): Promise<Detection & Result> {
+  const atAdmin = await findAtAdmin(pod, settings, options);
+  const detectWith = (byPort: readonly PortFinding[]) => withNamed(detect({ ...pod, atAdmin, byPort }), named);
+  const detection = detectWith([]);
+  if (detection.hasProxy)
+    return { ...detection, found: await placed(detection.found, pod, settings, options), doubts: [] };
+  const isSilent = detection.by !== undefined || options.before !== undefined;
   const network = await readNetwork(settings, pod.env);
-  const listen = createPortProbe(pod, settings, { ...look, network });
+  const searchPorts = createPortSearch(pod, settings, { ...options, network });
   if (network !== "own") {
-    if (!isSilent) look.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");
-    return { ...told, doubts: (await listen()).doubts };
+    if (!isSilent) options.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");
+    return { ...detection, doubts: (await searchPorts()).doubts };
   }
   const start = performance.now();
-  using companions = watch(look.forMs > 0 ? told.found : []);
+  using companions = watch(options.forMs > 0 ? detection.found : []);
   for (;;) {
-    const { findings, doubts, tookMs } = await listen();
-    if (findings.length > 0) return { ...withNamed(detect({ ...facts, byPort: findings }), known), doubts };
+    const { findings, doubts, tookMs } = await searchPorts();
+    if (findings.length > 0) return { ...detectWith(findings), doubts };
     const lookedMs = Math.round(performance.now() - start);
-    const isOver = lookedMs >= look.forMs;
-    if (isOver && !isSilent) await logNone(lookedMs, settings, look);
-    if (isOver || companions.areReady()) return { ...told, doubts };
-    look.signal.throwIfAborted();
+    const isOver = lookedMs >= options.forMs;
+    if (isOver && !isSilent) await logNone(lookedMs, settings, options);
+    if (isOver || companions.areReady()) return { ...detection, doubts };
+    options.signal.throwIfAborted();
     await Bun.sleep(Math.max(LOOK_PERIOD_MS, LOOK_REST * tookMs));
   }
+}
+
+/**
+ * Resolves with the proxy at the admin interface that the user names, which is asked what it is if it may be a mesh's or
+ * a plain Envoy's. Resolves with undefined if there is none, or if a mesh's variable tells which proxy is here.
+ */
+async function findAtAdmin(
+  pod: PodFacts,
+  { admin, header: headers = [] }: SidecarSettings,
+  options: SearchOptions,
+): Promise<PortFinding | undefined> {
+  const by = adminNamedBy(pod, admin);
+  if (admin === undefined || by === undefined) return undefined;
+  if (!isSharedAdmin(admin)) return findingAt(admin, by, { kind: "other" }, { listening: new Set(), annotated: [] });
+  const { identifyAdmin } = await import("./identify.ts"); // few need it
+  return await identifyAdmin(admin, by, { ...options, pod, headers });
+}
+
+/** Resolves with the sidecars, of which a plain Envoy is where it answers, if the user names it alone (`placeEnvoy`). */
+async function placed(
+  found: readonly FoundSidecar[],
+  pod: PodFacts,
+  settings: SidecarSettings,
+  options: SearchOptions,
+): Promise<readonly FoundSidecar[]> {
+  const isToPlace = settings.admin === undefined && found.some(({ name }) => name === PLAIN);
+  if (!isToPlace || (await readNetwork(settings, pod.env)) !== "own") return found;
+  const { placeEnvoy } = await import("./identify.ts"); // few need it
+  return await placeEnvoy(found, pod, settings, options);
+}
+
+interface PortSearch extends PortFindings {
+  /** How long it took to list the ports. */
+  readonly tookMs: number;
+}
+
+/** Creates a function that asks what listens at the usual ports of proxies. It loads the code for that once one listens. */
+export function createPortSearch(
+  pod: PodFacts,
+  { appPort: appPorts }: Settings<"appPort">,
+  { network, ...options }: SearchOptions & { readonly network: Network },
+): () => Promise<PortSearch> {
+  const readListening = createListenerReader(options.log);
+  return async () => {
+    const start = performance.now();
+    const listening = readListening();
+    const tookMs = performance.now() - start;
+    const usual = usualPorts(listening, appPorts);
+    if (usual.size === 0) return { findings: [], doubts: [], tookMs };
+    const { doubtsOn, identifyPorts } = await import("./identify.ts"); // few need it
+    if (network !== "own") return { findings: [], doubts: doubtsOn(network, usual), tookMs };
+    return { ...(await identifyPorts(usual, { pod, appPorts, ...options })), tookMs };
+  };
 }
 
 /**
  * Logs that there is no sidecar in the pod's own network, and which other ports listen: a warning if one may well be a
  * sidecar's, and the command is about to act as if there were none.
  */
-async function logNone(lookedMs: number, { appPort }: SidecarSettings, look: FindOptions): Promise<void> {
+async function logNone(lookedMs: number, { appPort }: SidecarSettings, options: FindOptions): Promise<void> {
   const { otherPorts } = await import("./core/other-ports.ts"); // few need it
-  const others = otherPorts(readListeners(look.log), isUsualPort, appPort);
-  const isActing = look.forMs > 0 || look.actMs !== undefined;
+  const others = otherPorts(readListeners(options.log), isUsualPort, appPort);
+  const isActing = options.forMs > 0 || options.actMs !== undefined;
   const { isSuspicious = false, ...fields } = others ?? {};
-  look.log[isSuspicious && isActing ? "warn" : "info"]({ lookedMs, ...fields }, "no sidecar found");
+  options.log[isSuspicious && isActing ? "warn" : "info"]({ lookedMs, ...fields }, "no sidecar found");
 }
 
 interface Watch extends Disposable {

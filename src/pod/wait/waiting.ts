@@ -3,7 +3,7 @@ import { formatDuration, formatSeconds, toTenths } from "../../shared/core/durat
 import type { Environment } from "../../shared/core/environment.ts";
 import { REFUSED } from "../../shared/http/request-failed.ts";
 import type { Log } from "../../shared/output/log.ts";
-import { PLAIN } from "../../shared/sidecars/core/port-finding.ts";
+import { PLAIN } from "../../shared/sidecars/core/identify.ts";
 import { describeProbe, isAt, type Probe, pollPeriodMs } from "../../shared/sidecars/core/probe.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "../find/find.ts";

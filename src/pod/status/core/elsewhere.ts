@@ -1,6 +1,6 @@
 import type { HttpTarget } from "../../../shared/core/address.ts";
+import type { PortFinding } from "../../../shared/sidecars/core/identify.ts";
 import { targetOf } from "../../../shared/sidecars/core/own-probes.ts";
-import type { PortFinding } from "../../../shared/sidecars/core/port-finding.ts";
 import type { Probe } from "../../../shared/sidecars/core/probe.ts";
 import { kindOf, type SidecarName } from "../../../shared/sidecars/core/registry.ts";
 import type { Sidecar } from "../../../shared/sidecars/core/sidecar.ts";

@@ -1,10 +1,10 @@
 import type { HttpTarget } from "../../core/address.ts";
 import type { Environment } from "../../core/environment.ts";
 import { isServiceLink } from "../../core/service-links.ts";
+import { PLAIN, type PortFinding } from "./identify.ts";
 import type { Annotations, PodFacts } from "./kinds/kind.ts";
 import type { SidecarUrls } from "./own-probes.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
-import { PLAIN, type PortFinding } from "./port-finding.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** All that tells which sidecars are in this pod. */
@@ -196,10 +196,4 @@ function unquote(text: string): string {
     const point = Number.parseInt(code, 16);
     return point > 0x10ffff ? "\ufffd" : String.fromCodePoint(point);
   });
-}
-
-/** Reports whether a port is usual for a known proxy. */
-export function isUsualPort(port: number): boolean {
-  for (const name of sidecarNames) if (kindOf(name).ports.includes(port)) return true;
-  return false;
 }

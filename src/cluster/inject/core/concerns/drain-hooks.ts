@@ -1,5 +1,5 @@
 import { formatChoice } from "../../../../shared/sidecars/core/choice.ts";
-import { PLAIN } from "../../../../shared/sidecars/core/port-finding.ts";
+import { PLAIN } from "../../../../shared/sidecars/core/identify.ts";
 import { kindOf } from "../../../../shared/sidecars/core/registry.ts";
 import { type App, isUntouched } from "../apps/app.ts";
 import { fit, wholeSeconds } from "../apps/drain.ts";

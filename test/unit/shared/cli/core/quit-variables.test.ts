@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readCommandCall } from "../../../../../src/shared/cli/core/call.ts";
 import { options } from "../../../../../src/shared/cli/core/options.ts";
 import { adminNamedBy, annotatedIn, detect } from "../../../../../src/shared/sidecars/core/detect.ts";
+import { findingAt, suggestedBy } from "../../../../../src/shared/sidecars/core/identify.ts";
 import type { Annotations } from "../../../../../src/shared/sidecars/core/kinds/kind.ts";
 import { planSidecars } from "../../../../../src/shared/sidecars/core/plan.ts";
-import { findingAt, suggestedBy } from "../../../../../src/shared/sidecars/core/port-finding.ts";
 import { describeQuit } from "../../../../../src/shared/sidecars/core/quit.ts";
 
 /** All quits that these variables come to, in a pod with these annotations and listening ports. */

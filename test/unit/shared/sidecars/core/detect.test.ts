@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { detect } from "../../../../../src/shared/sidecars/core/detect.ts";
-import type { PortFinding } from "../../../../../src/shared/sidecars/core/port-finding.ts";
+import type { PortFinding } from "../../../../../src/shared/sidecars/core/identify.ts";
 import { found, istioNative, istioStatus, linkerdVersion, type Pod, type Table } from "./detected.ts";
 
 describe("a variable that names a sidecar comes before all else", () => {

@@ -1,6 +1,6 @@
 import { type HttpTarget, parseHttpTarget } from "../../../../../src/shared/core/address.ts";
 import { adminNamedBy, annotatedIn, detect } from "../../../../../src/shared/sidecars/core/detect.ts";
-import { findingAt, type PortFinding, suggestedBy } from "../../../../../src/shared/sidecars/core/port-finding.ts";
+import { findingAt, type PortFinding, suggestedBy } from "../../../../../src/shared/sidecars/core/identify.ts";
 
 export type Table = Readonly<Record<string, string>>;
 

@@ -27,6 +27,19 @@ export interface SuggestedProxy {
 /** The Envoy of no mesh. */
 export const PLAIN = "envoy";
 
+/** Reports whether a port is usual for a known proxy. */
+export function isUsualPort(port: number): boolean {
+  for (const name of sidecarNames) if (kindOf(name).ports.includes(port)) return true;
+  return false;
+}
+
+/** Returns the ports among these that are usual for a known proxy, without those that containers of the app declare. */
+export function usualPorts(listening: readonly number[], appPorts: readonly number[]): ReadonlySet<number> {
+  const usual = new Set<number>();
+  for (const port of listening) if (isUsualPort(port) && !appPorts.includes(port)) usual.add(port);
+  return usual;
+}
+
 /**
  * Returns the proxies that have a usual port that listens, each with its first such port; a plain Envoy with each.
  * They may be other programs.

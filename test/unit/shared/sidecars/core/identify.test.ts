@@ -9,7 +9,7 @@ import {
   identify,
   isSharedAdmin,
   type PortFinding,
-} from "../../../../../src/shared/sidecars/core/port-finding.ts";
+} from "../../../../../src/shared/sidecars/core/identify.ts";
 import type { SidecarName } from "../../../../../src/shared/sidecars/core/registry.ts";
 
 const answer = { headers: new Map(), isReusable: false };

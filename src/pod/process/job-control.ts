@@ -21,9 +21,9 @@ export function takeTerminalBack(child: Child): void {
 /**
  * Stops ebb too after `signal` has stopped its child (Ctrl-Z, or a read in the background), so that the shell sees one
  * stopped job. Returns once ebb is continued, or at once if it need not stop: if no shell would continue it, or if ebb
- * is in the foreground and can continue the child itself. That is so, too, if the first process of a pipeline gave the
- * terminal to its group after ebb had given it to the child (bash 5.2, jobs.c, make_child). Without a terminal ebb stops
- * only if it has passed the stop signal on.
+ * is in the foreground and can continue the child itself, also because the first process of the pipeline took the terminal
+ * back for their group (bash 5.2, jobs.c, make_child). Without a terminal ebb stops only if it has passed the stop signal
+ * on.
  */
 export function stopWith(child: Child, signal: SignalNumber): void {
   if (child.terminal < 0) return child.isToStop ? native.suspend() : undefined; // SIGCONT is then read as any signal is

@@ -100,7 +100,7 @@ type Ends = Pick<Sidecar, "quits" | "processes">;
 const none: Ends = { quits: [], processes: [] };
 
 /**
- * Returns the sidecar with the user's quits and processes instead of its own. `leaves` stays only if these are its own
+ * Returns the sidecar with the user's quits and processes instead of its own. `exitsWhen` stays only if these are its own
  * quits. A native sidecar is returned unchanged: it gets no quit.
  */
 function withQuits(own: Sidecar, ends: Ends): Sidecar {

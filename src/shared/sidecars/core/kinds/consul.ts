@@ -44,7 +44,7 @@ export const consul = {
     405: "Envoy takes POST only; use --quit 'POST http://localhost:19000/quitquitquit'",
   }),
   unreachable: () =>
-    "neither Envoy's admin interface nor consul-dataplane's lifecycle server listens: --admin says where -envoy-admin-bind-port is, the annotation consul.hashicorp.com/sidecar-proxy-lifecycle-graceful-port where the other is",
+    "neither Envoy's admin interface nor consul-dataplane's lifecycle server listens: set --admin to the port of -envoy-admin-bind-port (others: ebb help sidecars)",
   // consul-k8s: control-plane/connect-inject/webhook/consul_dataplane_sidecar.go; a pod has one for each of its services
   containers: () => ({ name: /^consul-dataplane(-.+)?$/, image: /^consul-dataplane$/ }),
   programs: ["consul-dataplan", "envoy", "dumb-init"],

@@ -43,7 +43,7 @@ export const istio = {
     405: "pilot-agent takes POST only; use --quit 'POST http://localhost:15020/quitquitquit'",
   }),
   unreachable: () =>
-    "pilot-agent's status port is closed: --quit says where status.sidecar.istio.io/port has moved it; where there is none (Istio 1.2 and before), use --signal-process pilot-agent with shareProcessNamespace",
+    "pilot-agent's status port is closed: set --quit to its URL on the port that status.sidecar.istio.io/port names (others: ebb help sidecars)",
   // istio pkg/envoy/agent.go
   agent: { name: "pilot-agent", port: 15020 },
   // istio pkg/kube/inject/inject.go (ProxyContainerName); its image is istio/proxyv2

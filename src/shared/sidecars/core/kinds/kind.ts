@@ -103,7 +103,7 @@ export interface SidecarKind {
   readonly orReady?: readonly string[];
   /** A 2xx answer of `ready` with this body says nothing of the proxy itself, and does not count. */
   readonly notReady?: string;
-  /** Once it has said that it is ready, it says so for ever, even while its Envoy drains. */
+  /** Its readiness latches: once ready, it says so even while its Envoy drains. */
   readonly staysReady?: true;
   /** The path of readiness on the admin interface that `--admin` names. Undefined if `ready` is asked in any case. */
   readonly readyPath: string | undefined;

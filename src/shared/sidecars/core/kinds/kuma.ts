@@ -39,7 +39,7 @@ export const kuma = {
     405: "Envoy takes POST only; use --quit 'POST http://localhost:9901/quitquitquit'",
   }),
   unreachable: () =>
-    "Kuma's Envoy has its admin interface on a unix socket by default: set experimental.envoyAdminUnixSocket=false in Kuma's Helm values, or mount the sidecar's /tmp here too and run as its user (5678 by default), or use --signal-process kuma-dp with shareProcessNamespace",
+    "Kuma's admin interface is on a unix socket that this container cannot reach: set experimental.envoyAdminUnixSocket=false in Kuma's Helm values (others: ebb help sidecars)",
   // kuma pkg/plugins/runtime/k8s/util (KumaSidecarContainerName)
   containers: () => ({ name: /^kuma-sidecar$/, image: /^kuma-dp$/ }),
   programs: ["kuma-dp", "envoy", "coredns"],

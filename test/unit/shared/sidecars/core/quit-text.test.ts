@@ -96,12 +96,12 @@ describe("an answer to a quit", () => {
 });
 
 test.each<[Sidecar["name"], RegExp]>([
-  ["istio", /status\.sidecar\.istio\.io\/port.*--signal-process pilot-agent/],
+  ["istio", /^[^:;]*: set --quit [^;]*status\.sidecar\.istio\.io\/port[^;]* \(others: ebb help sidecars\)$/],
   ["envoy", /--admin/],
   ["linkerd", /--admin/],
   ["dapr", /--admin/],
-  ["kuma", /unix socket.*envoyAdminUnixSocket=false.*--signal-process kuma-dp/],
-  ["consul", /sidecar-proxy-lifecycle-graceful-port/],
+  ["kuma", /^[^:;]*unix socket[^:;]*: set [^;]*envoyAdminUnixSocket=false[^;]* \(others: ebb help sidecars\)$/],
+  ["consul", /^[^:;]*: set --admin [^;]*-envoy-admin-bind-port \(others: ebb help sidecars\)$/],
   ["vault-agent", /agent-enable-quit: "true"/],
   ["cloud-sql-proxy", /--quitquitquit/],
 ])("that nobody listens where %s takes its quit is explained", (name, reason) => {

@@ -61,18 +61,18 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const target = where.kind === "url" ? where.target : withPath(await findAdmin(call, env), where.path);
   const headers = headersOfFlag(call);
   const bytes = isExact ? undefined : body === "-" ? await readBody() : encode(body);
-  const asked = `request: ${method} ${describeTarget(target)}`;
+  const requested = `request: ${method} ${describeTarget(target)}`;
   try {
     const answer = isExact
       ? await askExactly({ method, target, headers, content: body }, call.values.timeout)
       : await fetchWithin(target, { method, headers, content: bytes, timeMs: call.values.timeout });
     const write = contentWriter();
     for await (const piece of answer.body) if (!(await write(piece))) break;
-    return judge(answer, asked);
+    return judge(answer, requested);
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
     const limit = error.kind === "late" ? ` (--timeout ${formatDuration(call.values.timeout)})` : "";
-    throw new Failure(EXIT.unavailable, `${asked}: ${error.message}${limit}`);
+    throw new Failure(EXIT.unavailable, `${requested}: ${error.message}${limit}`);
   }
 }
 
@@ -118,10 +118,10 @@ function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {
 
 /**
  * Returns the exit code as `curl --fail-with-body` does: 400 and above are an error. Warns of a redirect, which is not
- * followed. `asked` names the request.
+ * followed. `requested` names the request.
  */
-function judge({ status, statusText, headers }: StreamedAnswer, asked: string): number {
-  const answered = `${asked}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
+function judge({ status, statusText, headers }: StreamedAnswer, requested: string): number {
+  const answered = `${requested}: HTTP ${status}${statusText === "" ? "" : ` ${statusText}`}`;
   const location = headers.get("location");
   if (status >= 400) writeError(`ebb: ${answered}\n`);
   else if (status >= 300 && location !== undefined) {

@@ -9,7 +9,7 @@ import { findingsOf } from "../pod/status/core/findings.ts";
 import { processesOf } from "../pod/status/core/proc-pid.ts";
 import type { Snapshot } from "../pod/status/core/snapshot.ts";
 import { statusLines } from "../pod/status/core/text.ts";
-import { statusOf } from "../pod/status/sidecar-status.ts";
+import { askSidecarStatus } from "../pod/status/sidecar-status.ts";
 import { type Call, readFlagCall } from "../shared/cli/core/call.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";
 import type { Environment } from "../shared/core/environment.ts";
@@ -67,25 +67,25 @@ async function main({ args, env }: Invocation): Promise<number> {
 
 async function takeSnapshot(call: StatusCall, env: Environment): Promise<Snapshot> {
   const time = new Date().toISOString();
-  const asked = await chooseAsked(call, env);
-  const { sidecars, foundBy, doubts } = await find(asked);
+  const view = await chooseView(call, env);
+  const { sidecars, foundBy, doubts } = await find(view);
   // before the requests, whose own connections must not be shown
   const seen = await readSettledProcesses();
   const sockets = summarizeSockets(readSocketTables(), seen?.owners ?? new Map());
   const processes = seen === undefined ? null : processesOf(seen);
   const [states, others] = await Promise.all([
-    Promise.all([...sidecars, ...targetsOf(asked)].map((each) => statusOf(each, REQUEST_MS))),
-    findElsewhere(asked, sidecars),
+    Promise.all([...sidecars, ...targetsOf(view)].map((each) => askSidecarStatus(each, REQUEST_MS))),
+    findElsewhere(view, sidecars),
   ]);
   const rest = { foundBy, sidecars: states, sockets, processes };
   const elsewhere = states.every(({ ready }) => ready) ? [] : others;
-  return { version: 1, time, ...rest, findings: findingsOf(rest, { doubts, elsewhere, isByInit: asked.isByInit }) };
+  return { version: 1, time, ...rest, findings: findingsOf(rest, { doubts, elsewhere, isByInit: view.isByInit }) };
 }
 
 type StatusCall = Call<typeof options>;
 
 /** The options by which the pod is judged. */
-interface Asked {
+interface View {
   readonly settings: SidecarSettings;
   /** What set `--sidecar`. */
   readonly origin: string;
@@ -97,7 +97,7 @@ interface Asked {
 }
 
 /** Resolves with the options of PID 1 if that is an ebb, unless the call itself has a flag that names sidecars. */
-async function chooseAsked(call: StatusCall, env: Environment): Promise<Asked> {
+async function chooseView(call: StatusCall, env: Environment): Promise<View> {
   const { json: _, watch: __, ...naming } = call.origins;
   const init = Object.values(naming).some((origin) => origin.startsWith("--")) ? undefined : readInitCall();
   const own = {
@@ -121,7 +121,7 @@ function createLook(env: Environment) {
   return { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log };
 }
 
-async function find({ settings, origin, env, isByInit }: Asked) {
+async function find({ settings, origin, env, isByInit }: View) {
   const { isAuto, named } = settings.sidecar;
   let foundBy = isAuto && named.length === 0 ? null : origin;
   const onFound = (by: string): void => {
@@ -132,13 +132,13 @@ async function find({ settings, origin, env, isByInit }: Asked) {
   return { sidecars: shown, foundBy: isByInit && foundBy?.startsWith("--") ? `${foundBy} of PID 1` : foundBy, doubts };
 }
 
-function targetsOf({ targets }: Asked): readonly Sidecar[] {
+function targetsOf({ targets }: View): readonly Sidecar[] {
   const custom = { name: "custom", isNative: false, envoy: undefined, quits: [], processes: [] } as const;
   return targets.length === 0 ? [] : [{ ...custom, ready: targets }];
 }
 
 /** Resolves with the proxies that answer at usual ports, but at no admin interface of `sidecars`. */
-async function findElsewhere({ settings, env }: Asked, sidecars: readonly Sidecar[]): Promise<readonly Elsewhere[]> {
+async function findElsewhere({ settings, env }: View, sidecars: readonly Sidecar[]): Promise<readonly Elsewhere[]> {
   const pod = { env, annotations: readAnnotations(settings.podAnnotations) };
   const searchPorts = createPortSearch(pod, settings, {
     ...createLook(env),

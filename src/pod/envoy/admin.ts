@@ -17,7 +17,7 @@ const LONGEST_PIECES_MS = 10_000;
 export const MAX_ADMIN_ANSWER = 4 * 1024 * 1024;
 
 /** Where an Envoy's admin interface is, and the user's headers for it. */
-export type EnvoyPlace = Pick<NonNullable<Sidecar["envoy"]>, "admin" | "headers">;
+export type EnvoyTarget = Pick<NonNullable<Sidecar["envoy"]>, "admin" | "headers">;
 
 /** The reason why there is no answer, or why it is not a 2xx. */
 export interface NoAnswer {
@@ -42,9 +42,9 @@ export interface EnvoyAdmin extends Disposable {
  * Creates a client of an Envoy's admin interface. A request has 2 s (`ADMIN_REQUEST_MS`); `getPieces` has 2 s after
  * each piece, 10 s in all (`LONGEST_PIECES_MS`). All requests reject with the signal's reason if that is aborted.
  */
-export function connectAdmin({ admin, headers = [] }: EnvoyPlace, signal: AbortSignal): EnvoyAdmin {
+export function connectAdmin({ admin, headers = [] }: EnvoyTarget, signal: AbortSignal): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ADMIN_ANSWER });
-  const ask = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
+  const send = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
     const patience = createPatience();
     const limit = patience.signal;
     const onPiece =
@@ -67,9 +67,9 @@ export function connectAdmin({ admin, headers = [] }: EnvoyPlace, signal: AbortS
     }
   };
   return {
-    get: (path) => ask("GET", path),
-    getPieces: (path, onBody) => ask("GET", path, onBody),
-    post: (path) => ask("POST", path),
+    get: (path) => send("GET", path),
+    getPieces: (path, onBody) => send("GET", path, onBody),
+    post: (path) => send("POST", path),
     [Symbol.dispose]: () => client[Symbol.dispose](),
   };
 }

@@ -3,7 +3,7 @@ import { excerpt, type Header } from "../../shared/http/core/http-framing.ts";
 import { fetchWithin, readBodyWithin } from "../../shared/http/fetch.ts";
 import { RequestFailed } from "../../shared/http/request-failed.ts";
 import type { Inbound } from "../../shared/sidecars/core/inbound.ts";
-import { type EnvoyPlace, MAX_ADMIN_ANSWER } from "./admin.ts";
+import { type EnvoyTarget, MAX_ADMIN_ANSWER } from "./admin.ts";
 import { clustersPath } from "./core/clusters.ts";
 import { boundListenersPath, statsPath } from "./core/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "./core/status.ts";
@@ -14,11 +14,11 @@ import { readListeners } from "./scope.ts";
  * `withinMs`. A request that fails is a `problem` in the place of its answer.
  */
 export async function askForStatus(
-  { admin, headers = [] }: EnvoyPlace,
+  { admin, headers = [] }: EnvoyTarget,
   { withinMs, inbound }: StateOptions,
 ): Promise<AdminAnswers> {
   const end = performance.now() + withinMs;
-  const get = (path: string) => ask(withPath(admin, path), headers, end - performance.now());
+  const get = (path: string) => getWithin(withPath(admin, path), headers, end - performance.now());
   const [serverInfo, stats, bound, dump, clusters] = await Promise.all([
     get("/server_info"),
     get(statsPath),
@@ -36,7 +36,7 @@ export interface StateOptions {
   readonly inbound: Inbound | undefined;
 }
 
-async function ask(target: HttpTarget, headers: readonly Header[], withinMs: number): Promise<AdminAnswer> {
+async function getWithin(target: HttpTarget, headers: readonly Header[], withinMs: number): Promise<AdminAnswer> {
   if (withinMs <= 0) return { problem: "not all of it was answered in time" };
   try {
     // by fetch, because it keeps its connections from one look to the next: watching leaves no trail of closed ones

@@ -16,13 +16,13 @@ import type { AskScope, DrainRequestOptions } from "./scope.ts";
  * time, the count fails, whatever the sockets say: those of an Envoy that is just exiting say that nothing is in
  * flight.
  */
-export function createCounter(options: DrainRequestOptions, scope: AskScope): () => Promise<DrainEvent> {
+export function createCounter(options: DrainRequestOptions, askScope: AskScope): () => Promise<DrainEvent> {
   const { sidecar, log } = options;
   const tell = createTeller(options);
   let wasBroken = false;
   let isAgain = false;
   return async () => {
-    const { outcome, inFlight } = await count(options, () => scope(isAgain));
+    const { outcome, inFlight } = await count(options, () => askScope(isAgain));
     isAgain = inFlight === undefined;
     const isBroken = !isAnswer(outcome) && outcome.isBroken;
     const mayExit = isBroken && !wasBroken;
@@ -48,19 +48,19 @@ interface Count {
 }
 
 /** Asks a mesh's Envoy for its clusters. If they do not tell, and of any other Envoy, asks for the statistics. */
-async function count({ sidecar, envoy, admin }: DrainRequestOptions, scope: AskScope): Promise<Count> {
+async function count({ sidecar, envoy, admin }: DrainRequestOptions, askScope: AskScope): Promise<Count> {
   const inbound = inboundOf(sidecar);
   const clusters = inbound === undefined ? undefined : await readClusters(admin, inbound);
   if (clusters?.underWay !== undefined)
     return { outcome: clusters.outcome, inFlight: inFlightOf(clusters, scopeOf(envoy.drainPath, nothingKnown)) };
   // an Envoy that does not answer is asked no more in the same count
   const isSilent = clusters !== undefined && !hasAnswered(clusters.outcome);
-  const known = isSilent ? scopeOf(envoy.drainPath, nothingKnown, inbound) : await scope();
+  const scope = isSilent ? scopeOf(envoy.drainPath, nothingKnown, inbound) : await askScope();
   const outcome = isSilent ? clusters.outcome : await admin.get(statsPath);
   const stats = isAnswer(outcome) ? readStats(outcome.body) : undefined;
-  const counted = inFlightOf({ stats }, known);
+  const counted = inFlightOf({ stats }, scope);
   const sockets = readSocketsOf(envoy);
-  return { outcome, inFlight: counted ?? inFlightOf({ sockets }, known) };
+  return { outcome, inFlight: counted ?? inFlightOf({ sockets }, scope) };
 }
 
 /** Reports whether Envoy answered, with any status. */
@@ -92,15 +92,15 @@ type Tell = (inFlight: InFlight) => void;
  */
 function createTeller({ sidecar, log, onProgress }: DrainRequestOptions): Tell {
   let by: CountedBy | undefined;
-  let said: string | undefined;
+  let last: string | undefined;
   return (inFlight) => {
     const { requests, connections, countedBy } = inFlight;
     if (countedBy !== by)
       log.info({ sidecar, countedBy, what: countedByText[countedBy] }, "counting the work in flight");
     by = countedBy;
     const key = `${requests} ${connections}`;
-    log[key === said ? "debug" : "info"]({ sidecar, requests, connections }, "in flight");
-    said = key;
+    log[key === last ? "debug" : "info"]({ sidecar, requests, connections }, "in flight");
+    last = key;
     onProgress?.(sidecar, inFlight);
   };
 }

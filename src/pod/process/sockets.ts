@@ -29,11 +29,11 @@ export function readSocketsOf({ admin }: NonNullable<Sidecar["envoy"]>): SocketT
  * kernel's text only if it has changed.
  */
 export function createListenerReader(log: Log): () => readonly number[] {
-  const listeners = memoizeLast(({ told }: { readonly told: string }) => parseListeners(told));
-  let last = { told: "" };
+  const listeners = memoizeLast(({ table }: { readonly table: string }) => parseListeners(table));
+  let last = { table: "" };
   return () => {
-    const told = readListeners(log);
-    if (told !== last.told) last = { told };
+    const table = readListeners(log);
+    if (table !== last.table) last = { table };
     return listeners(last);
   };
 }
@@ -44,8 +44,8 @@ export function createListenerReader(log: Log): () => readonly number[] {
  * Returns "", which is logged at debug, if neither netlink nor /proc/net/tcp can be read.
  */
 export function readListeners(log: Log): string {
-  const told = native.listeners();
-  if (told !== undefined) return told;
+  const table = native.listeners();
+  if (table !== undefined) return table;
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
   if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");
   return tables.join("");

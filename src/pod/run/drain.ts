@@ -72,13 +72,13 @@ export function undoDrain(run: Draining, noticed: Sidecar, reason: string): void
  * Undoes the drains of a former container at sidecars whose readiness does not tell that they drain. Resolves with
  * whether it has restarted one: then they are to be waited for, and looked at, again.
  */
-export async function undoUnseenDrains(run: Draining): Promise<boolean> {
-  const isUnseen = ({ name }: Sidecar) => name !== "custom" && kindOf(name).staysReady === true;
-  if (!mayHaveDrained(run) || run.wait?.here()?.sidecars.some(isUnseen) !== true) return false;
+export async function undoHiddenDrains(run: Draining): Promise<boolean> {
+  const hidesDrain = ({ name }: Sidecar) => name !== "custom" && kindOf(name).staysReady === true;
+  if (!mayHaveDrained(run) || run.wait?.here()?.sidecars.some(hidesDrain) !== true) return false;
   const { isDraining } = await import("../envoy/undo-drain.ts");
   let hasRestarted = false;
   for (const sidecar of await knownSidecars(run, "drain")) {
-    if (!isUnseen(sidecar) || !(await isDraining(sidecar))) continue;
+    if (!hidesDrain(sidecar) || !(await isDraining(sidecar))) continue;
     const isOnce = isToRestart(sidecar, run.settings) && !run.restarted.has(sidecar.name);
     if (isOnce && (await restart(run, sidecar))) hasRestarted = true;
     else if (!isOnce) await undo(run, sidecar);

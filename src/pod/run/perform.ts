@@ -16,7 +16,7 @@ import { logQuit, quitAll } from "../quit/quit.ts";
 import { rehearseQuit } from "../quit/quit-rehearsal.ts";
 import { startWait } from "../wait/waiting.ts";
 import type { Action, Deadline, Event } from "./core/supervision-steps.ts";
-import { drainSidecars, undoDrain, undoUnseenDrains } from "./drain.ts";
+import { drainSidecars, undoDrain, undoHiddenDrains } from "./drain.ts";
 import type { Run } from "./run.ts";
 import { knownSidecars, waitedFor } from "./sidecars.ts";
 
@@ -101,7 +101,7 @@ function wait(run: Run): void {
   const work = async (): Promise<void> => {
     await untilReady();
     run.deadlines.disarm("wait"); // the sidecars are ready: to look at them is no wait
-    while (!signal.aborted && (await undoUnseenDrains(run)) && !signal.aborted) {
+    while (!signal.aborted && (await undoHiddenDrains(run)) && !signal.aborted) {
       arm(run, "wait", settings.waitTimeout);
       await untilReady();
       run.deadlines.disarm("wait");

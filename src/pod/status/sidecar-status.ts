@@ -11,7 +11,10 @@ import type { ProbeStatus, SidecarStatus } from "./core/snapshot.ts";
  * Asks a sidecar for its state, each request for at most `withinMs`, all at the same time. What does not answer is part
  * of the state: never rejects.
  */
-export async function statusOf({ name, isNative, ready, envoy }: Sidecar, withinMs: number): Promise<SidecarStatus> {
+export async function askSidecarStatus(
+  { name, isNative, ready, envoy }: Sidecar,
+  withinMs: number,
+): Promise<SidecarStatus> {
   const [probes, envoyState] = await Promise.all([
     Promise.all(ready.map((each) => probe(each, withinMs))),
     envoy && stateOf(name, envoy, withinMs),

@@ -8,7 +8,7 @@ import { describeProbe, isAt, type Probe, pollPeriodMs } from "../../shared/side
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "../find/find.ts";
 import { whenReady } from "../probe/ready.ts";
-import { adviceFor, type Expected, explain, nextLine, type Said } from "./core/wait-lines.ts";
+import { adviceFor, type Expected, explain, type Logged, nextLine } from "./core/wait-lines.ts";
 
 export interface WaitOptions {
   readonly settings: SidecarSettings & Settings<"waitTimeout">;
@@ -141,7 +141,7 @@ async function waitFor(
   const note = (reason: string) =>
     void reasons.set(probe, { reason, why: () => explain(expected, adviceFor(reason, expected, REFUSED)) });
   note("no answer yet");
-  let said: Said | undefined;
+  let logged: Logged | undefined;
   const onNotReady = (reason: string): void => {
     log.debug({ target, reason }, "not ready yet");
     if (reasons.get(probe)?.reason !== reason) {
@@ -149,9 +149,9 @@ async function waitFor(
       if (owner !== undefined) tell?.(owner.sidecar, reason);
     }
     const waitedMs = Math.round(performance.now() - start);
-    const line = nextLine(said, reason, waitedMs);
+    const line = nextLine(logged, reason, waitedMs);
     if (line === undefined) return;
-    said = line;
+    logged = line;
     const { sidecar, by } = expected;
     const how = adviceFor(reason, expected, REFUSED);
     log.info({ target, reason, sidecar, by, how, waitedMs, limitMs }, "waiting until ready");

@@ -51,14 +51,14 @@ async function lookUpAsGlibc(name: string): Promise<readonly string[]> {
   const asItIs = name.replace(/\.$/, "");
   let isSearchOver = false;
   let reason: string = NO_HOST;
-  for (const asked of namesToAsk(name, conf)) {
-    if (isSearchOver && asked !== asItIs) continue;
-    const answers = await Promise.allSettled([resolver.resolve4(`${asked}.`), resolver.resolve6(`${asked}.`)]);
+  for (const candidate of namesToAsk(name, conf)) {
+    if (isSearchOver && candidate !== asItIs) continue;
+    const answers = await Promise.allSettled([resolver.resolve4(`${candidate}.`), resolver.resolve6(`${candidate}.`)]);
     const ips = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
     if (ips.length > 0) return ips;
     const codes = answers.map((answer) => (answer.status === "rejected" ? answer.reason.code : undefined));
     if (!codes.some((code) => isNone.includes(code))) reason = UNRESOLVED;
-    if (asked !== asItIs && !codes.some((code) => goesOn.includes(code))) isSearchOver = true;
+    if (candidate !== asItIs && !codes.some((code) => goesOn.includes(code))) isSearchOver = true;
   }
   throw new RequestFailed("unreachable", reason);
 }

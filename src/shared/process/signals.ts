@@ -79,10 +79,10 @@ export function raise(signal: SignalNumber): void {
 
 /** Creates a reader that drops signals because there is no child yet, and logs each number once, at info. */
 export function createDropper(log: Log): (signal: SignalNumber) => void {
-  const said: SignalNumber[] = [];
+  const logged: SignalNumber[] = [];
   return (signal) => {
-    if (said.includes(signal)) return;
-    said.push(signal);
+    if (logged.includes(signal)) return;
+    logged.push(signal);
     log.info({ signal: signalName(signal) }, "dropped a signal: the command has not started yet");
   };
 }

@@ -31,7 +31,7 @@ export function shownIn(container: ManifestContainer): ShownSidecar | undefined 
   if (inManifest === undefined) return { name, container: container.name };
   const given = readable([...(container.command ?? []), ...(container.args ?? [])]);
   const words = given.flatMap((word) => word.split(/\s+/));
-  const env = new Map((container.env ?? []).map((one) => [one.name, textOf(one)]));
+  const env = new Map((container.env ?? []).map((one) => [one.name, fixedValue(one)]));
   return {
     name,
     container: container.name,
@@ -39,7 +39,7 @@ export function shownIn(container: ManifestContainer): ShownSidecar | undefined 
   };
 }
 
-function textOf({ value, valueFrom }: NonNullable<ManifestContainer["env"]>[number]): string | undefined {
+function fixedValue({ value, valueFrom }: NonNullable<ManifestContainer["env"]>[number]): string | undefined {
   return valueFrom === undefined ? (value ?? "") : undefined;
 }
 

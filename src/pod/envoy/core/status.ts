@@ -66,8 +66,8 @@ export interface AdminAnswers {
   readonly clusters: AdminAnswer | undefined;
 }
 
-/** Which Envoy was asked. */
-export interface EnvoyPlace {
+/** The Envoy that was envoy. */
+export interface AskedEnvoy {
   readonly admin: HttpTarget;
   readonly drainPath: string;
   readonly inbound: Inbound | undefined;
@@ -79,21 +79,21 @@ export interface EnvoyPlace {
  * Returns the status of an Envoy, made of its admin interface's answers. What was not answered is null, and one of
  * `problems`.
  */
-export function envoyStatus(asked: EnvoyPlace, answers: AdminAnswers): EnvoyStatus {
+export function envoyStatus(envoy: AskedEnvoy, answers: AdminAnswers): EnvoyStatus {
   const json = envoyJson();
   const { read, problems } = createReader();
   const info = read("/server_info", answers.serverInfo, json.parseServerInfo);
   const stats = read("/stats", answers.stats, readStats);
   const bound = read("/listeners", answers.bound, json.parseBoundListeners) ?? [];
   read("/config_dump", answers.notDumped === undefined ? { text: "" } : { problem: answers.notDumped }, () => true);
-  const scope = scopeOf(asked.drainPath, { dumped: answers.dumped, bound }, asked.inbound);
-  const clusters = textOf(answers.clusters);
-  const { inbound } = asked;
+  const scope = scopeOf(envoy.drainPath, { dumped: answers.dumped, bound }, envoy.inbound);
+  const clusters = answerText(answers.clusters);
+  const { inbound } = envoy;
   const underWay = clusters === undefined || inbound === undefined ? undefined : countInbound(clusters, inbound);
-  const readings = { stats, underWay, sockets: asked.sockets };
+  const readings = { stats, underWay, sockets: envoy.sockets };
   const hasAnswered = info !== undefined || stats !== undefined || bound.length > 0;
   return {
-    admin: describeTarget(asked.admin).replace(/ ?\/$/, ""),
+    admin: describeTarget(envoy.admin).replace(/ ?\/$/, ""),
     problems: problems(),
     ...identityOf(info),
     drained: stats === undefined || !stats.published.requests ? null : stats.drained,
@@ -107,7 +107,7 @@ function envoyJson(): typeof import("./json.ts") {
   return require("./json.ts");
 }
 
-function textOf(answer: AdminAnswer | undefined): string | undefined {
+function answerText(answer: AdminAnswer | undefined): string | undefined {
   return answer !== undefined && "text" in answer ? answer.text : undefined;
 }
 
@@ -169,14 +169,14 @@ function listenersOf(
   const connections = stats === undefined || !stats.published.connections ? undefined : countConnections(stats);
   const byName = new Map(dumped.map((each) => [each.name, each]));
   return bound.map(({ name, address }) => {
-    const known = byName.get(name);
-    const statName = known?.statName ?? address?.replaceAll(":", "_");
+    const listener = byName.get(name);
+    const statName = listener?.statName ?? address?.replaceAll(":", "_");
     // a listener without a connection so far has no statistics
     const active = statName === undefined ? 0 : (connections?.get(statName) ?? 0);
     return {
       name,
       address: address ?? null,
-      direction: known === undefined ? null : sideOf(known),
+      direction: listener === undefined ? null : sideOf(listener),
       connections: connections === undefined ? null : active,
     };
   });

@@ -26,7 +26,7 @@ export function networkByHosts(hosts = "", mounts = "", { KUBERNETES_SERVICE_HOS
  */
 function isMountedOver(mounts: string): boolean {
   const rows = mounts.split("\n").map((line) => line.split(" ", 5)); // proc_pid_mountinfo(5)
-  const roots = rows.filter(([, , , , place]) => place === "/etc/hosts").map(([, , , root = ""]) => root);
+  const roots = rows.filter(([, , , , mountPoint]) => mountPoint === "/etc/hosts").map(([, , , root = ""]) => root);
   return roots.some((root) => root !== "/" && !/\/pods\/[^/]+\/etc-hosts$/.test(root));
 }
 

@@ -20,7 +20,7 @@ export function parseHead(readAt: ReadAt): FileHead {
   const bytes = readAt(0, HEAD_BYTES);
   if (startsWith(bytes, [0x7f, 0x45, 0x4c, 0x46])) return parseElf(bytes, readAt);
   const line = bytes.subarray(0, ended(bytes, 0x0a));
-  const [, interpreter] = /^#![ \t]*([^ \t\0]+)/.exec(textOf(line)) ?? [];
+  const [, interpreter] = /^#![ \t]*([^ \t\0]+)/.exec(decode(line)) ?? [];
   if (interpreter !== undefined) return { kind: "script", interpreter };
   return line.includes(0) ? { kind: "foreign", what: nameFormat(bytes) } : { kind: "text" };
 }
@@ -69,7 +69,7 @@ function parseElf(bytes: Uint8Array, readAt: ReadAt): FileHead {
   for (let at = 0; size > 0 && at < table.length; at += size) {
     if (table.int(at) !== LOADER) continue;
     const path = readAt(table.word(at + (is64 ? 8 : 4)), Math.min(table.word(at + (is64 ? 32 : 16)), MOST_PATH));
-    return { kind: "elf", machine, loader: textOf(path.subarray(0, ended(path, 0))) };
+    return { kind: "elf", machine, loader: decode(path.subarray(0, ended(path, 0))) };
   }
   return { kind: "elf", machine, loader: undefined };
 }
@@ -99,6 +99,6 @@ function ended(bytes: Uint8Array, byte: number): number {
 }
 
 /** Decodes UTF-8; a byte order mark stays, because it hides `#!` from the kernel. */
-function textOf(bytes: Uint8Array): string {
+function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

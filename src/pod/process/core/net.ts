@@ -24,16 +24,16 @@ export function summarizeSockets(tables: SocketTables, owners: Owners): SocketsS
   const { tcp, tcp6, unix } = tables;
   if (tcp === undefined && tcp6 === undefined && unix === undefined) return null;
   const sockets = [...parseTcp(tcp ?? "", "tcp"), ...parseTcp(tcp6 ?? "", "tcp6")];
-  const places = new Map<string, Place>();
-  for (const socket of sockets) if (socket.state === "listen") addListener(places, socket, owners);
+  const listeners = new Map<string, Listener>();
+  for (const socket of sockets) if (socket.state === "listen") addListener(listeners, socket, owners);
   const outgoing = new Map<string, number>();
   for (const socket of sockets) {
     if (socket.state === "listen") continue;
-    const place = placeOf(socket, places);
-    count(place?.connections ?? outgoing, socket.state);
+    const listener = listenerOf(socket, listeners);
+    count(listener?.connections ?? outgoing, socket.state);
   }
   return {
-    listening: [...places.values()]
+    listening: [...listeners.values()]
       .map(listeningOf)
       .toSorted(byPort)
       .concat(unixListening(unix ?? "", owners)),
@@ -128,7 +128,7 @@ function ipv6(words: string): string {
 }
 
 /** One address that listens. Several sockets may share it by SO_REUSEPORT, as those of Envoy's workers do. */
-interface Place {
+interface Listener {
   readonly protocol: "tcp" | "tcp6";
   readonly address: string;
   readonly port: number;
@@ -137,25 +137,32 @@ interface Place {
   readonly connections: Map<string, number>;
 }
 
-function addListener(places: Map<string, Place>, socket: TcpSocket, owners: Owners): void {
+function addListener(listeners: Map<string, Listener>, socket: TcpSocket, owners: Owners): void {
   const { protocol, address, port, queue } = socket;
   const key = `${address} ${port}`;
-  const place = places.get(key) ?? { protocol, address, port, owner: undefined, backlog: 0, connections: new Map() };
-  place.owner ??= owners.get(socket.inode);
-  place.backlog += queue;
-  places.set(key, place);
+  const listener = listeners.get(key) ?? {
+    protocol,
+    address,
+    port,
+    owner: undefined,
+    backlog: 0,
+    connections: new Map(),
+  };
+  listener.owner ??= owners.get(socket.inode);
+  listener.backlog += queue;
+  listeners.set(key, listener);
 }
 
 /** Returns the listening address that accepted a connection, or undefined if this pod opened the connection. */
-function placeOf({ address, port }: TcpSocket, places: ReadonlyMap<string, Place>): Place | undefined {
-  return places.get(`${address} ${port}`) ?? places.get(`0.0.0.0 ${port}`) ?? places.get(`:: ${port}`);
+function listenerOf({ address, port }: TcpSocket, listeners: ReadonlyMap<string, Listener>): Listener | undefined {
+  return listeners.get(`${address} ${port}`) ?? listeners.get(`0.0.0.0 ${port}`) ?? listeners.get(`:: ${port}`);
 }
 
 function count(counts: Map<string, number>, state: string): void {
   counts.set(state, (counts.get(state) ?? 0) + 1);
 }
 
-function listeningOf({ protocol, address, port, owner, backlog, connections }: Place): ListeningSocket {
+function listeningOf({ protocol, address, port, owner, backlog, connections }: Listener): ListeningSocket {
   const counts: Counts = Object.fromEntries(connections);
   return {
     protocol,

@@ -15,9 +15,9 @@ export interface Elsewhere {
 
 /** Returns the proxies that were found at ports at which none of these sidecars is asked. */
 export function elsewhereIn(findings: readonly PortFinding[], sidecars: readonly Sidecar[]): readonly Elsewhere[] {
-  const asked = new Set(sidecars.flatMap(portsOf));
+  const askedPorts = new Set(sidecars.flatMap(portsOf));
   const all = findings.map(({ name, admin }) => ({ name, admin: admin ?? kindOf(name).admin }));
-  return all.filter(({ admin }) => !asked.has(portOf(targetOf(admin))));
+  return all.filter(({ admin }) => !askedPorts.has(portOf(targetOf(admin))));
 }
 
 function portsOf({ envoy, ready, quits }: Sidecar): readonly number[] {

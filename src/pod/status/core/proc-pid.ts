@@ -33,9 +33,9 @@ export function processesOf(table: ProcessTable): ProcessesStatus {
     count: processes.length,
     unreadable,
     shared,
-    init: init === undefined ? null : statusOf(init, table, initIsEbb),
+    init: init === undefined ? null : processStatus(init, table, initIsEbb),
     initIsEbb,
-    child: child === undefined ? null : statusOf(child, table, false),
+    child: child === undefined ? null : processStatus(child, table, false),
     zombies: processes.filter(({ state }) => state === ZOMBIE).map(zombieOf),
     appEnded: shared === true && init?.comm === PAUSE ? isAppGone(processes, self) : null,
     appSeen: self !== 1 && !areSidecars(othersOf(processes, self)),
@@ -65,7 +65,7 @@ function oldestChildOf(parent: number, processes: readonly Stat[], self: number)
   return children.toSorted((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)[0];
 }
 
-function statusOf(
+function processStatus(
   { pid, comm, state, startTicks }: Stat,
   { uptimeMs, commandOf }: ProcessTable,
   isEbb: boolean,

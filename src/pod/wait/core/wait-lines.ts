@@ -1,5 +1,5 @@
 /** What the log has said of one target that is waited for. */
-export interface Said {
+export interface Logged {
   readonly reason: string;
   /** When its last lines were written, at most three, in milliseconds since the wait began. */
   readonly at: readonly number[];
@@ -17,12 +17,12 @@ const REMIND_EACH_MS = 60_000;
  * line, up to three in a second, or, later, in a third of the time waited. The same reason has one again after 10 s,
  * 30 s and each minute.
  */
-export function nextLine(said: Said | undefined, reason: string, waitedMs: number): Said | undefined {
-  if (said === undefined) return { reason, at: [waitedMs] };
-  const { at } = said;
+export function nextLine(logged: Logged | undefined, reason: string, waitedMs: number): Logged | undefined {
+  if (logged === undefined) return { reason, at: [waitedMs] };
+  const { at } = logged;
   const isDue = remindersBy(waitedMs) > remindersBy(at[at.length - 1] as number);
   const isFree = at.length < BURST || waitedMs - (at[0] as number) >= Math.max(BURST_MS, waitedMs / 3);
-  if (!isDue && (reason === said.reason || !isFree)) return undefined;
+  if (!isDue && (reason === logged.reason || !isFree)) return undefined;
   return { reason, at: [...at.slice(at.length < BURST ? 0 : 1), waitedMs] };
 }
 

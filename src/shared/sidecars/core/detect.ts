@@ -35,15 +35,15 @@ interface Naming {
  * their injector's variable or annotation, whether or not there is a proxy.
  */
 export function detect(evidence: Evidence): Detection {
-  const told: Naming = { names: [], by: [] };
-  proxyByUser(evidence, told);
-  if (told.names.length === 0) proxiesByAnnotation(evidence, told);
-  const isByPort = told.names.length === 0;
-  if (isByPort) proxiesByPort(evidence, told);
-  const hasProxy = told.names.length > 0;
-  companions(evidence, told);
-  const by = told.by.length === 0 ? undefined : told.by.join(", ");
-  const found = foundIn(evidence, told.names);
+  const naming: Naming = { names: [], by: [] };
+  proxyByUser(evidence, naming);
+  if (naming.names.length === 0) proxiesByAnnotation(evidence, naming);
+  const isByPort = naming.names.length === 0;
+  if (isByPort) proxiesByPort(evidence, naming);
+  const hasProxy = naming.names.length > 0;
+  companions(evidence, naming);
+  const by = naming.by.length === 0 ? undefined : naming.by.join(", ");
+  const found = foundIn(evidence, naming.names);
   const { atAdmin, byPort } = evidence;
   const findings = atAdmin !== undefined ? [atAdmin] : isByPort ? byPort : [];
   return {
@@ -70,8 +70,8 @@ function withPortFinding(found: FoundSidecar, finding: PortFinding | undefined, 
   const { admin, annotations = new Map(), isSuggested } = finding;
   // the pod's own annotations win over those of its Envoy's node
   const pod = { env: facts.env, annotations: new Map([...annotations, ...facts.annotations]) };
-  const told = foundIn(pod, [found.name])[0] ?? found;
-  const one = admin === undefined ? told : moveAdmin(told, admin);
+  const annotated = foundIn(pod, [found.name])[0] ?? found;
+  const one = admin === undefined ? annotated : moveAdmin(annotated, admin);
   return isSuggested === undefined ? one : { ...one, isSuggested };
 }
 
@@ -127,9 +127,9 @@ function hasUserVariable(env: Environment): boolean {
 
 /** Returns the proxies that the pod's annotations name. */
 export function annotatedIn(pod: PodFacts): readonly SidecarName[] {
-  const told: Naming = { names: [], by: [] };
-  proxiesByAnnotation(pod, told);
-  return told.names;
+  const naming: Naming = { names: [], by: [] };
+  proxiesByAnnotation(pod, naming);
+  return naming.names;
 }
 
 function proxiesByAnnotation({ annotations }: PodFacts, { names, by }: Naming): void {

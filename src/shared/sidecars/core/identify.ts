@@ -114,13 +114,13 @@ export function findingOf(
   identity: Extract<Identity, { kind: "proxy" }>,
   names: readonly SidecarName[],
 ): PortFinding {
-  const { kind: _, name: shown, ...told } = identity;
+  const { kind: _, name: shown, ...rest } = identity;
   const by = `port ${port}`;
   const isAgents = !isPortOf(admin, port);
   const isAnothers = shown !== PLAIN && names.includes(shown); // that mesh's own port tells more
   const one = shown === name || isAgents || isAnothers ? name : shown;
   const isUsual = describeTarget(admin).startsWith(`${kindOf(one).admin}/`);
-  return { name: one, by, ...told, ...(isUsual || isAgents ? {} : { admin: `http://localhost:${port}` }) };
+  return { name: one, by, ...rest, ...(isUsual || isAgents ? {} : { admin: `http://localhost:${port}` }) };
 }
 
 /** What tells of a mesh besides its admin interface. */

@@ -63,23 +63,23 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   let proxies = 0;
   for (const { name } of found) if (isProxy(name)) proxies += 1;
   const isAlone = (proxies > 0 ? proxies : found.length) === 1;
-  const known: Sidecar[] = [];
+  const planned: Sidecar[] = [];
   let areAllNative = found.length > 0;
   for (const one of found) {
     const isMeant = proxies === 0 || isProxy(one.name);
     const own = ownSidecar(one, isMeant ? urls : noUrls);
     const given = isMeant && isGiven ? withQuits(own, isAlone ? { quits: instead, processes } : none) : own;
     const ended = isMeant && !own.isNative && lastResort.length > 0 ? { ...given, lastResort } : given;
-    known.push(withUsersHeaders(ended, urls.header));
+    planned.push(withUsersHeaders(ended, urls.header));
     areAllNative &&= !isMeant || one.isNative;
   }
   const isTaken = isAlone || areAllNative;
-  const quits = [...(isTaken ? [] : instead), ...notYet(more, known)];
+  const quits = [...(isTaken ? [] : instead), ...notYet(more, planned)];
   const others = { quits, processes: isTaken ? [] : processes };
   const rest = found.length === 0 ? lastResort : [];
-  if (urls.ready.length + quits.length + others.processes.length + rest.length === 0) return known;
+  if (urls.ready.length + quits.length + others.processes.length + rest.length === 0) return planned;
   const custom: Sidecar = { name: "custom", isNative: false, envoy: undefined, ready: urls.ready, ...others };
-  return [...known, withUsersHeaders(rest.length > 0 ? { ...custom, lastResort: rest } : custom, urls.header)];
+  return [...planned, withUsersHeaders(rest.length > 0 ? { ...custom, lastResort: rest } : custom, urls.header)];
 }
 
 /** Returns the sidecar with the user's headers for readiness and for its Envoy. `quitAll` adds them to the quits. */
@@ -204,9 +204,9 @@ function quitTargets(kind: SidecarKind, adjustment: Adjustment, given: HttpTarge
   return [{ target: base === undefined || quitPath === undefined ? targetOf(quit) : withPath(base, quitPath) }];
 }
 
-/** Returns the quits that no known sidecar has already: a quit that a sidecar's own variable names too is sent once. */
-function notYet(more: readonly QuitRequest[], known: readonly Sidecar[]): readonly QuitRequest[] {
+/** Returns the quits that none of the sidecars has already: a quit that a sidecar's own variable names too is sent once. */
+function notYet(more: readonly QuitRequest[], sidecars: readonly Sidecar[]): readonly QuitRequest[] {
   if (more.length === 0) return more;
-  const asked = new Set(known.flatMap(({ quits }) => quits.map(serializeQuit)));
-  return more.filter((quit) => !asked.has(serializeQuit(quit)));
+  const present = new Set(sidecars.flatMap(({ quits }) => quits.map(serializeQuit)));
+  return more.filter((quit) => !present.has(serializeQuit(quit)));
 }

@@ -74,10 +74,10 @@ reaper | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214
  * (consul-k8s, webhook/consul_dataplane_sidecar.go).
  */
 function adjust({ annotations }: PodFacts): Adjustment {
-  const said = (name: string) => annotations.get(`consul.hashicorp.com/${name}`) || undefined;
-  const path = said("sidecar-proxy-lifecycle-graceful-shutdown-path") ?? "";
-  const first = portOf(said("sidecar-proxy-lifecycle-graceful-port")) ?? GRACEFUL_PORT;
-  const services = said("connect-service")?.split(",").length ?? 1;
+  const annotation = (name: string) => annotations.get(`consul.hashicorp.com/${name}`) || undefined;
+  const path = annotation("sidecar-proxy-lifecycle-graceful-shutdown-path") ?? "";
+  const first = portOf(annotation("sidecar-proxy-lifecycle-graceful-port")) ?? GRACEFUL_PORT;
+  const services = annotation("connect-service")?.split(",").length ?? 1;
   const exitsWhen = `after its shutdown grace period (${annotations.get(GRACE) || GRACE_SECONDS}s)`;
   const quits: QuitTarget[] = [];
   const ready: Probe[] = [];

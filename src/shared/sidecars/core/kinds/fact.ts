@@ -38,10 +38,10 @@ function readFact(line: string): Fact {
   const [name, how = "", says] = line.split(" | ");
   const about = aspects.find((each) => each === name);
   const comma = how.lastIndexOf(", ");
-  const said = says === undefined ? {} : { says };
-  if (about !== undefined && how.startsWith("read ")) return { about, read: how.slice("read ".length), ...said };
+  const note = says === undefined ? {} : { says };
+  if (about !== undefined && how.startsWith("read ")) return { about, read: how.slice("read ".length), ...note };
   if (about !== undefined && how.startsWith("ran ") && comma > 0) {
-    return { about, ran: how.slice("ran ".length, comma), by: how.slice(comma + 2), ...said };
+    return { about, ran: how.slice("ran ".length, comma), by: how.slice(comma + 2), ...note };
   }
   throw new Error(`not a fact: ${line}`);
 }

@@ -35,7 +35,7 @@ export const istio = {
   userVariables: ["ISTIO_QUIT_API"],
   annotation: "sidecar.istio.io/status",
   isNative,
-  injected: (annotations) => statusOf(annotations).containers,
+  injected: (annotations) => injectionStatus(annotations).containers,
   adjust,
   refusals: () => ({
     403: "pilot-agent takes quits from the pod's own loopback only; use http://localhost:15020/quitquitquit",
@@ -94,7 +94,7 @@ reaper | ran Istio 1.31.1, test/cluster/istio/jobs.test.ts
  * containers.
  */
 function isNative(annotations: Annotations): boolean {
-  const { containers, initContainers } = statusOf(annotations);
+  const { containers, initContainers } = injectionStatus(annotations);
   return initContainers.includes("istio-proxy") && !containers.includes("istio-proxy");
 }
 
@@ -102,7 +102,7 @@ function isNative(annotations: Annotations): boolean {
  * Parses the annotation `sidecar.istio.io/status`, which lists the containers that Istio's injector has added (istio
  * pkg/kube/inject/webhook.go, SidecarInjectionStatus). Older injectors write no initContainers.
  */
-function statusOf(annotations: Annotations) {
+function injectionStatus(annotations: Annotations) {
   const { containers, initContainers } = parseObject(annotations.get("sidecar.istio.io/status") ?? "") ?? {};
   return { containers: textsOf(containers), initContainers: textsOf(initContainers) };
 }

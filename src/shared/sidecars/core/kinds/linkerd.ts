@@ -44,10 +44,10 @@ export const linkerd = {
  * Says how to have the shutdown endpoint, which is off by default, in a pod that has or wants the proxy, and does not say.
  */
 function quitIsOff(annotations: Annotations): string | undefined {
-  const said = annotations.get("config.linkerd.io/proxy-admin-shutdown");
+  const shutdown = annotations.get("config.linkerd.io/proxy-admin-shutdown");
   const isHere = annotations.has("linkerd.io/proxy-version") || wishes.has(annotations.get("linkerd.io/inject"));
-  if (said === "enabled" || (said !== "disabled" && !isHere)) return undefined;
-  const unless = said === "disabled" ? "" : ", unless Linkerd's Helm values have proxy.enableShutdownEndpoint";
+  if (shutdown === "enabled" || (shutdown !== "disabled" && !isHere)) return undefined;
+  const unless = shutdown === "disabled" ? "" : ", unless Linkerd's Helm values have proxy.enableShutdownEndpoint";
   return `annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", the default since Linkerd 2.20: the proxy takes no shutdown${unless}`;
 }
 

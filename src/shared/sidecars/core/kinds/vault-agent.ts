@@ -36,8 +36,8 @@ export const vaultAgent = {
 
 /** Its injector's annotation is `agent-inject`; the status comes with the container. */
 function quitIsOff(annotations: Annotations): string | undefined {
-  const said = (name: string) => saysYes(annotations.get(`vault.hashicorp.com/${name}`));
-  if (!said("agent-inject") || said("agent-pre-populate-only") || said("agent-enable-quit")) return undefined;
+  const isOn = (name: string) => saysYes(annotations.get(`vault.hashicorp.com/${name}`));
+  if (!isOn("agent-inject") || isOn("agent-pre-populate-only") || isOn("agent-enable-quit")) return undefined;
   return 'Vault Agent cannot be told to quit: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"';
 }
 

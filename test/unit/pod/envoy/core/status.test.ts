@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { DumpedListener } from "../../../../../src/pod/envoy/core/scope.ts";
-import { type AdminAnswers, type EnvoyPlace, envoyStatus } from "../../../../../src/pod/envoy/core/status.ts";
+import { type AdminAnswers, type AskedEnvoy, envoyStatus } from "../../../../../src/pod/envoy/core/status.ts";
 import { type HttpTarget, parseHttpTarget } from "../../../../../src/shared/core/address.ts";
 import { inboundDrain } from "../../../../../src/shared/sidecars/core/inbound.ts";
 import { inboundOf } from "../../../../../src/shared/sidecars/core/registry.ts";
@@ -46,7 +46,7 @@ const answers: AdminAnswers = {
   notDumped: undefined,
   clusters: { text: "" },
 };
-const asked: EnvoyPlace = { admin, drainPath: inboundDrain, inbound: inboundOf("istio"), sockets: undefined };
+const asked: AskedEnvoy = { admin, drainPath: inboundDrain, inbound: inboundOf("istio"), sockets: undefined };
 
 test("an Envoy's answers are its status", () => {
   expect(envoyStatus(asked, answers)).toEqual({

@@ -1,11 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { adviceFor, type Expected, explain, nextLine, type Said } from "../../../../../src/pod/wait/core/wait-lines.ts";
+import {
+  adviceFor,
+  type Expected,
+  explain,
+  type Logged,
+  nextLine,
+} from "../../../../../src/pod/wait/core/wait-lines.ts";
 import { pollPeriodMs } from "../../../../../src/shared/sidecars/core/probe.ts";
 
 /** The lines of a wait of so many seconds, whose attempts have these reasons. */
 function linesOf(seconds: number, reasonAt: (waitedMs: number, attempt: number) => string) {
   const lines: { readonly ms: number; readonly reason: string }[] = [];
-  let said: Said | undefined;
+  let said: Logged | undefined;
   for (let [ms, attempt] = [0, 0]; ms <= seconds * 1000; ms += pollPeriodMs(ms), attempt += 1) {
     const reason = reasonAt(ms, attempt);
     const line = nextLine(said, reason, ms);

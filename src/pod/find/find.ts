@@ -80,11 +80,10 @@ type Result = Omit<FoundSidecars, "sidecars">;
 
 async function search(settings: SidecarSettings, options: FindOptions): Promise<Result> {
   const { env, log, before } = options;
-  const annotations = readAnnotations(settings.podAnnotations, before === undefined ? log : undefined);
-  const pod = { env, annotations };
-  const named = foundByName(pod, settings.sidecar.named);
-  const isByName = !settings.sidecar.isAuto;
-  if (isByName) return { found: await placed(named, pod, settings, options), by: "--sidecar", doubts: [] };
+  const { isAuto, named: names } = settings.sidecar;
+  const pod = { env, annotations: readAnnotations(settings.podAnnotations, before === undefined ? log : undefined) };
+  const named = foundByName(pod, names);
+  if (!isAuto) return { found: await placed(named, pod, settings, options), by: "--sidecar", doubts: [] };
   if (isDescribed(settings, env)) return { found: named, by: named.length === 0 ? undefined : "--sidecar", doubts: [] };
   const { found, by, doubts } = await searchPod({ pod, named }, settings, options);
   if (by !== undefined) tellFound(found, by, options);

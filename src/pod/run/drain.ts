@@ -7,7 +7,7 @@ import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
 import { logQuit, quitAll } from "../quit/quit.ts";
 import { isToRestart } from "./core/former-drain.ts";
-import { knownSidecars, type SidecarContext } from "./sidecars.ts";
+import { currentSidecars, type SidecarContext } from "./sidecars.ts";
 
 /** The part of a run that draining needs. */
 export interface Draining extends SidecarContext {
@@ -27,13 +27,13 @@ export interface Draining extends SidecarContext {
 
 /** Drains the sidecars, before the child is stopped, within `shutdown.drainMs`. Logs the outcome. */
 export async function drainSidecars(run: Draining): Promise<void> {
-  await withTimeLimit(drainKnown(run), run.shutdown.drainMs);
+  await withTimeLimit(drainCurrent(run), run.shutdown.drainMs);
 }
 
-async function drainKnown(run: Draining): Promise<void> {
+async function drainCurrent(run: Draining): Promise<void> {
   const { settings, shutdown, log, cutDrain } = run;
   const end = performance.now() + shutdown.drainMs;
-  const sidecars = await knownSidecars(run, "drain", shutdown.drainMs);
+  const sidecars = await currentSidecars(run, "drain", shutdown.drainMs);
   const { drainAll } = await import("../envoy/drain.ts"); // few starts need it
   await drainAll(sidecars, {
     drainMs: shutdown.drainMs,
@@ -56,7 +56,7 @@ const UNDO_MS = 2000;
 export function undoDrain(run: Draining, noticed: Sidecar, reason: string): void {
   if (!mayHaveDrained(run) || !reason.includes(ENVOY_DRAINING)) return;
   const act = async (): Promise<void> => {
-    for (const sidecar of await knownSidecars(run, "drain")) {
+    for (const sidecar of await currentSidecars(run, "drain")) {
       if (sidecar.name !== noticed.name) continue;
       if (isToRestart(sidecar, run.settings)) await restart(run, sidecar);
       else await undo(run, sidecar);
@@ -77,7 +77,7 @@ export async function undoHiddenDrains(run: Draining): Promise<boolean> {
   if (!mayHaveDrained(run) || run.wait?.here()?.sidecars.some(hidesDrain) !== true) return false;
   const { isDraining } = await import("../envoy/undo-drain.ts");
   let hasRestarted = false;
-  for (const sidecar of await knownSidecars(run, "drain")) {
+  for (const sidecar of await currentSidecars(run, "drain")) {
     if (!hidesDrain(sidecar) || !(await isDraining(sidecar))) continue;
     const isOnce = isToRestart(sidecar, run.settings) && !run.restarted.has(sidecar.name);
     if (isOnce && (await restart(run, sidecar))) hasRestarted = true;

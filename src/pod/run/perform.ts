@@ -18,7 +18,7 @@ import { startWait } from "../wait/waiting.ts";
 import type { Action, Deadline, Event } from "./core/supervision-steps.ts";
 import { drainSidecars, undoDrain, undoHiddenDrains } from "./drain.ts";
 import type { Run } from "./run.ts";
-import { knownSidecars, waitedFor } from "./sidecars.ts";
+import { currentSidecars, waitedFor } from "./sidecars.ts";
 
 /** Performs an action of the run. The work that it starts always ends in an event, also after a bug. */
 export function performAction(run: Run, action: Action): void {
@@ -240,7 +240,7 @@ async function quit(run: Run): Promise<void> {
 async function quitSidecars(run: Run): Promise<void> {
   const { settings, log } = run;
   const end = performance.now() + settings.quitTimeout;
-  const sidecars = await knownSidecars(run, "quit");
+  const sidecars = await currentSidecars(run, "quit");
   const options = { timeoutMs: leftUntil(end), headers: settings.header, wereReady: run.isReady };
   for (const report of await quitAll(sidecars, options))
     logQuit(log, report.error === undefined ? "warn" : "error", report);

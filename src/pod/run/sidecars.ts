@@ -30,7 +30,7 @@ export function waitedFor({ wait }: SidecarContext): readonly Sidecar[] | undefi
  * because a sidecar may come late. Logs a warning for each that only a port suggests. `actMs` is the time for quitting
  * or draining in all.
  */
-export async function knownSidecars(
+export async function currentSidecars(
   run: SidecarContext,
   purpose: "quit" | "drain",
   actMs = run.settings.quitTimeout,

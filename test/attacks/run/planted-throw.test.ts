@@ -18,7 +18,7 @@ const app = ["/bin/sh", "-c", `trap "exit 7" TERM; echo ready; n=0; ${loop}`];
 /** The sidecar is told to quit all the same. */
 const plants: readonly string[] = [
   "pod/run/perform.ts drain throw",
-  "pod/run/drain.ts drainKnown throw",
+  "pod/run/drain.ts drainCurrent throw",
   "pod/envoy/drain.ts drainAll later",
   "pod/envoy/drain-requests.ts command reject",
   "pod/run/perform.ts forward throw",

@@ -2,7 +2,7 @@ import { type Change, type Path, withValuesAt } from "../../shared/core/json.ts"
 import { STATUS } from "./core/annotation-names.ts";
 import type { Injection } from "./core/inject-pod.ts";
 import { brief, type Remark } from "./core/pod.ts";
-import { type ChangePod, changeAt, describeRemark, type NoObject, type PodPlace, placesIn } from "./core/workload.ts";
+import { type ChangePod, changeAt, describeRemark, type FoundPod, type NoObject, objectsIn } from "./core/workload.ts";
 import { isEmptyDocument, linesIn, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";
@@ -77,27 +77,27 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
     remarks.push(...lines);
     warnings.push(...lines);
   };
-  for (const place of placesIn(document.value)) {
-    if ("found" in place) throw notAnObject(document, place);
-    const { object, path } = place;
-    if ("reason" in place) {
-      if (namesLeft) warn([`${at(path)}warning: ${object}: left as it is: ${place.reason}`]);
+  for (const item of objectsIn(document.value)) {
+    if ("found" in item) throw notAnObject(document, item);
+    const { object, path } = item;
+    if ("reason" in item) {
+      if (namesLeft) warn([`${at(path)}warning: ${object}: left as it is: ${item.reason}`]);
       continue;
     }
-    const injection = changeAt(place, changePod);
+    const injection = changeAt(item, changePod);
     if (injection.kind === "incomplete") continue;
     if ("pod" in injection) changes.push([path, injection.pod]);
     const describe = (prefix: string) => (remark: Remark) =>
-      `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(place, remark)}`;
+      `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(item, remark)}`;
     const why = "problems" in injection ? injection.problems : [];
     const warned = injection.warnings.map(describe("warning: "));
     if (injection.kind === "refused" && injection.asked) {
       problems.push(...why.map(describe("")), ...warned); // a name with a slip in it may be the reason
       continue;
     }
-    remarks.push(outcomeOf(place, injection));
+    remarks.push(outcomeOf(item, injection));
     warn([...warned, ...why.map(describe("warning: "))]);
-    warn(place.warnings.map(({ field, message }) => `${at(pathOf(field))}warning: ${object}: ${field}: ${message}`));
+    warn(item.warnings.map(({ field, message }) => `${at(pathOf(field))}warning: ${object}: ${field}: ${message}`));
   }
   const isChanged = problems.length === 0 && changes.length > 0;
   const splices = isChanged ? editsTo(document, withValuesAt(document.value, changes)) : [];
@@ -117,7 +117,7 @@ function notAnObject(document: YamlDocument, { path, found }: NoObject): NotYaml
  * Says what became of a pod. One that nobody but --all selected, and that cannot be changed, stays as it is: the others
  * are not refused for it.
  */
-function outcomeOf({ object }: PodPlace, injection: Exclude<Injection, { kind: "incomplete" }>): string {
+function outcomeOf({ object }: FoundPod, injection: Exclude<Injection, { kind: "incomplete" }>): string {
   if (injection.kind === "changed") return `${object}: ${changeOf(injection)}`;
   if (injection.kind === "removed") return `${object}: ${removalOf(injection.containers)}`;
   if (injection.kind === "unchanged" || injection.kind === "skipped")

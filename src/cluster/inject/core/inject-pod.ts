@@ -2,8 +2,8 @@ import { copyOf, type JsonObject, objectOf } from "../../../shared/core/json.ts"
 import { isSame } from "../../core/same.ts";
 import type { ImageQuery } from "../../image/core/lookup.ts";
 import { ASK, annotationField, STATUS } from "./annotation-names.ts";
-import { type App, appsOf, isUntouched } from "./apps/app.ts";
-import { remarkOnUnknown } from "./concerns/command.ts";
+import { type App, appsOf, runsEbb } from "./apps/app.ts";
+import { remarkOnUnwrapped } from "./concerns/command.ts";
 import { planOf } from "./concerns/concerns.ts";
 import { applyEdits, type Edit, isChange, recordEdits, withAnnotation } from "./edits/edit.ts";
 import { removeEbb } from "./edits/remove.ts";
@@ -15,7 +15,7 @@ import type { Former } from "./former.ts";
 import { checkPod, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
-import { distinct, firstOf, placesIn } from "./remarks.ts";
+import { distinct, firstOf, toRemarkIn } from "./remarks.ts";
 
 /**
  * What came of putting ebb into a pod, or taking it out. `asked`: the pod's annotations, or the caller of
@@ -142,14 +142,14 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   if (facts.missingImages.length > 0) return { kind: "incomplete", asked, missing: facts.missingImages, warnings: [] };
   const apps = appsOf(facts);
   const plan = planOf(facts, apps);
-  const place = placesIn(pod);
-  const onUntouched = apps.filter(isUntouched).flatMap((app) => remarkOnUnknown(app, facts).map(place));
-  const problems = [...remarks.problems, ...plan.problems.map(place)];
-  const otherWarnings = distinct([...remarks.warnings, ...plan.warnings.map(place)]);
+  const toRemark = toRemarkIn(pod);
+  const onUnchanged = apps.filter((app) => !runsEbb(app)).flatMap((app) => remarkOnUnwrapped(app, facts).map(toRemark));
+  const problems = [...remarks.problems, ...plan.problems.map(toRemark)];
+  const otherWarnings = distinct([...remarks.warnings, ...plan.warnings.map(toRemark)]);
   // a wrong annotation of ebb shows that the author wants ebb, whichever rule selected the pod
   const isAsked = asked || remarks.problems.length > 0;
   if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: otherWarnings };
-  return outcomeOf({ pod, facts, apps, edits: plan.edits, status, asked, onUntouched, otherWarnings });
+  return outcomeOf({ pod, facts, apps, edits: plan.edits, status, asked, onUnchanged, otherWarnings });
 }
 
 /** Takes an earlier ebb out of a pod, in place. Its own container and volumes are kept as they are for the same ebb. */
@@ -171,24 +171,26 @@ interface Planned {
   /** That of an earlier injection. */
   readonly status: Status | undefined;
   readonly asked: boolean;
-  /** Remarks on apps in which ebb does nothing. */
-  readonly onUntouched: readonly Remark[];
+  /** Remarks on apps in which ebb does not run. */
+  readonly onUnchanged: readonly Remark[];
   /** All other warnings. */
   readonly otherWarnings: readonly Remark[];
 }
 
-function outcomeOf({ pod, facts, apps, edits, status, asked, onUntouched, otherWarnings }: Planned): Injection {
-  const warnings = distinct([...onUntouched, ...otherWarnings]);
+function outcomeOf({ pod, facts, apps, edits, status, asked, onUnchanged, otherWarnings }: Planned): Injection {
+  const warnings = distinct([...onUnchanged, ...otherWarnings]);
   const before = facts.pod;
   if (!edits.some(isChange)) {
     // the old injection cannot be renewed: take it out
     const containers = Object.keys(status?.containers ?? {});
-    if (onUntouched.length > 0 && containers.length > 0)
+    if (onUnchanged.length > 0 && containers.length > 0)
       return { kind: "removed", asked, pod: before, containers, warnings };
-    if (onUntouched.length > 0) {
-      const isFixed = apps.filter(isUntouched).every(({ start }) => start.kind === "unknown" && start.isKept);
-      const reason = `its command ${isFixed ? "must stay as it is" : "is not known"}`;
-      return { kind: "skipped", asked, reason, problems: onUntouched, warnings: otherWarnings };
+    if (onUnchanged.length > 0) {
+      const mustStay = apps
+        .filter((app) => !runsEbb(app))
+        .every(({ start }) => start.kind === "unwrapped" && start.mustStay);
+      const reason = `its command ${mustStay ? "must stay as it is" : "is not known"}`;
+      return { kind: "skipped", asked, reason, problems: onUnchanged, warnings: otherWarnings };
     }
     // an earlier ebb was taken out, and nothing of this one is needed
     if (!isSame(before, pod)) return { kind: "changed", asked, pod: before, ...nothing, warnings };
@@ -209,13 +211,13 @@ const nothing: Recorded = { containers: [], drained: [], natives: [] };
 
 function recordedIn(edits: readonly Edit[], apps: readonly App[], { containers }: PodFacts): Recorded {
   const changes = edits.filter(isChange);
-  const started = new Set(changes.flatMap((edit) => (edit.kind === "command" ? [edit.container] : [])));
+  const wrapped = new Set(changes.flatMap((edit) => (edit.kind === "command" ? [edit.container] : [])));
   const changed = new Set(changes.flatMap((edit) => ("container" in edit ? [edit.container] : [])));
-  const unknown = new Set(apps.flatMap(({ name, start }) => (start.kind === "unknown" ? [name] : [])));
+  const unwrapped = new Set(apps.flatMap(({ name, start }) => (start.kind === "unwrapped" ? [name] : [])));
   const names = containers.map(({ name }) => name);
   return {
-    containers: names.filter((name) => started.has(name)),
-    drained: names.filter((name) => changed.has(name) && unknown.has(name)),
+    containers: names.filter((name) => wrapped.has(name)),
+    drained: names.filter((name) => changed.has(name) && unwrapped.has(name)),
     natives: edits.flatMap((edit) => (edit.kind === "native" ? edit.moved.map(({ name }) => name) : [])),
   };
 }

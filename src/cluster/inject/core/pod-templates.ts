@@ -110,7 +110,7 @@ export interface PodTemplate {
  */
 export function templatesIn(object: JsonObject): readonly PodTemplate[] {
   return templateKindsOf(object).flatMap((kind) =>
-    placesOf(object, kind.path, []).flatMap((path) => {
+    pathsIn(object, kind.path, []).flatMap((path) => {
       const template = valueAt(object, path);
       if (!isObject(template)) return [];
       const { containers } = objectOf(template.spec);
@@ -136,16 +136,16 @@ export function groupOf({ apiVersion }: JsonObject): string {
   return (textOf(apiVersion) ?? "").split("/", 1)[0] as string;
 }
 
-function placesOf(value: unknown, [name, ...rest]: readonly string[], path: Path): readonly Path[] {
+function pathsIn(value: unknown, [name, ...rest]: readonly string[], path: Path): readonly Path[] {
   if (name === undefined) return [path];
-  if (name !== "*") return placesOf(objectOf(value)[name], rest, [...path, name]);
-  if (Array.isArray(value)) return value.flatMap((item, at) => placesOf(item, rest, [...path, at]));
-  return Object.entries(objectOf(value)).flatMap(([key, item]) => placesOf(item, rest, [...path, key]));
+  if (name !== "*") return pathsIn(objectOf(value)[name], rest, [...path, name]);
+  if (Array.isArray(value)) return value.flatMap((item, at) => pathsIn(item, rest, [...path, at]));
+  return Object.entries(objectOf(value)).flatMap(([key, item]) => pathsIn(item, rest, [...path, key]));
 }
 
 function restartPolicyOf(object: JsonObject, path: Path, kind: TemplateKind): string | undefined {
   const { restartPolicy, isBeside } = kind;
-  const place = isBeside ? path.slice(0, -1) : [...path, "spec"];
-  const said = restartPolicy === undefined ? undefined : textOf(objectOf(valueAt(object, place)).restartPolicy);
-  return said === "ExitCode" ? "Never" : (said ?? restartPolicy);
+  const holder = isBeside ? path.slice(0, -1) : [...path, "spec"];
+  const own = restartPolicy === undefined ? undefined : textOf(objectOf(valueAt(object, holder)).restartPolicy);
+  return own === "ExitCode" ? "Never" : (own ?? restartPolicy);
 }

@@ -2,8 +2,8 @@ import { shortened } from "../../../shared/core/text.ts";
 import type { Note } from "./concerns/concern.ts";
 import { MOST_REMARKS, type Pod, type Remark } from "./pod.ts";
 
-/** Returns a function that finds the place of a note's container in the pod that was given. */
-export function placesIn({ spec }: Pod): (note: Note) => Remark {
+/** Returns a function that makes a note a remark: its container becomes a field of the pod that was given. */
+export function toRemarkIn({ spec }: Pod): (note: Note) => Remark {
   const lists = ["containers", "initContainers"] as const;
   const places = new Map<string, string>();
   for (const list of lists)

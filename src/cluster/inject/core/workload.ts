@@ -18,7 +18,7 @@ import { type PodTemplate, templatesIn } from "./pod-templates.ts";
 export type ChangePod = (pod: unknown, setsCommand: PodTemplate["setsCommand"]) => Injection;
 
 /** A pod, or a pod template, inside an object of Kubernetes. */
-export interface PodPlace {
+export interface FoundPod {
   /** The object in messages: `Job shop/migrate`. */
   readonly object: string;
   /** The path to the pod in the document; empty if the document is the Pod. */
@@ -34,7 +34,7 @@ export interface PodPlace {
 }
 
 /** An object whose pods ebb does not change in a manifest. */
-export interface LeftPlace {
+export interface LeftObject {
   readonly object: string;
   /** The path to the object in the document. */
   readonly path: Path;
@@ -48,26 +48,26 @@ export interface NoObject {
   readonly found: unknown;
 }
 
-type Place = PodPlace | LeftPlace | NoObject;
+type Found = FoundPod | LeftObject | NoObject;
 
 /**
  * Returns the pods and pod templates of a document: of one object, or of all objects in a List or a Template. Returns an
  * empty list if there are none. Never throws.
  */
-export function podsIn(document: unknown): readonly PodPlace[] {
-  return placesIn(document).filter((place) => "pod" in place);
+export function podsIn(document: unknown): readonly FoundPod[] {
+  return objectsIn(document).filter((one) => "pod" in one);
 }
 
 /**
  * Returns the same as `podsIn`, and between them the objects that are left as they are, and what is no object. Never
  * throws.
  */
-export function placesIn(document: unknown): readonly Place[] {
-  return document === null ? [] : placesFrom(document, []);
+export function objectsIn(document: unknown): readonly Found[] {
+  return document === null ? [] : objectsFrom(document, []);
 }
 
 /** Changes a pod as its controller makes it: with the restartPolicy that this gives it. The template keeps its own. */
-export function changeAt({ pod, restartPolicy, setsCommand }: PodPlace, changePod: ChangePod): Injection {
+export function changeAt({ pod, restartPolicy, setsCommand }: FoundPod, changePod: ChangePod): Injection {
   if (restartPolicy === undefined) return changePod(pod, setsCommand);
   const { restartPolicy: own, ...spec } = objectOf(pod.spec);
   const injection = changePod({ ...pod, spec: { ...spec, restartPolicy } }, setsCommand);
@@ -78,7 +78,7 @@ export function changeAt({ pod, restartPolicy, setsCommand }: PodPlace, changePo
 }
 
 /** Formats a remark for a message: the object, the field as the document has it, the message. */
-export function describeRemark({ object, path }: PodPlace, { field, message }: Remark): string {
+export function describeRemark({ object, path }: FoundPod, { field, message }: Remark): string {
   return `${object}: ${fieldIn(path, field)}: ${message}`;
 }
 
@@ -89,12 +89,12 @@ export function fieldIn(path: Path, field: string): string {
   return [describePath(path), field].filter((part) => part !== "").join(".");
 }
 
-function placesFrom(value: unknown, path: Path, list?: JsonObject): readonly Place[] {
+function objectsFrom(value: unknown, path: Path, list?: JsonObject): readonly Found[] {
   if (!isObject(value)) return [{ path, found: value }];
   const typed = typedBy(list, value);
   const field = listFieldOf(typed);
   if (field !== undefined)
-    return listOf(typed[field]).flatMap((item, at) => placesFrom(item, [...path, field, at], typed));
+    return listOf(typed[field]).flatMap((item, at) => objectsFrom(item, [...path, field, at], typed));
   const object = nameOf(typed);
   const pods = templatesIn(typed).map(({ path: inner, restartPolicy, setsCommand }) => ({
     object,
@@ -128,8 +128,8 @@ function listFieldOf(object: JsonObject): "items" | "objects" | undefined {
 function nameOf({ kind, metadata }: JsonObject): string {
   const { name, generateName, namespace } = objectOf(metadata);
   const own = textOf(name) ?? (textOf(generateName) === undefined ? "(without a name)" : `${generateName}*`);
-  const place = textOf(namespace);
-  return `${textOf(kind) || "(without a kind)"} ${place === undefined ? own : `${place}/${own}`}`;
+  const prefix = textOf(namespace) === undefined ? "" : `${namespace}/`;
+  return `${textOf(kind) || "(without a kind)"} ${prefix}${own}`;
 }
 
 /**

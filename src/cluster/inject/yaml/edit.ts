@@ -1,7 +1,7 @@
 import { isAlias, isMap, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
 import { isObject } from "../../../shared/core/json.ts";
 import { readDocument, type YamlDocument } from "./document.ts";
-import { addSplice, type Edit, indented, insertLines, type Place } from "./items.ts";
+import { addSplice, type Edit, indented, insertLines, type Position } from "./items.ts";
 import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
 import { movedItems } from "./moved.ts";
@@ -51,11 +51,11 @@ function keepEnd({ document: { text }, splices }: Edit): readonly Splice[] {
   return [...kept, { from, to: text.length, text: tail.replace(/\r?\n$/, "") }];
 }
 
-function change(edit: Edit, node: Node, after: unknown, place: Place): void {
+function change(edit: Edit, node: Node, after: unknown, position: Position): void {
   const { document, expected } = edit;
   if (isAlias(node)) {
     const target = document.targets.get(node) as Node;
-    if (!expected.has(target) || !isSame(expected.get(target), after)) replaceNode(edit, node, after, place);
+    if (!expected.has(target) || !isSame(expected.get(target), after)) replaceNode(edit, node, after, position);
     return;
   }
   expected.set(node, after);
@@ -65,7 +65,7 @@ function change(edit: Edit, node: Node, after: unknown, place: Place): void {
   const isDone =
     (isMap(node) && isObject(after) && changeMap(edit, node as YAMLMap<Node, Node | null>, after)) ||
     (isSeq(node) && Array.isArray(after) && changeList(edit, node as YAMLSeq<Node>, after));
-  if (!isDone && isChanged) replaceNode(edit, node, after, place);
+  if (!isDone && isChanged) replaceNode(edit, node, after, position);
 }
 
 function isSame(one: unknown, other: unknown): boolean {
@@ -73,7 +73,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** Adds to the edit the splices that replace a node's value, in the document's style. Its anchor, tag and quotes stay. */
-function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, colon }: Place): void {
+function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, colon }: Position): void {
   const { text } = edit.document;
   // where nothing stands, the parser's start is that of the comment behind it
   const isEmpty = !isFlow && colon !== undefined && startOf(node) === endOf(node);

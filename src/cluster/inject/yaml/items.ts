@@ -15,7 +15,7 @@ import type { Splice } from "./splice.ts";
 import type { YamlStyle } from "./style.ts";
 
 /** Where a value stands in the text, as far as its writing depends on it. */
-export interface Place {
+export interface Position {
   /** Whether it is in braces or brackets, where line breaks mean nothing. */
   readonly isFlow: boolean;
   /** The column, from 0, of the key or dash that it belongs to. */
@@ -33,7 +33,7 @@ export interface Edit {
   /** What each node that was visited will be read as, in the text's order. */
   readonly expected: Map<Node, unknown>;
   /** Adds the splices that make a node read as `after`. */
-  readonly change: (node: Node, after: unknown, place: Place) => void;
+  readonly change: (node: Node, after: unknown, position: Position) => void;
 }
 
 /** Adds a splice to the edit: the text from one offset up to another is replaced. Line breaks become the document's. */

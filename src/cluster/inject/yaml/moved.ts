@@ -13,15 +13,15 @@ const FIELD = "restartPolicy";
  * undefined if there is none, or if its text cannot stand elsewhere.
  */
 export function movedItems(document: YamlDocument): (value: unknown) => readonly string[] | undefined {
-  let items: ReadonlyMap<unknown, readonly Place[]> | undefined;
+  let items: ReadonlyMap<unknown, readonly ListItem[]> | undefined;
   return (value) => {
     if (!isObject(value) || typeof value.name !== "string" || document.targets.size > 0) return undefined;
     items ??= namedItems(document);
     const { [FIELD]: own, ...rest } = value;
-    for (const place of items.get(value.name) ?? []) {
-      const { [FIELD]: there, ...others } = document.values.get(place.map) as JsonObject;
+    for (const item of items.get(value.name) ?? []) {
+      const { [FIELD]: there, ...others } = document.values.get(item.map) as JsonObject;
       if (!Bun.deepEquals(rest, others, true)) continue;
-      const lines = linesOf(document.text, place, own, there);
+      const lines = linesOf(document.text, item, own, there);
       if (lines !== undefined && readsAs(lines, value)) return lines;
     }
     return undefined;
@@ -29,32 +29,40 @@ export function movedItems(document: YamlDocument): (value: unknown) => readonly
 }
 
 /** An item of a block list that is a map. */
-interface Place {
+interface ListItem {
   readonly list: YAMLSeq<Node>;
   readonly at: number;
   readonly map: YAMLMap<Node, Node | null>;
 }
 
-function namedItems({ root, values }: YamlDocument): ReadonlyMap<unknown, readonly Place[]> {
-  const places = new Map<unknown, Place[]>();
+function namedItems({ root, values }: YamlDocument): ReadonlyMap<unknown, readonly ListItem[]> {
+  const named = new Map<unknown, ListItem[]>();
   visit(root, {
     Seq(_, list) {
       if (!isBlock(list as Node)) return;
       for (const [at, map] of (list.items as Node[]).entries()) {
         if (!isMap(map)) continue;
         const { name } = values.get(map) as JsonObject;
-        places.set(name, [...(places.get(name) ?? []), { list: list as Place["list"], at, map: map as Place["map"] }]);
+        named.set(name, [
+          ...(named.get(name) ?? []),
+          { list: list as ListItem["list"], at, map: map as ListItem["map"] },
+        ]);
       }
     },
   });
-  return places;
+  return named;
 }
 
 /**
  * Returns the lines of an item, from its dash on, without the list's indentation. `own` and `there`: the restartPolicy that
  * it gets, and that it has; undefined: none.
  */
-function linesOf(text: string, { list, at, map }: Place, own: unknown, there: unknown): readonly string[] | undefined {
+function linesOf(
+  text: string,
+  { list, at, map }: ListItem,
+  own: unknown,
+  there: unknown,
+): readonly string[] | undefined {
   const [start, column] = [startsOf(list)[at] as number, columnOf(list)];
   const end = withComment(text, endOfItem(list, at));
   let source = text.slice(start, end);

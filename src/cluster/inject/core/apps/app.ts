@@ -8,13 +8,13 @@ import { type AnnotationsFile, annotationsFileFor } from "./annotations-file.ts"
 import { type DrainPlan, planDrain } from "./drain.ts";
 import { fieldOptions, type Given, givenOptions } from "./options.ts";
 import { type Delay, delayOf, delayOptions } from "./post-start.ts";
-import { type Around, sidecarOptions } from "./sidecar-options.ts";
+import { type SidecarEvidence, sidecarOptions } from "./sidecar-options.ts";
 import { addedVariables, type Variable } from "./variables.ts";
 
 /** What is decided for a container that ebb starts, or would start if its command were known. */
 export interface App extends AppContainer {
   /** What the container's variables and the pod's annotations tell of the sidecars. */
-  readonly around: Around;
+  readonly evidence: SidecarEvidence;
   /** Its options by flag, and which of them the annotations and the policy say. */
   readonly options: ReadonlyMap<string, string>;
   readonly given: Given;
@@ -36,39 +36,39 @@ export interface App extends AppContainer {
 
 /** Plans what ebb does in each container that is no sidecar, whether ebb can start it or not. */
 export function appsOf(facts: PodFacts): readonly App[] {
-  const started = facts.containers.flatMap(({ start, role, ...one }) =>
+  const containers = facts.containers.flatMap(({ start, role, ...one }) =>
     start === undefined || start.kind === "ebb-command" || role === "sidecar" ? [] : [{ ...one, start, role }],
   );
-  const isUnknown = ({ start }: AppContainer) => start.kind === "unknown";
-  const isBlind = started.some(isUnknown) && !started.every(isUnknown);
-  return started.map((one) => planApp(one, facts, isBlind));
+  const isOpaque = ({ start }: AppContainer) => start.kind === "unwrapped";
+  const hasOpaqueApp = containers.some(isOpaque) && !containers.every(isOpaque);
+  return containers.map((one) => planApp(one, facts, hasOpaqueApp));
 }
 
 /** `isBlind`: ebb starts apps beside one that it does not start: then it quits no sidecar, unless the user says so. */
-function planApp(started: AppContainer, facts: PodFacts, isBlind: boolean): App {
-  const { container, start } = started;
+function planApp(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App {
+  const { container, start } = app;
   const env = variablesIn(container);
   const detected = detect({ env, annotations: facts.annotations, atAdmin: undefined, byPort: [] });
-  const around = { env, detected };
-  const given = givenOptions(started, facts);
-  const neverQuits = isBlind && mayEnd(container, facts.pod) && !given.all.has("quit-on");
-  const known = new Map([
-    ...fieldOptions(started, facts),
+  const evidence = { env, detected };
+  const given = givenOptions(app, facts);
+  const neverQuits = hasOpaqueApp && mayEnd(container, facts.pod) && !given.all.has("quit-on");
+  const withoutDelay = new Map([
+    ...fieldOptions(app, facts),
     ...(neverQuits ? ([["quit-on", "never"]] as const) : []),
-    ...sidecarOptions(around, facts, given.all),
+    ...sidecarOptions(evidence, facts, given.all),
     ...given.all,
   ]);
-  const delay = start.kind === "unknown" ? undefined : delayOf(started, around, facts, known);
-  const options = new Map([...delayOptions(delay), ...known]);
-  const drain = planDrain(started, around, options, facts);
+  const delay = start.kind === "unwrapped" ? undefined : delayOf(app, evidence, facts, withoutDelay);
+  const options = new Map([...delayOptions(delay), ...withoutDelay]);
+  const drain = planDrain(app, evidence, options, facts);
   const isGiven = (flag: string) =>
     given.all.has(flag) || variablesOf(flag).some((name) => hasVariable(container, name));
   const looksForSidecars = options.get("sidecar") !== "none";
-  const isMounted = start.kind === "wrapped" || (start.kind === "unknown" && drain.kind !== "none");
+  const isMounted = start.kind === "wrapped" || (start.kind === "unwrapped" && drain.kind !== "none");
   const annotationsFile = looksForSidecars ? annotationsFileFor(container, options, facts) : undefined;
-  const variables = addedVariables(started, { options, given, drain, annotationsFile });
+  const variables = addedVariables(app, { options, given, drain, annotationsFile });
   const plan = {
-    around,
+    evidence,
     options,
     given,
     isGiven,
@@ -80,10 +80,10 @@ function planApp(started: AppContainer, facts: PodFacts, isBlind: boolean): App 
     annotationsFile,
     variables,
   };
-  return { ...started, ...plan };
+  return { ...app, ...plan };
 }
 
-/** Reports whether ebb adds nothing to an app: it does not start it, and adds no hook. */
-export function isUntouched({ start, isMounted }: App): boolean {
-  return start.kind === "unknown" && !isMounted;
+/** Reports whether ebb runs in an app: around its command, or at least in a hook that drains. */
+export function runsEbb({ start, isMounted }: App): boolean {
+  return start.kind !== "unwrapped" || isMounted;
 }

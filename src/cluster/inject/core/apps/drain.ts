@@ -4,7 +4,7 @@ import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { variablesOf } from "../pod-annotations.ts";
 import { canReplace, hookOf, msSlept } from "./pre-stop.ts";
-import { type Around, hasOwnProxy } from "./sidecar-options.ts";
+import { hasOwnProxy, type SidecarEvidence } from "./sidecar-options.ts";
 
 /** How a container drains when its pod is deleted. */
 export interface DrainPlan {
@@ -41,16 +41,16 @@ const DEFAULT_DRAIN = "60s";
  */
 export function planDrain(
   { container, start }: AppContainer,
-  around: Around,
+  evidence: SidecarEvidence,
   options: ReadonlyMap<string, string>,
   facts: PodFacts,
 ): DrainPlan {
-  const said = options.get("drain");
+  const option = options.get("drain");
   const names = variablesOf("drain");
   const own = (container.env ?? []).find(({ name }) => names.includes(name));
-  const hasNone = facts.isOnNode && !hasOwnProxy(around, facts, options);
+  const hasNone = facts.isOnNode && !hasOwnProxy(evidence, facts, options);
   const mayHook = facts.restartsAlways && start.kind !== "own-ebb" && own === undefined && !hasNone;
-  const wish = own === undefined ? (said ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
+  const wish = own === undefined ? (option ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
   const isAlone = options.get("sidecar") === "none";
   const wishMs = isAlone ? 0 : msOf(wish);
   const former = container.lifecycle?.preStop;
@@ -62,7 +62,7 @@ export function planDrain(
   return {
     ...{ drain, drainMs, sleptMs },
     kind: !hasHook ? "none" : canReplace(former, drainMs) ? "hook" : "own-hook",
-    cutFrom: said === undefined || drainMs >= wishMs ? undefined : wish,
+    cutFrom: option === undefined || drainMs >= wishMs ? undefined : wish,
     hook: hookOf({ drain, sleptMs }, options),
     why: hasNone ? NO_PROXY : why,
   };
@@ -76,10 +76,11 @@ const NO_PROXY = "no proxy of the pod is named on the node's network";
  * not longer.
  */
 export function fit(drainMs: number, facts: PodFacts, options: ReadonlyMap<string, string>): number {
-  const [said, grace] = [options.get("pod-grace"), options.get("grace")];
+  const [podGrace, grace] = [options.get("pod-grace"), options.get("grace")];
   const ownMs = facts.grace * 1000;
-  const podGrace = said === undefined ? ownMs : Math.min(ownMs, msOf(said));
-  return planShutdown({ drain: drainMs, grace: grace === undefined ? undefined : msOf(grace), podGrace }).drainMs;
+  const podGraceMs = podGrace === undefined ? ownMs : Math.min(ownMs, msOf(podGrace));
+  const graceMs = grace === undefined ? undefined : msOf(grace);
+  return planShutdown({ drain: drainMs, grace: graceMs, podGrace: podGraceMs }).drainMs;
 }
 
 function msOf(text = ""): number {

@@ -27,7 +27,7 @@ export function givenOptions({ name, role }: AppContainer, { policy, requested }
 export function fieldOptions({ container, start }: AppContainer, facts: PodFacts): ReadonlyMap<string, string> {
   const options = new Map([...restartOptions(container, facts.pod), ...networkOptions(facts)]);
   if (facts.grace > 0) options.set("pod-grace", `${facts.grace}s`);
-  const stopSignal = stopSignalOf(container, start.kind === "unknown" ? undefined : start.image?.stopSignal);
+  const stopSignal = stopSignalOf(container, start.kind === "unwrapped" ? undefined : start.image?.stopSignal);
   if (stopSignal !== undefined) options.set("stop-signal", stopSignal);
   return options;
 }

@@ -3,7 +3,7 @@ import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
-import { type Around, choiceIn } from "./sidecar-options.ts";
+import { choiceIn, type SidecarEvidence } from "./sidecar-options.ts";
 
 /**
  * How a postStart hook holds up the sidecars that ebb waits for. The kubelet starts a container only when the postStart
@@ -25,7 +25,7 @@ export const AT_MOST = "10s";
  */
 export function delayOf(
   { at, container }: AppContainer,
-  { env, detected }: Around,
+  { env, detected }: SidecarEvidence,
   { sidecars, annotations, isOnNode }: PodFacts,
   options: ReadonlyMap<string, string>,
 ): Delay | undefined {

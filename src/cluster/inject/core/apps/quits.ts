@@ -12,8 +12,8 @@ export function quits(app: App): boolean {
 
 /** Reports whether ebb may tell sidecars to quit when a container ends. */
 export function mayQuit(app: App, pod: Pod): boolean {
-  const isTold = app.looksForSidecars || app.isGiven("quit") || app.isGiven("signal-process");
-  return isTold && mayEnd(app.container, pod) && quits(app);
+  const hasTargets = app.looksForSidecars || app.isGiven("quit") || app.isGiven("signal-process");
+  return hasTargets && mayEnd(app.container, pod) && quits(app);
 }
 
 /** Reports whether the container that ends last tells the proxy to quit: a helper, if there is one. */

@@ -17,7 +17,7 @@ import { type PodSidecar, valuesIn } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 
 /** What a container's variables and the pod's annotations tell of the sidecars. */
-export interface Around {
+export interface SidecarEvidence {
   /** Its variables. */
   readonly env: Environment;
   /** The sidecars that these and the pod's annotations show. */
@@ -44,7 +44,7 @@ const LATE_PROXY = "1m";
  * nothing shows whether it is ready, either. `given`: options that the user says.
  */
 export function sidecarOptions(
-  { env, detected }: Around,
+  { env, detected }: SidecarEvidence,
   { isOnNode, sidecars, annotations }: PodFacts,
   given: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
@@ -87,8 +87,8 @@ function furtherQuits(sidecars: readonly PodSidecar[]): readonly string[] {
 
 /** Reports whether the user says both what to wait for and what to quit. A bad value counts as yes. */
 function describesAll(env: Environment, given: ReadonlyMap<string, string>): boolean {
-  const told = Object.fromEntries([...given].map(([flag, text]) => [variableOf(flag), text]));
-  const values = valuesIn({ ...told, ...env }, pickOptions("admin", "ready", "quit", "signalProcess"));
+  const fromFlags = Object.fromEntries([...given].map(([flag, text]) => [variableOf(flag), text]));
+  const values = valuesIn({ ...fromFlags, ...env }, pickOptions("admin", "ready", "quit", "signalProcess"));
   return values === undefined || isDescribed(values, env);
 }
 
@@ -97,7 +97,7 @@ function describesAll(env: Environment, given: ReadonlyMap<string, string>): boo
  * annotations, a variable, an option.
  */
 export function hasOwnProxy(
-  { env, detected }: Around,
+  { env, detected }: SidecarEvidence,
   { sidecars }: PodFacts,
   options: ReadonlyMap<string, string>,
 ): boolean {

@@ -34,9 +34,9 @@ export function addedVariables(
 ): readonly Variable[] {
   const has = (name: string) => hasVariable(container, name);
   const isSet = (flag: string) => (given.annotated.has(flag) ? has(variableOf(flag)) : variablesOf(flag).some(has));
-  const isRead = (flag: string) => start.kind !== "unknown" || hookFlags.has(flag);
-  const isTold = (flag: string) => isRead(flag) && !(flag === "drain" && drain.kind === "hook") && !isSet(flag);
-  const added = [...options].filter(([flag]) => isTold(flag));
+  const isRead = (flag: string) => start.kind !== "unwrapped" || hookFlags.has(flag);
+  const isAdded = (flag: string) => isRead(flag) && !(flag === "drain" && drain.kind === "hook") && !isSet(flag);
+  const added = [...options].filter(([flag]) => isAdded(flag));
   if (annotationsFile?.path !== undefined) added.push(["pod-annotations", annotationsFile.path]);
   return added.map(([flag, value]) => ({ name: variableOf(flag), value }));
 }

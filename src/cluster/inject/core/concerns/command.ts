@@ -3,7 +3,7 @@ import { shortened } from "../../../../shared/core/text.ts";
 import { joinNames } from "../../../../shared/core/wording.ts";
 import { readable } from "../../../core/readable.ts";
 import { annotationField } from "../annotation-names.ts";
-import { type App, isUntouched } from "../apps/app.ts";
+import { type App, runsEbb } from "../apps/app.ts";
 import type { Edit } from "../edits/edit.ts";
 import { innerStarterOf } from "../facts/command.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";
@@ -14,16 +14,16 @@ import type { Concern, Note } from "./concern.ts";
 /** ebb starts each app whose command is known. */
 export const command: Concern = (facts, apps) => {
   const { containers } = facts;
-  const started = containers.filter(({ role }) => role !== "sidecar");
+  const nonSidecars = containers.filter(({ role }) => role !== "sidecar");
   const sidecars = containers.filter(({ role }) => role === "sidecar");
   return {
     edits: apps.flatMap(editsOf),
-    problems: unclear(started, facts),
+    problems: unclear(nonSidecars, facts),
     warnings: [
-      ...idleEntrypoints(started, facts),
+      ...idleEntrypoints(nonSidecars, facts),
       ...sidecars.filter((one) => !facts.moves.moved.has(one)).flatMap(needless),
-      ...started.flatMap(remarksOnStart),
-      ...apps.filter((app) => !isUntouched(app)).flatMap((app) => remarkOnUnknown(app, facts)),
+      ...nonSidecars.flatMap(remarksOnStart),
+      ...apps.filter(runsEbb).flatMap((app) => remarkOnUnwrapped(app, facts)),
       ...apps.flatMap(warnOfUncatchableSignal),
     ],
   };
@@ -64,10 +64,10 @@ function remarksOnStart({ name, container, start }: ContainerFacts): readonly No
  * serve all.
  */
 function unclear(
-  started: readonly ContainerFacts[],
+  nonSidecars: readonly ContainerFacts[],
   { requested: { entrypoint, entrypoints } }: PodFacts,
 ): readonly Note[] {
-  const open = started.filter(({ name, container }) => hasNoCommand(container) && !entrypoints.has(name));
+  const open = nonSidecars.filter(({ name, container }) => hasNoCommand(container) && !entrypoints.has(name));
   if (entrypoint === undefined || open.length < 2) return [];
   const names = joinNames(open.map(({ name }) => name));
   const message = `several containers have no command: write ebb.dev/entrypoint.NAME for each of ${names}`;
@@ -76,13 +76,13 @@ function unclear(
 
 /** Warns of entrypoints for containers that have a command. */
 function idleEntrypoints(
-  started: readonly ContainerFacts[],
+  nonSidecars: readonly ContainerFacts[],
   { requested: { entrypoint, entrypoints } }: PodFacts,
 ): readonly Note[] {
   const isOpen = ({ container }: ContainerFacts) => hasNoCommand(container);
-  const idle = started.filter((one) => !isOpen(one) && entrypoints.has(one.name));
+  const idle = nonSidecars.filter((one) => !isOpen(one) && entrypoints.has(one.name));
   const own = idle.map(({ name }) => `ebb.dev/entrypoint.${name}`);
-  const all = entrypoint !== undefined && !started.some(isOpen) ? ["ebb.dev/entrypoint"] : [];
+  const all = entrypoint !== undefined && !nonSidecars.some(isOpen) ? ["ebb.dev/entrypoint"] : [];
   const message = "ignored: the container's own command wins";
   return [...all, ...own].map((name) => ({ field: annotationField(name), message }));
 }
@@ -91,14 +91,14 @@ function idleEntrypoints(
  * Returns a remark on an app that ebb does not start, because its command is not known, or must stay; an empty list on any
  * other.
  */
-export function remarkOnUnknown(app: App, { restartsAlways }: PodFacts): readonly Note[] {
+export function remarkOnUnwrapped(app: App, { restartsAlways }: PodFacts): readonly Note[] {
   const { name, container, start, drain, neverQuits } = app;
-  if (start.kind !== "unknown") return [];
+  if (start.kind !== "unwrapped") return [];
   const onlyDrains = drain.kind === "hook" ? ", and only drains it" : "";
-  const noHook = isUntouched(app) && restartsAlways ? `; it gets no drain hook either (${drain.why})` : "";
+  const noHook = !runsEbb(app) && restartsAlways ? `; it gets no drain hook either (${drain.why})` : "";
   const consequence = neverQuits ? `; so ${KEPT}` : noHook;
   const note = (message: string) => [{ container: name, field: "command", message: `${message}${consequence}` }];
-  if (start.isKept) return note(`ebb leaves "${name}" as it is${onlyDrains}: ${start.reason}`);
+  if (start.mustStay) return note(`ebb leaves "${name}" as it is${onlyDrains}: ${start.reason}`);
   const what = (container.args ?? []).length > 0 ? "ENTRYPOINT" : "ENTRYPOINT and CMD";
   const sidecar = neverQuits ? "; or name it in ebb.dev/sidecars, if it is one" : "";
   // the reason comes first, because it may say how to find out
@@ -112,7 +112,7 @@ const KEPT = "no ebb in this pod quits the sidecars: unless they are native, onl
 
 /** Returns a warning if a container's stop signal is one that no process can catch, such as SIGKILL. */
 function warnOfUncatchableSignal({ name, container: { lifecycle }, start }: App): readonly Note[] {
-  if (start.kind === "unknown") return [];
+  if (start.kind === "unwrapped") return [];
   const signal = lifecycle?.stopSignal ?? start.image?.stopSignal;
   if (signal == null || stopSignals.parse(signal) !== undefined) return [];
   const field = lifecycle?.stopSignal == null ? "image" : "lifecycle.stopSignal";

@@ -1,7 +1,7 @@
 import { formatChoice } from "../../../../shared/sidecars/core/choice.ts";
 import { PLAIN } from "../../../../shared/sidecars/core/identify.ts";
 import { kindOf } from "../../../../shared/sidecars/core/registry.ts";
-import { type App, isUntouched } from "../apps/app.ts";
+import { type App, runsEbb } from "../apps/app.ts";
 import { fit, wholeSeconds } from "../apps/drain.ts";
 import { networkOptions } from "../apps/options.ts";
 import { canReplace, type HookTimes, leastOf, msSlept } from "../apps/pre-stop.ts";
@@ -42,13 +42,13 @@ function warningsOn({ name, container, start, options, drain: plan }: App, { gra
 function hooksOfProxies(facts: PodFacts, apps: readonly App[]): Pick<Plan, "edits" | "warnings"> {
   const edits: Edit[] = [];
   const warnings: Note[] = [];
-  const started = apps.filter((app) => !isUntouched(app));
-  const longest = started.toSorted((a, b) => b.drain.drainMs - a.drain.drainMs)[0]?.drain;
-  const isMounted = started.some((app) => app.isMounted);
+  const withEbb = apps.filter(runsEbb);
+  const longest = withEbb.toSorted((a, b) => b.drain.drainMs - a.drain.drainMs)[0]?.drain;
+  const isMounted = withEbb.some((app) => app.isMounted);
   if (longest === undefined || longest.drainMs === 0 || !isMounted || !facts.restartsAlways) return { edits, warnings };
-  const slept = Math.max(...started.map(({ drain }) => drain.sleptMs));
+  const slept = Math.max(...withEbb.map(({ drain }) => drain.sleptMs));
   const options = new Map([...networkOptions(facts), ...facts.policy.options, ...facts.requested.options]);
-  const names = new Set(started.map(({ name }) => name));
+  const names = new Set(withEbb.map(({ name }) => name));
   const others = facts.containers.filter((one) => !facts.moves.moved.has(one) && !names.has(one.name));
   for (const { name, container, sidecar } of others) {
     const isHooked = sidecar !== undefined && kindOf(sidecar.name).needsDrainHook === true;
@@ -66,7 +66,7 @@ function hooksOfProxies(facts: PodFacts, apps: readonly App[]): Pick<Plan, "edit
 }
 
 /** Flags of `ebb drain` that the hook in the proxy's container takes from the pod's options. */
-const passedOn = ["admin", "min-drain", "max-in-flight", "log-level", "log-format", "quiet"];
+const inheritedFlags = ["admin", "min-drain", "max-in-flight", "log-level", "log-format", "quiet"];
 
 /** Returns the command of the hook of an ordinary proxy, which would otherwise stop long before the app's hook is over. */
 function proxyHook(
@@ -75,7 +75,7 @@ function proxyHook(
   options: ReadonlyMap<string, string>,
 ): string[] {
   const own = sleptMs === 0 ? options : new Map(options).set("min-drain", leastOf(sleptMs, options));
-  const passed = sidecar.name === PLAIN ? ["app-port", ...passedOn] : passedOn; // its admin interface is looked for at ports
+  const passed = sidecar.name === PLAIN ? ["app-port", ...inheritedFlags] : inheritedFlags; // its admin interface is looked for at ports
   const flags = passed.flatMap((flag) => {
     const text = own.get(flag);
     return text === undefined ? [] : flagsOf(flag, text);

@@ -138,10 +138,10 @@ function resourcesFor(spec: Pod["spec"]): Container["resources"] | undefined {
       amountsOf(spec, ({ limits }) => limits?.[name]),
     );
     const requested = amountsOf(spec, ({ requests, limits }) => requests?.[name] ?? limits?.[name]);
-    if (limit !== undefined) limits[name] = textOf(need, limit);
+    if (limit !== undefined) limits[name] = formatAmount(need, limit);
     if (requested === undefined) continue;
     const request = Math.min(need.request, sumOf(requested), limit ?? need.request);
-    requests[name] = textOf(need, isEqual ? (limit ?? 0) : request);
+    requests[name] = formatAmount(need, isEqual ? (limit ?? 0) : request);
   }
   const set = Object.entries({ requests, limits }).filter(([, amounts]) => Object.keys(amounts).length > 0);
   return set.length === 0 ? undefined : Object.fromEntries(set);
@@ -178,7 +178,7 @@ function isGuaranteedPod({ containers, initContainers }: Pod["spec"]): boolean {
   );
 }
 
-function textOf({ name }: Need, amount: number): string {
+function formatAmount({ name }: Need, amount: number): string {
   // Kubernetes knows no less than 1m
   if (name === "cpu") return amount % 1 === 0 ? String(amount) : `${Math.max(1, Math.round(amount * 1000))}m`;
   return amount % MiB === 0 ? `${amount / MiB}Mi` : String(Math.floor(amount));

@@ -16,8 +16,8 @@ import { volumeEdit } from "./install.ts";
  * has a variable and two mounts of a volume. None of that where one ebb alone would quit the sidecars, or none.
  */
 export const lastOf: Concern = (facts, apps) => {
-  const members = apps.filter(({ start }) => start.kind !== "unknown");
-  const warnings = apps.every(({ start }) => start.kind !== "unknown") ? severalApps(facts) : [];
+  const members = apps.filter(({ start }) => start.kind !== "unwrapped");
+  const warnings = apps.every(({ start }) => start.kind !== "unwrapped") ? severalApps(facts) : [];
   if (members.length < 2 || !members.some((app) => mayQuit(app, facts.pod))) return { warnings };
   const names = members.map(({ name }) => name);
   const volume = facts.volumes.apps;

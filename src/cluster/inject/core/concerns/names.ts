@@ -10,31 +10,31 @@ import type { Concern, Note } from "./concern.ts";
 /** Annotations name containers that are there, and one of those is an app. */
 export const names: Concern = (facts) => {
   const absent = missingApps(facts);
-  const started = facts.containers.filter(({ role }) => role !== "sidecar");
-  const nothing = started.length === 0 && absent.length === 0 ? [nothingToStart(facts)] : [];
-  return { problems: [...absent, ...nothing, ...strayNames(started, facts)], warnings: unknownSidecars(facts) };
+  const nonSidecars = facts.containers.filter(({ role }) => role !== "sidecar");
+  const nothing = nonSidecars.length === 0 && absent.length === 0 ? [nothingToStart(facts)] : [];
+  return { problems: [...absent, ...nothing, ...strayNames(nonSidecars, facts)], warnings: unknownSidecars(facts) };
 };
 
 function nothingToStart({ containers, requested: { sidecars } }: PodFacts): Note {
   const all = containers.map(({ name }) => name);
-  const said = all.filter((name) => sidecars.has(name));
+  const listed = all.filter((name) => sidecars.has(name));
   const how =
-    said.length > 0
-      ? `take the app out of ebb.dev/sidecars (${joinNames(said)})`
+    listed.length > 0
+      ? `take the app out of ebb.dev/sidecars (${joinNames(listed)})`
       : "if one of them is the app, name it in ebb.dev/apps";
   return { field: "spec.containers", message: `there are only sidecars here (${joinNames(all)}): ${how}` };
 }
 
 /** Returns a problem for each annotation of a container that ebb does not start. */
 function strayNames(
-  started: readonly ContainerFacts[],
+  nonSidecars: readonly ContainerFacts[],
   { requested: { own, entrypoints } }: PodFacts,
 ): readonly Note[] {
-  const names = started.map(({ name }) => name);
+  const names = nonSidecars.map(({ name }) => name);
   const chosen = new Set(names);
-  const options = [...own].flatMap(([name, said]) => [...said.keys()].map((flag) => [name, flag] as const));
-  const said = [...options, ...[...entrypoints.keys()].map((name) => [name, "entrypoint"] as const)];
-  return said
+  const options = [...own].flatMap(([name, flags]) => [...flags.keys()].map((flag) => [name, flag] as const));
+  const annotated = [...options, ...[...entrypoints.keys()].map((name) => [name, "entrypoint"] as const)];
+  return annotated
     .filter(([name]) => !chosen.has(name))
     .map(([name, key]) => ({
       field: annotationField(`ebb.dev/${key}.${name}`),

@@ -43,8 +43,8 @@ export const nativeAnnotation: Concern = (facts, _, planned) => {
  * names some itself.
  */
 function nativeSidecarsIn({ pod, sidecars }: PodFacts): string | undefined {
-  const said = pod.metadata?.annotations?.[NATIVE];
-  if (said !== undefined && readNativeValue(said).names.length > 0) return undefined;
+  const annotation = pod.metadata?.annotations?.[NATIVE];
+  if (annotation !== undefined && readNativeValue(annotation).names.length > 0) return undefined;
   const names = new Set(sidecars.filter(({ at }) => at === undefined).map(({ name }) => name));
-  return names.size === 0 ? undefined : [...(said === undefined ? [] : [said.trim()]), ...names].join(",");
+  return names.size === 0 ? undefined : [...(annotation === undefined ? [] : [annotation.trim()]), ...names].join(",");
 }

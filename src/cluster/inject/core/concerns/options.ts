@@ -1,5 +1,5 @@
 import { annotationsVolume } from "../apps/annotations-file.ts";
-import { type App, isUntouched } from "../apps/app.ts";
+import { type App, runsEbb } from "../apps/app.ts";
 import { hasOwnProxy } from "../apps/sidecar-options.ts";
 import type { Edit } from "../edits/edit.ts";
 import type { PodFacts } from "../facts/facts.ts";
@@ -10,12 +10,12 @@ import { volumeEdit } from "./install.ts";
 
 /** Each ebb is told its options by variables, and finds the pod's annotations in a file. */
 export const options: Concern = (facts, apps) => {
-  const told = apps.filter((app) => !isUntouched(app));
-  const isMounted = told.some(({ annotationsFile }) => annotationsFile?.mount !== undefined);
+  const withEbb = apps.filter(runsEbb);
+  const isMounted = withEbb.some(({ annotationsFile }) => annotationsFile?.mount !== undefined);
   return {
     edits: [
       ...(isMounted ? [volumeEdit(annotationsVolume(facts.volumes.annotations), facts)] : []),
-      ...told.flatMap(editsOf),
+      ...withEbb.flatMap(editsOf),
     ],
     warnings: apps.flatMap((app) => [...warnOfOwn(app), ...warnOfNoProxy(app, facts)]),
   };
@@ -40,8 +40,8 @@ function warnOfOwn({ name, container, options, given }: App): readonly Note[] {
 }
 
 /** Returns a warning for a pod on its node's network in which nothing names a proxy. */
-function warnOfNoProxy({ looksForSidecars, around, options }: App, facts: PodFacts): readonly Note[] {
-  if (!looksForSidecars || !facts.isOnNode || hasOwnProxy(around, facts, options)) return [];
+function warnOfNoProxy({ looksForSidecars, evidence, options }: App, facts: PodFacts): readonly Note[] {
+  if (!looksForSidecars || !facts.isOnNode || hasOwnProxy(evidence, facts, options)) return [];
   const message =
     "name the pod's proxy with ebb.dev/sidecar, or its admin interface with ebb.dev/admin: nothing names one, and on the node's network ebb believes no port, and adds no drain hook";
   return [{ field: "spec.hostNetwork", message }];

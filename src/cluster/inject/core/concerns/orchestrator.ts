@@ -1,6 +1,6 @@
 import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
 import { isProxy, kindOf, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
-import { isUntouched } from "../apps/app.ts";
+import { runsEbb } from "../apps/app.ts";
 import { lastQuits } from "../apps/quits.ts";
 import type { Edit } from "../edits/edit.ts";
 import type { PodFacts } from "../facts/facts.ts";
@@ -8,8 +8,8 @@ import type { Concern, Note } from "./concern.ts";
 
 /** An orchestrator leaves the sidecars to ebb, and its init containers have the mesh that they need. */
 export const orchestrator: Concern = (facts, apps) => {
-  const started = apps.filter((app) => !isUntouched(app));
-  return { edits: lastQuits(started, facts.pod) ? spareSidecars(facts) : [], warnings: warnOfInits(facts) };
+  const withEbb = apps.filter(runsEbb);
+  return { edits: lastQuits(withEbb, facts.pod) ? exemptSidecars(facts) : [], warnings: warnOfInits(facts) };
 };
 
 /**
@@ -30,13 +30,13 @@ function warnOfInits({ pod, orchestrator, sidecars }: PodFacts): readonly Note[]
  * Returns the annotations that keep a pod's orchestrator from stopping the sidecars that ebb quits: it would do so when its
  * main containers have ended, while a helper still needs them. The user's own stay.
  */
-function spareSidecars(facts: PodFacts): readonly Edit[] {
-  const spare = facts.orchestrator?.spare;
-  if (spare === undefined) return [];
+function exemptSidecars(facts: PodFacts): readonly Edit[] {
+  const exemption = facts.orchestrator?.exemption;
+  if (exemption === undefined) return [];
   const annotations = facts.pod.metadata?.annotations ?? {};
-  const names = ordinarySidecars(facts).map((container) => `${spare.prefix}${container}`);
+  const names = ordinarySidecars(facts).map((container) => `${exemption.prefix}${container}`);
   const added = new Set(names.filter((name) => annotations[name] === undefined));
-  return [...added].map((name) => ({ kind: "annotation", name, value: spare.value }));
+  return [...added].map((name) => ({ kind: "annotation", name, value: exemption.value }));
 }
 
 /** Returns the names of the ordinary sidecars that ebb quits: the manifest shows them, or an injector's annotation. */

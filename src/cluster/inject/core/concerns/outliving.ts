@@ -1,5 +1,5 @@
 import { NATIVE } from "../annotation-names.ts";
-import { type App, isUntouched } from "../apps/app.ts";
+import { type App, runsEbb } from "../apps/app.ts";
 import { quits } from "../apps/quits.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
@@ -10,11 +10,11 @@ import type { Concern, Note } from "./concern.ts";
 
 /** In a pod that ends, a sidecar that cannot be told to quit outlives the app. */
 export const outliving: Concern = (facts, apps) => {
-  const started = apps.filter((app) => !isUntouched(app));
-  if (facts.restartsAlways || started.length === 0) return {};
+  const withEbb = apps.filter(runsEbb);
+  if (facts.restartsAlways || withEbb.length === 0) return {};
   return {
     warnings: [
-      ...(started.some(quitsByItself) ? quitProblems(facts) : []),
+      ...(withEbb.some(quitsByItself) ? quitProblems(facts) : []),
       ...facts.containers.flatMap((one) => unquittable(one, facts)),
     ],
   };

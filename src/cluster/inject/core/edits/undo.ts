@@ -2,7 +2,7 @@ import { ANNOTATIONS, APPS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "
 import { EBB, EBB_FOLDER, unwrap } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { Former, FormerWords, TrackedImage } from "../former.ts";
-import { isSpare } from "../orchestrators/registry.ts";
+import { isExemption } from "../orchestrators/registry.ts";
 import { annotationFolders, installCommand, isAppsMount } from "../own-parts.ts";
 import type { Container, Mount, Pod } from "../pod.ts";
 import { podOptions, problemOf } from "../pod-annotations.ts";
@@ -73,8 +73,8 @@ function restoreInner(container: Container, tool: string | undefined): void {
   for (const field of ["command", "args"] as const) {
     const words = container[field] ?? [];
     const at = words.indexOf(EBB);
-    const started = at < 0 ? undefined : unwrap(words.slice(at), tool);
-    if (started !== undefined) container[field] = [...words.slice(0, at), ...started];
+    const unwrapped = at < 0 ? undefined : unwrap(words.slice(at), tool);
+    if (unwrapped !== undefined) container[field] = [...words.slice(0, at), ...unwrapped];
   }
 }
 
@@ -136,7 +136,7 @@ function removeAnnotations(pod: Pod, { native, formerNative, annotations: added 
     if (formerNative === undefined) delete annotations[NATIVE];
     else annotations[NATIVE] = formerNative;
   }
-  for (const name of added) if (isSpare(name, annotations[name] ?? "")) delete annotations[name];
+  for (const name of added) if (isExemption(name, annotations[name] ?? "")) delete annotations[name];
   if (Object.keys(annotations).length === 0) delete pod.metadata.annotations;
   if (Object.keys(pod.metadata).length === 0) delete pod.metadata;
 }

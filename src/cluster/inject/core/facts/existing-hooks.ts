@@ -28,9 +28,9 @@ export function kindOfHook(hook: unknown): HookKind {
   if (isEbb(words)) return { kind: "known" };
   const slept = secondsSlept(words);
   if (slept !== undefined) return asleep(slept);
-  const asked =
+  const sidecarPath =
     typeof path === "string" ? sidecarPathIn(readable([`:${port}${path}`]).join()) : asksSidecar(words.join(" "));
-  return asked === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: asked };
+  return sidecarPath === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: sidecarPath };
 }
 
 function asleep(seconds: number): HookKind {

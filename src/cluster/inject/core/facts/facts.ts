@@ -81,7 +81,7 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   });
   const moves = movesOf({ pod, orchestrator, requested, containers });
   const texts = Object.entries(pod.metadata?.annotations ?? {}).filter(([, text]) => text.length <= LONGEST_READ);
-  const taken = spec.volumes ?? [];
+  const volumes = spec.volumes ?? [];
   return {
     ...{ pod, policy, requested, former, orchestrator, containers, moves, missingImages },
     hasOwnApp: rolesOf(seen, { pod, orchestrator, requested: nobody }).some(({ role }) => role !== "sidecar"),
@@ -92,9 +92,9 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
     restartsAlways: restartsAlways(pod),
     grace: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE,
     volumes: {
-      ebb: freeName(VOLUME, taken),
-      annotations: freeName(ANNOTATIONS, taken),
-      apps: freeName(APPS, taken),
+      ebb: freeName(VOLUME, volumes),
+      annotations: freeName(ANNOTATIONS, volumes),
+      apps: freeName(APPS, volumes),
     },
   };
 }
@@ -103,8 +103,8 @@ function seenOf(container: Container, at: number): SeenContainer {
   const { name, image } = container;
   const isKnownSidecar = isSidecar(name, image ?? undefined);
   const hasSidecarImage = isSidecarImage(image ?? "");
-  const [sidecar, asked] = [shownIn(container), pathAsked(container)];
-  return { container, name, at, isKnownSidecar, hasSidecarImage, sidecar, pathAsked: asked };
+  const sidecar = shownIn(container);
+  return { container, name, at, isKnownSidecar, hasSidecarImage, sidecar, pathAsked: pathAsked(container) };
 }
 
 const nobody = { apps: new Set<string>(), sidecars: new Set<string>(), own: new Map(), entrypoints: new Map() };

@@ -46,10 +46,10 @@ export function movesOf({ pod, orchestrator, requested, containers }: Given): Mo
   if (firstApp < 0 || requested.native === "none") return { moved, kept, ordinary };
   const byName = new Map(containers.map((one) => [one.name, one]));
   const named = [...requested.sidecars].flatMap((name) => byName.get(name) ?? []);
-  const known = containers.filter(
+  const recognized = containers.filter(
     ({ role, isKnownSidecar, hasSidecarImage }) => role === "sidecar" && (isKnownSidecar || hasSidecarImage),
   );
-  for (const one of new Set(requested.native === "all" ? [...named, ...known] : named)) {
+  for (const one of new Set(requested.native === "all" ? [...named, ...recognized] : named)) {
     const { name } = one;
     const why = ordinary.get(name);
     if (why === undefined) moved.add(one);

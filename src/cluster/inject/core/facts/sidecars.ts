@@ -41,8 +41,9 @@ export function hasVariable({ env }: Pick<Container, "env">, name: string): bool
 
 /** Returns a container's variables. One whose value is elsewhere (valueFrom), or too long to be looked into, is empty. */
 export function variablesIn({ env }: Pick<Container, "env">): Readonly<Record<string, string>> {
-  const textOf = (value: string | null | undefined) => (value == null || value.length > LONGEST_READ ? "" : value);
-  return Object.fromEntries((env ?? []).map(({ name, value }) => [name, textOf(value)]));
+  const readableValue = (value: string | null | undefined) =>
+    value == null || value.length > LONGEST_READ ? "" : value;
+  return Object.fromEntries((env ?? []).map(({ name, value }) => [name, readableValue(value)]));
 }
 
 /** Returns the values that variables give to options; undefined if one is bad. */

@@ -17,8 +17,8 @@ export type Start =
   | { readonly kind: "own-ebb"; readonly image: TrackedImage | undefined }
   /** As before: it is another command of ebb's (`ebb sleep`), which starts nothing. */
   | { readonly kind: "ebb-command"; readonly words: readonly string[] }
-  /** As before: nobody knows its command, or that must stay (`isKept`). */
-  | { readonly kind: "unknown"; readonly reason: string; readonly isKept: boolean };
+  /** As before: nobody knows its command, or that must stay (`mustStay`). */
+  | { readonly kind: "unwrapped"; readonly reason: string; readonly mustStay: boolean };
 
 /** What decides how containers start. */
 export interface StartRules extends WordSources {
@@ -29,17 +29,17 @@ export interface StartRules extends WordSources {
 export function startOf(container: Container, role: Role, rules: StartRules): Start | undefined {
   if (role === "sidecar") return undefined;
   if (role === "untouchable") return kept(`${rules.orchestrator?.name} needs it as it is`);
-  const said = wordsOf(container, rules);
-  if (said.kind === "unknown") return { ...said, isKept: false };
-  const words = [...said.words, ...(container.args ?? [])];
+  const base = wordsOf(container, rules);
+  if (base.kind === "unknown") return { kind: "unwrapped", reason: base.reason, mustStay: false };
+  const words = [...base.words, ...(container.args ?? [])];
   const [program = ""] = words;
   if (isInit(program)) return kept(`${program} ${MUST_BE_FIRST}, which ebb run would be: ebb help apps`);
-  const image = said.kind === "image" ? said.image : undefined;
+  const image = base.kind === "image" ? base.image : undefined;
   const starter = starterOf(words);
-  if (starter.kind !== "ebb") return { kind: "wrapped", command: wrap(said.words), words: said.words, image };
+  if (starter.kind !== "ebb") return { kind: "wrapped", command: wrap(base.words), words: base.words, image };
   return starter.runs ? { kind: "own-ebb", image } : { kind: "ebb-command", words };
 }
 
 function kept(reason: string): Start {
-  return { kind: "unknown", reason, isKept: true };
+  return { kind: "unwrapped", reason, mustStay: true };
 }

@@ -20,7 +20,7 @@ export interface WordSources {
 /** The command line that a container starts before its `args`, and who says it. */
 export type Words =
   /** The user: the manifest, an annotation or --entrypoint. */
-  | { readonly kind: "said"; readonly words: readonly string[] }
+  | { readonly kind: "user"; readonly words: readonly string[] }
   /** A registry, now or at an earlier injection. */
   | { readonly kind: "image"; readonly words: readonly string[]; readonly image: TrackedImage }
   | { readonly kind: "unknown"; readonly reason: string };
@@ -35,8 +35,8 @@ export function hasNoCommand({ command }: Container): boolean {
  */
 export function wordsOf(container: Container, rules: WordSources): Words {
   const { policy, former, architectures, missingImages } = rules;
-  const said = hasNoCommand(container) ? entrypointOf(container, rules) : container.command;
-  if (said != null) return { kind: "said", words: said };
+  const ofUser = hasNoCommand(container) ? entrypointOf(container, rules) : container.command;
+  if (ofUser != null) return { kind: "user", words: ofUser };
   if (policy.setsCommand?.(container) === true) return { kind: "unknown", reason: SET_LATER };
   const { name, image } = container;
   const query = { image: image ?? "", architectures };
@@ -70,11 +70,11 @@ function entrypointOf(container: Container, { requested, policy, former }: WordS
  * Returns the words of an image as the runtime composes them: `args` take the place of CMD (containerd,
  * internal/cri/opts/spec_opts.go, WithProcessArgs). A STOPSIGNAL that is none is left out, as an image may say anything.
  */
-function wordsOfImage({ image, args }: Container, { entrypoint, cmd, stopSignal: said = "" }: ImageCommand): Words {
+function wordsOfImage({ image, args }: Container, { entrypoint, cmd, stopSignal: declared = "" }: ImageCommand): Words {
   const name = image as string;
   const hasCmd = (args ?? []).length === 0;
   const words = [...entrypoint, ...(hasCmd ? cmd : [])].map(escaped);
-  const stopSignal = said.length <= LONGEST_SIGNAL && parseSignal(said) !== undefined ? said : undefined;
+  const stopSignal = declared.length <= LONGEST_SIGNAL && parseSignal(declared) !== undefined ? declared : undefined;
   if (hasCmd && words.length === 0)
     return { kind: "unknown", reason: `${name} has neither ENTRYPOINT nor CMD: nothing would start` };
   return { kind: "image", words, image: { name, hasCmd, stopSignal } };

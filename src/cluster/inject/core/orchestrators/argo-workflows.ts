@@ -13,7 +13,7 @@ export const argoWorkflows = {
   made: (pod) => labelOf(pod, "workflows.argoproj.io/workflow") !== undefined,
   roleIn,
   needsMesh: ({ name }, pod) => /^init-artifact-/.test(name) || (name === "init" && hasArtifacts(pod)),
-  spare: { prefix: "workflows.argoproj.io/kill-cmd-", value: '["true"]' },
+  exemption: { prefix: "workflows.argoproj.io/kill-cmd-", value: '["true"]' },
 } as const satisfies Orchestrator;
 
 /** What ebb knows of this orchestrator, and how it is known; `ABOUT | read SOURCE; ran TEST | SAYS`. */

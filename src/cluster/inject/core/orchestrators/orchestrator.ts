@@ -28,7 +28,7 @@ export interface Orchestrator {
   /** Whether a sidecar of its own asks the apps whether they are ready, so that they need no readinessProbe. */
   readonly probesApps?: true;
   /** The annotation, `prefix` and a container's name, by which it leaves a sidecar alone that it would stop too early. */
-  readonly spare?: { readonly prefix: string; readonly value: string };
+  readonly exemption?: { readonly prefix: string; readonly value: string };
 }
 
 /** What a fact about an orchestrator can be about. `init` is about the init containers that need the mesh. */

@@ -45,8 +45,8 @@ export function orchestratorOf(pod: Pod): Orchestrator | undefined {
 }
 
 /** Reports whether an annotation with this value is one that keeps an orchestrator from stopping a sidecar. */
-export function isSpare(annotation: string, value: string): boolean {
-  return orchestrators.some(({ spare }) => spare?.value === value && annotation.startsWith(spare.prefix));
+export function isExemption(annotation: string, value: string): boolean {
+  return orchestrators.some(({ exemption }) => exemption?.value === value && annotation.startsWith(exemption.prefix));
 }
 
 /**

@@ -4,8 +4,8 @@ import type { Pod } from "../../../../../src/cluster/inject/core/pod.ts";
 import {
   changeAt,
   describeRemark,
-  type PodPlace,
-  placesIn,
+  type FoundPod,
+  objectsIn,
   podsIn,
 } from "../../../../../src/cluster/inject/core/workload.ts";
 import { policy } from "./injection.ts";
@@ -95,7 +95,7 @@ describe("the items of a typed list, which have neither kind nor apiVersion, as 
     ["of a List, which names no kind", { kind: "List" }, {}],
   ])("are left as they are if they are %s, and have containers", (_, list, item) => {
     expect(
-      placesIn({ apiVersion: "v1", ...list, items: [{ ...item, metadata: { name: "a" }, ...pod }] }),
+      objectsIn({ apiVersion: "v1", ...list, items: [{ ...item, metadata: { name: "a" }, ...pod }] }),
     ).toMatchObject([
       { object: "(without a kind) a", path: ["items", 0], reason: expect.stringContaining("it has no kind") },
     ]);
@@ -105,18 +105,18 @@ describe("the items of a typed list, which have neither kind nor apiVersion, as 
 test("an object without a kind is left as it is, and said if it has containers or asks for ebb", () => {
   const asking = { podAnnotations: { "ebb.dev/inject": "true" } };
   for (const object of [pod, asking])
-    expect(placesIn(object)).toMatchObject([{ path: [], reason: expect.stringContaining("it has no kind") }]);
-  expect(placesIn({ resources: ["a.yaml"] })).toEqual([]);
+    expect(objectsIn(object)).toMatchObject([{ path: [], reason: expect.stringContaining("it has no kind") }]);
+  expect(objectsIn({ resources: ["a.yaml"] })).toEqual([]);
 });
 
 test("what is no object is found, wherever one is expected; nothing at all is an empty document", () => {
   for (const found of ["a text", 1, true, [], [{ kind: "Pod", ...pod }]])
-    expect(placesIn(found)).toEqual([{ path: [], found }]);
-  expect(placesIn({ kind: "List", items: [null, { kind: "PodList", items: ["x"] }] })).toEqual([
+    expect(objectsIn(found)).toEqual([{ path: [], found }]);
+  expect(objectsIn({ kind: "List", items: [null, { kind: "PodList", items: ["x"] }] })).toEqual([
     { path: ["items", 0], found: null },
     { path: ["items", 1, "items", 0], found: "x" },
   ]);
-  expect(placesIn(null)).toEqual([]);
+  expect(objectsIn(null)).toEqual([]);
 });
 
 test("the objects of OpenShift's Template, and of a List in it, are looked into", () => {
@@ -134,7 +134,7 @@ test("an object whose pods cannot be changed has its place, too, between the pod
   const metadata = { generateName: "report-" };
   const workflow = { kind: "Workflow", metadata, spec: { templates: [{ container: { image: "x" } }] } };
   const items = [{ kind: "Pod", ...pod }, workflow, { kind: "ConfigMap" }, { kind: "Pod", ...pod }];
-  expect(placesIn({ kind: "List", items })).toMatchObject([
+  expect(objectsIn({ kind: "List", items })).toMatchObject([
     { path: ["items", 0] },
     { object: "Workflow report-*", path: ["items", 1], reason: expect.stringContaining("ebb webhook") },
     { path: ["items", 3] },
@@ -153,7 +153,7 @@ describe("the restartPolicy beside a template", () => {
   test.each<[object]>([[{ containers }], [{ containers, restartPolicy: "Always" }]])(
     "counts for the pod, and the template keeps its own: %j",
     (spec) => {
-      const [place] = podsIn(objectOf(spec)) as [PodPlace];
+      const [place] = podsIn(objectOf(spec)) as [FoundPod];
       const seen: unknown[] = [];
       const injection = changeAt(place, (given) => {
         seen.push(given);
@@ -179,7 +179,7 @@ describe("a command that its controller sets in a worker of an MPIJob", () => {
     const containers = [{ name: "a", image: "x", ...container }];
     const template = { metadata: { annotations: { "ebb.dev/inject": "true", ...annotations } }, spec: { containers } };
     const [place] = podsIn({ apiVersion, kind: "MPIJob", spec: { mpiReplicaSpecs: { Worker: { template } } } });
-    return changeAt(place as PodPlace, (given, setsCommand) =>
+    return changeAt(place as FoundPod, (given, setsCommand) =>
       injectPod(given, { ...policy, ...imageSays({}), setsCommand }),
     );
   };

@@ -45,19 +45,19 @@ export function recall({ last, configuration }: AuthorityState, secret: Secret |
 /**
  * Returns since when this replica sees the webhook configuration trust the newest CA, in milliseconds since the epoch;
  * undefined if it does not trust it or was not read yet. A configuration that does not exist counts as trusting,
- * because then nobody calls the webhook. Keeps the result in `known.trusted`.
+ * because then nobody calls the webhook. Keeps the result in `state.trusted`.
  */
 export function trustedSince(
   own: OwnCertificates,
-  known: AuthorityState,
+  state: AuthorityState,
   newest: Authority | undefined,
 ): number | undefined {
-  const { configuration } = known;
+  const { configuration } = state;
   const isTrusted =
     newest !== undefined &&
     configuration !== undefined &&
     (configuration.now === undefined || trusts(configuration.now, own, newest));
-  if (!isTrusted) known.trusted = undefined;
-  else if (known.trusted?.id !== newest.id) known.trusted = { id: newest.id, sinceMs: Date.now() };
-  return known.trusted?.sinceMs;
+  if (!isTrusted) state.trusted = undefined;
+  else if (state.trusted?.id !== newest.id) state.trusted = { id: newest.id, sinceMs: Date.now() };
+  return state.trusted?.sinceMs;
 }

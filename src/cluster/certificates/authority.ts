@@ -37,10 +37,10 @@ export interface Keeping extends Context {
  * aborted; each replica runs it. Logs API failures and tries again after 0.5 to 30 s; rejects only on a bug.
  */
 export async function keepCertificates(own: OwnCertificates, { seen, failed, ...context }: Keeping): Promise<void> {
-  const known: AuthorityState = { sinceMs: Date.now() };
+  const state: AuthorityState = { sinceMs: Date.now() };
   const notifier = createNotifier();
   const learn = (news: Pick<AuthorityState, "secret" | "configuration">): void => {
-    Object.assign(known, news);
+    Object.assign(state, news);
     notifier.notify();
   };
   const saw = (now: Secret | undefined): void => {
@@ -52,12 +52,12 @@ export async function keepCertificates(own: OwnCertificates, { seen, failed, ...
   await Promise.all([
     followObject<Secret>(own.api, secret, saw, { failed, ...context }),
     followObject<WebhookConfiguration>(own.api, configuration, (now) => learn({ configuration: { now } }), context),
-    goRound(own, { known, notifier, failed, ...context }),
+    goRound(own, { state, notifier, failed, ...context }),
   ]);
 }
 
 interface Round extends Context {
-  readonly known: AuthorityState;
+  readonly state: AuthorityState;
 }
 
 interface Rounds extends Round, Pick<Keeping, "failed"> {
@@ -82,26 +82,26 @@ async function goRound(own: OwnCertificates, { notifier, failed, ...round }: Rou
 
 /**
  * Does the next step of a rotation: renews what is due in the Secret or, if nothing is, writes the CAs into the
- * caBundle. Changes `known`, and logs what it did. Resolves with when to call it again, in milliseconds since the
+ * caBundle. Changes `state`, and logs what it did. Resolves with when to call it again, in milliseconds since the
  * epoch; Infinity: after the next change. Rejects with ApiError, a Conflict if somebody else wrote meanwhile.
  */
-export async function reconcileCertificates(own: OwnCertificates, { known, log, signal }: Round): Promise<number> {
+export async function reconcileCertificates(own: OwnCertificates, { state, log, signal }: Round): Promise<number> {
   const nowMs = Date.now();
-  if (known.secret === undefined) return Number.POSITIVE_INFINITY;
-  if (known.configuration === undefined && nowMs < known.sinceMs + PATIENCE_MS) return known.sinceMs + PATIENCE_MS;
+  if (state.secret === undefined) return Number.POSITIVE_INFINITY;
+  if (state.configuration === undefined && nowMs < state.sinceMs + PATIENCE_MS) return state.sinceMs + PATIENCE_MS;
   const policy = policyOf(own);
-  const held = recall(known, known.secret.now);
-  const planned = planRotation(held, { nowMs, trustedSinceMs: trustedSince(own, known, held.authorities[0]) }, policy);
+  const held = recall(state, state.secret.now);
+  const planned = planRotation(held, { nowMs, trustedSinceMs: trustedSince(own, state, held.authorities[0]) }, policy);
   if (planned.kind === "keep") {
-    known.last = held;
-    const againMs = await spreadTrust(own, held.authorities, { known, log, signal });
+    state.last = held;
+    const againMs = await spreadTrust(own, held.authorities, { state, log, signal });
     return Math.min(planned.untilMs, againMs);
   }
-  if (isTooSoon(known.renewedMs, nowMs)) return nowMs + PACE_MS;
-  const secret = await renewedSecret(own, { secret: known.secret.now, held, plan: planned, policy, nowMs });
-  known.secret = { now: await write(own, secret, known.secret.now === undefined, signal) };
-  known.renewedMs = nowMs;
-  tell(planned, log);
+  if (isTooSoon(state.renewedMs, nowMs)) return nowMs + PACE_MS;
+  const secret = await renewedSecret(own, { secret: state.secret.now, held, plan: planned, policy, nowMs });
+  state.secret = { now: await write(own, secret, state.secret.now === undefined, signal) };
+  state.renewedMs = nowMs;
+  logStep(planned, log);
   return nowMs;
 }
 
@@ -112,23 +112,27 @@ export async function reconcileCertificates(own: OwnCertificates, { known, log, 
 async function spreadTrust(
   own: OwnCertificates,
   authorities: readonly Authority[],
-  { known, log, signal }: Round,
+  { state, log, signal }: Round,
 ): Promise<number> {
-  const configuration = known.configuration?.now;
+  const configuration = state.configuration?.now;
   if (configuration === undefined) return Number.POSITIVE_INFINITY;
   if (isFilledByOthers(configuration)) {
-    if (!known.isWarned) log.warn({ webhooks: own.webhooks }, "cert-manager manages the caBundle: set --cert-dir");
-    known.isWarned = true;
+    if (!state.isWarned) log.warn({ webhooks: own.webhooks }, "cert-manager manages the caBundle: set --cert-dir");
+    state.isWarned = true;
     return Number.POSITIVE_INFINITY;
   }
   const patch = bundlePatch(configuration, own, authorities);
   if (patch.length === 0) return Number.POSITIVE_INFINITY;
   const nowMs = Date.now();
-  if (isTooSoon(known.spreadMs, nowMs)) return nowMs + PACE_MS;
-  if (!(await isLatest(own, known, signal))) return nowMs;
-  const now = await own.api.patch<WebhookConfiguration>(`${CONFIGURATIONS}/${own.webhooks}`, patch, asking(signal));
-  known.configuration = { now };
-  known.spreadMs = nowMs;
+  if (isTooSoon(state.spreadMs, nowMs)) return nowMs + PACE_MS;
+  if (!(await isLatest(own, state, signal))) return nowMs;
+  const now = await own.api.patch<WebhookConfiguration>(
+    `${CONFIGURATIONS}/${own.webhooks}`,
+    patch,
+    withoutRetries(signal),
+  );
+  state.configuration = { now };
+  state.spreadMs = nowMs;
   log.info(
     { webhooks: own.webhooks, authorities: authorities.length },
     "updated the caBundle of the webhook configuration",
@@ -137,22 +141,22 @@ async function spreadTrust(
 }
 
 /**
- * Reads the Secret, and reports whether it is the one in `known`; otherwise puts it there. Read after the configuration, it
+ * Reads the Secret, and reports whether it is the one in `state`; otherwise puts it there. Read after the configuration, it
  * keeps an old view from removing a newer CA: a replica that puts one into the caBundle after this, too, changes the
  * configuration, so that the patch fails.
  */
-async function isLatest(own: OwnCertificates, known: AuthorityState, signal: AbortSignal): Promise<boolean> {
+async function isLatest(own: OwnCertificates, state: AuthorityState, signal: AbortSignal): Promise<boolean> {
   const path = `${secretsPath(own)}/${own.secret}`;
-  const now = await own.api.get<Secret>(path, asking(signal)).catch((error: unknown) => {
+  const now = await own.api.get<Secret>(path, withoutRetries(signal)).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
     return undefined;
   });
-  const isSame = now?.metadata.resourceVersion === known.secret?.now?.metadata.resourceVersion;
-  if (!isSame) known.secret = { now };
+  const isSame = now?.metadata.resourceVersion === state.secret?.now?.metadata.resourceVersion;
+  if (!isSame) state.secret = { now };
   return isSame;
 }
 
-const asking = (signal: AbortSignal) => ({ signal, retries: 0 });
+const withoutRetries = (signal: AbortSignal) => ({ signal, retries: 0 });
 
 function isTooSoon(lastMs: number | undefined, nowMs: number): boolean {
   return lastMs !== undefined && Math.abs(nowMs - lastMs) < PACE_MS;
@@ -169,8 +173,8 @@ async function write(
   signal: AbortSignal,
 ): Promise<Secret> {
   const secrets = secretsPath({ namespace });
-  if (!isNew) return await api.update<Secret>(`${secrets}/${secret}`, body, asking(signal));
-  return await api.create<Secret>(secrets, body, asking(signal)).catch((error: unknown) => {
+  if (!isNew) return await api.update<Secret>(`${secrets}/${secret}`, body, withoutRetries(signal));
+  return await api.create<Secret>(secrets, body, withoutRetries(signal)).catch((error: unknown) => {
     if (!lacksRight(error)) throw error;
     const place = `${namespace}/${secret}`;
     throw new Failure(
@@ -180,7 +184,7 @@ async function write(
   });
 }
 
-function tell(planned: Exclude<Plan, { kind: "keep" }>, log: Context["log"]): void {
+function logStep(planned: Exclude<Plan, { kind: "keep" }>, log: Context["log"]): void {
   if (planned.kind === "retire") return log.info({}, "retired the old CA");
   if (planned.authority !== undefined) log.info({ reason: planned.authority }, "created a CA");
   if (planned.serving !== undefined) log.info({ reason: planned.serving }, "created a serving certificate");

@@ -38,8 +38,8 @@ function ownWebhooks(
 }
 
 /** Reports whether this CA is in the caBundle of each webhook that calls `place` or any URL. */
-export function trusts(configuration: WebhookConfiguration, place: Service, { id }: Authority): boolean {
-  return ownWebhooks(configuration, place).every((webhook) => trusted(webhook).some((ca) => ca.id === id));
+export function trusts(configuration: WebhookConfiguration, service: Service, { id }: Authority): boolean {
+  return ownWebhooks(configuration, service).every((webhook) => trusted(webhook).some((ca) => ca.id === id));
 }
 
 /** Returns the CAs in all caBundles of the configuration that ebb made, by their name. */

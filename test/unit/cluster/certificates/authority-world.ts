@@ -22,7 +22,7 @@ export const START = Date.parse("2030-01-01T00:00:00Z");
 /** A replica, and what it knows. A watch that hangs shows it nothing new. */
 export interface Replica {
   own: OwnCertificates;
-  known: AuthorityState;
+  state: AuthorityState;
   readonly hangs: { secret: boolean; configuration: boolean };
 }
 
@@ -59,7 +59,7 @@ export function createWorld(settings: Partial<OwnCertificates> = {}): World {
 
 /** Creates a replica that has just started. */
 export function createReplica(own: OwnCertificates): Replica {
-  return { own, known: { sinceMs: Date.now() }, hangs: { secret: false, configuration: false } };
+  return { own, state: { sinceMs: Date.now() }, hangs: { secret: false, configuration: false } };
 }
 
 /** Starts a replica again: it remembers nothing, and opens new watches. */
@@ -98,9 +98,9 @@ export const heldOf = (world: World) => readSecret(secretOf(world));
 export async function look(world: World): Promise<number> {
   for (let round = 0; ; round++) {
     expect(round).toBeLessThan(20); // else they never come to rest
-    for (const { known, hangs } of world.replicas) {
-      if (!hangs.secret) known.secret = { now: secretOf(world) };
-      if (!hangs.configuration) known.configuration = { now: configurationOf(world) };
+    for (const { state, hangs } of world.replicas) {
+      if (!hangs.secret) state.secret = { now: secretOf(world) };
+      if (!hangs.configuration) state.configuration = { now: configurationOf(world) };
     }
     const untilMs = Math.min(...(await Promise.all(world.replicas.map((replica) => reconcile(world, replica)))));
     note(world);
@@ -109,9 +109,9 @@ export async function look(world: World): Promise<number> {
   }
 }
 
-async function reconcile({ log }: World, { own, known }: Replica): Promise<number> {
+async function reconcile({ log }: World, { own, state }: Replica): Promise<number> {
   try {
-    return await reconcileCertificates(own, { known, log, signal: AbortSignal.timeout(60_000) });
+    return await reconcileCertificates(own, { state, log, signal: AbortSignal.timeout(60_000) });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return isConflict(error) ? Number.POSITIVE_INFINITY : Date.now(); // a Conflict: the other one goes on

@@ -32,6 +32,6 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (image === undefined || more.length > 0)
     throw new Failure(EXIT.usage, `image: expected the name of one image; usage: ebb ${command.usage}`);
   const log = createLog(call.values, { env });
-  const { showImage } = await import("../cluster/image/image.ts");
+  const { showImage } = await import("../cluster/image/show-image.ts");
   return await showImage(image, call.values, { env, log, signals });
 }

@@ -3,12 +3,13 @@ import { readBodyWithin } from "../../shared/http/fetch.ts";
 import { tooLong } from "../../shared/http/request-failed.ts";
 import { readStreamWithin } from "../../shared/io/input.ts";
 import { LookupError, lookupError, type Refused, refusalError } from "./core/failure.ts";
-import { type Conversation, nameOf, type RegistryAnswer, toLookupError } from "./exchange.ts";
+import { type RegistryAnswer, toLookupError } from "./send-request.ts";
+import { nameOf, type Session } from "./session.ts";
 
 const LARGEST_REFUSAL = 64 * 1024;
 
 /** Reads a whole answer. Rejects with LookupError if it has more than `most` bytes, or breaks off. */
-export async function bodyOf(session: Conversation, { body, url }: RegistryAnswer, most: number): Promise<Buffer> {
+export async function bodyOf(session: Session, { body, url }: RegistryAnswer, most: number): Promise<Buffer> {
   try {
     const refuse = () => lookupError("invalid", `${nameOf(session)}: ${tooLong(most)}`);
     return await readStreamWithin(counted(session, body), most, refuse);
@@ -18,8 +19,8 @@ export async function bodyOf(session: Conversation, { body, url }: RegistryAnswe
 }
 
 /** Passes an answer on, unless it is too much together with the other answers of the registry that arrive now. */
-async function* counted({ source: { host }, reach }: Conversation, answer: AsyncIterable<Uint8Array>) {
-  const { arriving, mostArriving } = reach;
+async function* counted({ source: { host }, client }: Session, answer: AsyncIterable<Uint8Array>) {
+  const { arriving, mostArriving } = client;
   let bytes = 0;
   try {
     for await (const piece of answer) {
@@ -39,7 +40,7 @@ async function* counted({ source: { host }, reach }: Conversation, answer: Async
 }
 
 /** Reads what is in an answer. @throws LookupError in the place of any error */
-export function parse<T>(session: Conversation, read: () => T): T {
+export function parse<T>(session: Session, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -48,11 +49,7 @@ export function parse<T>(session: Conversation, read: () => T): T {
 }
 
 /** Makes an error of an answer that refuses. */
-export async function refusalOf(
-  { sent }: Conversation,
-  answer: RegistryAnswer,
-  refused: Refused,
-): Promise<LookupError> {
+export async function refusalOf({ sent }: Session, answer: RegistryAnswer, refused: Refused): Promise<LookupError> {
   const { status, headers } = answer;
   const body = await readBodyWithin(answer.body, LARGEST_REFUSAL).catch(() => "");
   return refusalError(refused, { status, body: body.toString(), retryAfter: headers.get("retry-after"), sent });

@@ -5,7 +5,8 @@ import { bodyOf, refusalOf } from "./answer.ts";
 import type { RegistryAuth } from "./core/auths.ts";
 import type { TokenSource } from "./core/challenge.ts";
 import { askedFor, loginRemedy, lookupError } from "./core/failure.ts";
-import { type Asked, type Conversation, checkedTarget, exchange, nameOf } from "./exchange.ts";
+import { checkedTarget, type RegistryRequest, sendRequest } from "./send-request.ts";
+import { nameOf, type Session } from "./session.ts";
 
 const LARGEST_TOKEN = MiB;
 
@@ -14,7 +15,7 @@ const LARGEST_TOKEN = MiB;
  * LookupError.
  */
 export async function authorize(
-  session: Conversation,
+  session: Session,
   challenge: TokenSource | "basic",
   auth: RegistryAuth | undefined,
 ): Promise<string | undefined> {
@@ -27,16 +28,16 @@ export async function authorize(
  * (oauth.md). Rejects with LookupError.
  */
 async function readToken(
-  session: Conversation,
+  session: Session,
   { realm, service, scopes }: TokenSource,
   auth: RegistryAuth | undefined,
 ): Promise<string> {
   const url = await checkedTarget(session, realm);
   if (auth?.identityToken !== undefined) session.sent.push(auth.identityToken);
-  const response = await exchange(session, tokenRequest(url, { service, scopes }, auth));
+  const response = await sendRequest(session, tokenRequest(url, { service, scopes }, auth));
   const who = `the token server ${url.host} of ${nameOf(session)}`;
   const what = askedFor("a token", auth !== undefined);
-  const login = loginRemedy(session.source.host, session.reach.isAtDesk);
+  const login = loginRemedy(session.source.host, session.client.isAtDesk);
   if (response.status >= 300) throw await refusalOf(session, response, { who, what, image: undefined, login });
   const body = await bodyOf(session, response, LARGEST_TOKEN);
   const { token, access_token: other } = objectOf(parseObject(body.toString()));
@@ -49,7 +50,7 @@ function tokenRequest(
   realm: URL,
   { service, scopes }: Pick<TokenSource, "service" | "scopes">,
   auth: RegistryAuth | undefined,
-): Asked {
+): RegistryRequest {
   if (auth?.identityToken !== undefined) {
     const grant = { grant_type: "refresh_token", refresh_token: auth.identityToken };
     const form = new URLSearchParams({ ...grant, service: service ?? "", client_id: "ebb", scope: scopes.join(" ") });

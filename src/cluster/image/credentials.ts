@@ -30,14 +30,14 @@ export function ownAuths({ registryConfig, isAtDesk, env, log }: CredentialPlace
   const paths = registryConfig === undefined ? usual : [registryConfig];
   if (registryConfig !== undefined) checkConfig(registryConfig);
   const helpers = isAtDesk ? createHelpers() : undefined;
-  const told = new Set<string>();
+  const logged = new Set<string>();
   const read = async (path: string, host: string): Promise<readonly RegistryAuths[]> => {
     try {
       return await authsIn(readConfig(path), host, helpers);
     } catch (error) {
       const reason = describeSystemError(error);
-      if (!told.has(path + reason)) log.warn({ path, reason }, "cannot read credentials of registries");
-      told.add(path + reason);
+      if (!logged.has(path + reason)) log.warn({ path, reason }, "cannot read credentials of registries");
+      logged.add(path + reason);
       return [];
     }
   };

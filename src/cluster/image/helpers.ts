@@ -11,11 +11,11 @@ export type Helpers = (name: string, host: string) => Promise<RegistryAuth | und
 
 /** Creates a function that asks programs for credentials, each once for each registry: some take a second. */
 export function createHelpers(): Helpers {
-  const asked = new Map<string, ReturnType<Helpers>>();
+  const answers = new Map<string, ReturnType<Helpers>>();
   return (name, host) => {
     const key = `${name} ${host}`;
-    const answer = asked.get(key) ?? ask(name, host);
-    asked.set(key, answer);
+    const answer = answers.get(key) ?? runHelper(name, host);
+    answers.set(key, answer);
     return answer;
   };
 }
@@ -23,7 +23,7 @@ export function createHelpers(): Helpers {
 const answer = z.looseObject({ Username: z.string(), Secret: z.string() });
 
 /** Runs a program as Docker does (github.com/docker/docker-credential-helpers). Rejects if it fails. */
-async function ask(name: string, host: string): Promise<RegistryAuth | undefined> {
+async function runHelper(name: string, host: string): Promise<RegistryAuth | undefined> {
   if (!/^[\w.-]+$/.test(name)) throw new Error(`expected the name of a credential helper, got ${JSON.stringify(name)}`);
   const program = `docker-credential-${name}`;
   const env = withoutOwnVariables(startingEnvironment());

@@ -11,8 +11,7 @@ import { parseReference, type Reference, usualFault } from "./core/reference.ts"
 import type { RegistrySettings } from "./core/registry-options.ts";
 import { type Source, sourcesOf } from "./core/sources.ts";
 import { ownAuths } from "./credentials.ts";
-import type { Reach } from "./exchange.ts";
-import type { Session } from "./registry.ts";
+import type { Client, Session } from "./session.ts";
 
 /** OCI distribution-spec 1.1, "Pushing Manifests": a registry takes manifests of at least 4 MiB, and few take more. */
 const LARGEST = 4 * MiB;
@@ -31,28 +30,28 @@ export interface ImageContext {
   readonly isAtDesk: boolean;
 }
 
-/** Where an image is asked for, and by which credentials of the asker. */
-export interface Place {
+/** A source that may have an image, and the asker's credentials for it. */
+export interface Candidate {
   readonly source: Source;
   readonly auths: ReturnType<typeof authsFor>;
 }
 
 /** A client of registries, which remembers nothing. */
 export interface Reader {
-  /** Returns where an image may be asked for, in order. @throws LookupError if there is no such name, or no such place */
-  placesOf(
+  /** Returns who may be asked for an image, in order. @throws LookupError if it is no name of an image, or nobody may be asked */
+  candidatesFor(
     image: string,
     auths: readonly RegistryAuths[],
-  ): { readonly reference: Reference; readonly places: readonly Place[] };
+  ): { readonly reference: Reference; readonly candidates: readonly Candidate[] };
   /**
-   * Asks at one place after the other until one answers. Each has the same part of the time that is left, so that a
+   * Asks one after the other until one answers. Each has the same part of the time that is left, so that a
    * silent mirror leaves the registry its own. Rejects with LookupError, which has the reasons of all.
    */
-  ask<T>(places: readonly Place[], question: (session: Session) => Promise<T>, asking: Asking): Promise<T>;
+  ask<T>(candidates: readonly Candidate[], question: (session: Session) => Promise<T>, end: LookupEnd): Promise<T>;
 }
 
 /** The end of a look-up. */
-export interface Asking {
+export interface LookupEnd {
   readonly limitMs: number;
   /** Ends it before that. */
   readonly stop?: AbortSignal;
@@ -66,34 +65,34 @@ export function createReader(settings: RegistrySettings, { env: own, log, isAtDe
   const ca = settings.registryCa === undefined ? undefined : trusted(settings.registryCa);
   const mostBytes = isAtDesk ? LARGEST : LARGEST_FOR_PODS;
   const mostArriving = isAtDesk ? Number.POSITIVE_INFINITY : MOST_ARRIVING;
-  const reach: Reach = { policy: settings, ca, env, mostBytes, arriving: new Map(), mostArriving, isAtDesk };
+  const client: Client = { policy: settings, ca, env, mostBytes, arriving: new Map(), mostArriving, isAtDesk };
   const authsOf = ownAuths({ registryConfig: settings.registryConfig, isAtDesk, env, log });
   return {
-    placesOf(image, auths) {
+    candidatesFor(image, auths) {
       const reference = parseReference(image);
       if (reference === undefined)
         throw lookupError("invalid", `${JSON.stringify(image)} is no name of an image${usualFault(image)}`);
       const sources = sourcesOf(reference, settings);
       if (sources.length === 0)
         throw lookupError("not-allowed", `the registry ${reference.host} is not among --registries: name it there`);
-      const places = sources.map((source) => ({ source, auths: authsFor(auths, source.host, source.repository) }));
-      return { reference, places };
+      const candidates = sources.map((source) => ({ source, auths: authsFor(auths, source.host, source.repository) }));
+      return { reference, candidates };
     },
-    async ask(places, question, { limitMs, stop }) {
+    async ask(candidates, question, { limitMs, stop }) {
       const errors: LookupError[] = [];
       let leftMs = Math.max(1, limitMs);
-      let leftPlaces = places.filter(({ source }) => !source.isFallback).length;
+      let leftCandidates = candidates.filter(({ source }) => !source.isFallback).length;
       let isAnswered = false;
-      for (const { source, auths } of places) {
+      for (const { source, auths } of candidates) {
         if (source.isFallback) {
           if (isAnswered || errors.at(-1)?.failure !== "unreachable") break;
           errors.pop(); // that it has no TLS is no failure
         }
         const ofOwn = authsFor(await authsOf(source.host), source.host, source.repository);
-        const partMs = Math.ceil(leftMs / Math.max(1, leftPlaces));
+        const partMs = Math.ceil(leftMs / Math.max(1, leftCandidates));
         const signal = AbortSignal.any([AbortSignal.timeout(partMs), ...(stop ? [stop] : [])]);
         const end = { limitMs: partMs, signal };
-        const session: Session = { source, reach, auths: [...auths, ...ofOwn], ...end, isAnswered: false, sent: [] };
+        const session: Session = { source, client, auths: [...auths, ...ofOwn], ...end, isAnswered: false, sent: [] };
         const start = performance.now();
         try {
           return await question(session);
@@ -103,7 +102,7 @@ export function createReader(settings: RegistrySettings, { env: own, log, isAtDe
         }
         isAnswered = session.isAnswered;
         leftMs = Math.max(1, leftMs - (performance.now() - start));
-        leftPlaces -= 1;
+        leftCandidates -= 1;
       }
       throw joined(errors);
     },

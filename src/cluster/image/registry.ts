@@ -17,13 +17,8 @@ import {
 } from "./core/manifest.ts";
 import { chooseEntry, type ImageReport, type Index } from "./core/platform.ts";
 import { isDigest, type Reference } from "./core/reference.ts";
-import { type Conversation, exchange, nameOf, type RegistryAnswer } from "./exchange.ts";
-
-/** A conversation with a registry about one repository. */
-export interface Session extends Conversation {
-  /** The credentials to try, in order; none: anonymous. */
-  readonly auths: readonly RegistryAuth[];
-}
+import { type RegistryAnswer, sendRequest } from "./send-request.ts";
+import { nameOf, type Session } from "./session.ts";
 
 /**
  * Asks a registry what an image is on some processors: its manifest (of each platform), and its config. Verifies every
@@ -77,7 +72,7 @@ async function readOf(
  * if it does not say. Rejects with LookupError.
  */
 export async function readDigest(session: Session, { tag = "" }: Reference): Promise<string | undefined> {
-  const { headers } = await ask(session, "HEAD", `manifests/${tag}`, manifestTypes.join());
+  const { headers } = await requestWithAuth(session, "HEAD", `manifests/${tag}`, manifestTypes.join());
   return headers.get("docker-content-digest");
 }
 
@@ -97,26 +92,27 @@ interface Verified {
 }
 
 async function readManifest(session: Session, name: string): Promise<Verified> {
-  const response = await ask(session, "GET", `manifests/${name}`, manifestTypes.join());
+  const response = await requestWithAuth(session, "GET", `manifests/${name}`, manifestTypes.join());
   if (schema1Type.test(response.headers.get("content-type") ?? ""))
     throw lookupError("invalid", `${nameOf(session)}: ${SCHEMA_1}`);
-  const said = response.headers.get("docker-content-digest");
-  const body = await bodyOf(session, response, session.reach.mostBytes);
-  const wanted = isDigest(name) ? name : said !== undefined && isDigest(said) ? said : digestOf(body, "sha256");
-  verify(session, body, wanted);
-  return { digest: wanted, manifest: parse(session, () => parseManifest(body.toString())) };
+  const named = response.headers.get("docker-content-digest") ?? "";
+  const body = await bodyOf(session, response, session.client.mostBytes);
+  const digest = isDigest(name) ? name : isDigest(named) ? named : digestOf(body, "sha256");
+  verify(session, body, digest);
+  return { digest, manifest: parse(session, () => parseManifest(body.toString())) };
 }
 
 async function readConfig(session: Session, digest: string): Promise<ImageConfig> {
-  const response = await ask(session, "GET", `blobs/${digest}`, "*/*");
-  const body = await bodyOf(session, response, session.reach.mostBytes);
+  const response = await requestWithAuth(session, "GET", `blobs/${digest}`, "*/*");
+  const body = await bodyOf(session, response, session.client.mostBytes);
   verify(session, body, digest);
   return parse(session, () => parseConfig(body.toString()));
 }
 
-function verify(session: Session, body: Buffer, wanted: string): void {
-  const got = digestOf(body, wanted.slice(0, wanted.indexOf(":")));
-  if (got !== wanted) throw lookupError("invalid", `${nameOf(session)} sent bytes of the digest ${got} for ${wanted}`);
+function verify(session: Session, body: Buffer, expected: string): void {
+  const got = digestOf(body, expected.slice(0, expected.indexOf(":")));
+  if (got !== expected)
+    throw lookupError("invalid", `${nameOf(session)} sent bytes of the digest ${got} for ${expected}`);
 }
 
 function digestOf(body: Buffer, algorithm: string): string {
@@ -127,11 +123,16 @@ function digestOf(body: Buffer, algorithm: string): string {
  * Asks for something of the repository. If the registry wants to know who asks, it is told by each of the credentials
  * until one is right, as the kubelet does. Resolves with an answer of 200; rejects with LookupError for others.
  */
-async function ask(session: Session, method: "GET" | "HEAD", path: string, accept: string): Promise<RegistryAnswer> {
+async function requestWithAuth(
+  session: Session,
+  method: "GET" | "HEAD",
+  path: string,
+  accept: string,
+): Promise<RegistryAnswer> {
   const { origin, repository, mirrors } = session.source;
   // as containerd does it: some mirrors tell by `ns` for whom they are asked
   const url = `${origin}/v2/${repository}/${path}${mirrors === undefined ? "" : `?ns=${encodeURIComponent(mirrors)}`}`;
-  const send = () => exchange(session, { method, url, headers: { accept }, authorization: session.authorization });
+  const send = () => sendRequest(session, { method, url, headers: { accept }, authorization: session.authorization });
   const response = await send();
   if (response.status < 300) return response;
   const refused = refusedOf(session, path);
@@ -174,13 +175,13 @@ async function tryWith(
   }
 }
 
-function refusedOf({ source, reach }: Session, path: string): Refused {
+function refusedOf({ source, client }: Session, path: string): Refused {
   const name = path.slice(path.indexOf("/") + 1);
   return {
     who: nameOf({ source }),
     what: source.repository,
     image: `${source.repository}${isDigest(name) ? "@" : ":"}${name}`,
-    login: loginRemedy(source.host, reach.isAtDesk),
+    login: loginRemedy(source.host, client.isAtDesk),
   };
 }
 

@@ -9,16 +9,16 @@ import { writeContent } from "../../shared/output/content.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { writeStreamed } from "../../shared/output/output.ts";
 import type { RegistrySettings } from "../image/core/registry-options.ts";
-import { createImages } from "../image/images.ts";
+import { createImageCache } from "../image/image-cache.ts";
 import { namesFor } from "./core/facts/words.ts";
 import { removeFromPod } from "./core/inject-pod.ts";
 import type { InjectPolicy } from "./core/policy.ts";
 import type { ChangePod } from "./core/workload.ts";
 import { joinTexts } from "./documents.ts";
 import { type Injected, injectText } from "./inject-text.ts";
-import { withLookups } from "./look-up.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";
 import { unifiedDiff } from "./unified-diff.ts";
+import { withLookups } from "./with-lookups.ts";
 import { applySplices } from "./yaml/splice.ts";
 
 /** What a call of `ebb inject` asks for. */
@@ -76,8 +76,8 @@ async function changeAll(
   const change = (changePod: ChangePod, namesLeft: boolean): readonly Done[] =>
     sources.map((source) => ({ ...source, ...injectText(source.name, source.text, changePod, namesLeft) }));
   if (policy === undefined) return change(removeFromPod, false); // what ebb never enters has no ebb to be removed
-  const images = () => createImages(registries, { env, log, isAtDesk: true });
-  return await withLookups(images, (inject) =>
+  const createCache = () => createImageCache(registries, { env, log, isAtDesk: true });
+  return await withLookups(createCache, (inject) =>
     change((pod, setsCommand) => {
       for (const name of namesIn(pod)) names.add(name);
       return inject(pod, { ...policy, setsCommand });

@@ -23,11 +23,11 @@ export interface PullSecrets {
   readonly names: readonly string[];
 }
 
-/** Returns what is known of an image for a pod that names these Secrets; undefined if it must be looked up first. */
-export type KnownImage = (query: ImageQuery, secrets: PullSecrets) => Lookup | undefined;
+/** Returns what an image starts, for a pod that names these Secrets; undefined if it must be looked up first. */
+export type ImageFor = (query: ImageQuery, secrets: PullSecrets) => Lookup | undefined;
 
 /** What must be looked up before a pod can be decided about. Nothing else is kept of the pod meanwhile. */
-export interface Unknown {
+export interface MissingImages {
   readonly queries: readonly ImageQuery[];
   readonly secrets: PullSecrets;
 }
@@ -42,26 +42,26 @@ export interface Reviewed {
 }
 
 /**
- * Reads an AdmissionReview and decides about its pod; `unknown`: only once these images have been looked up. Returns
+ * Reads an AdmissionReview and decides about its pod; `missing`: only once these images have been looked up. Returns
  * the problem if the body is not an AdmissionReview. Has no effects, so a dry run needs no care.
  */
 export function review(
   body: Uint8Array,
   policy: InjectPolicy,
-  known?: KnownImage,
-): Reviewed | { readonly unknown: Unknown } | { readonly problem: string } {
+  imageFor?: ImageFor,
+): Reviewed | { readonly missing: MissingImages } | { readonly problem: string } {
   const read = readReview(body);
   if ("problem" in read) return read;
   const { request } = read;
   const secrets = pullSecretsOf(request);
   const lookups = new Map<string, Lookup>();
   const imageOf = (query: ImageQuery): Lookup | undefined => {
-    const lookup = known?.(query, secrets);
+    const lookup = imageFor?.(query, secrets);
     if (lookup !== undefined) lookups.set(queryKey(query), lookup);
     return lookup;
   };
-  const response = decideAdmission(request, known === undefined ? policy : { ...policy, imageOf });
-  if ("missing" in response) return { unknown: { queries: response.missing, secrets } };
+  const response = decideAdmission(request, imageFor === undefined ? policy : { ...policy, imageOf });
+  if ("missing" in response) return { missing: { queries: response.missing, secrets } };
   return { request, response, body: writeReview(request.uid, response), lookups };
 }
 

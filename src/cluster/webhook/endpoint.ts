@@ -1,20 +1,21 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { formatDuration, parseDuration } from "../../shared/core/duration.ts";
 import type { Log } from "../../shared/output/log.ts";
-import type { Images } from "../image/images.ts";
+import type { ImageCache } from "../image/image-cache.ts";
 import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../inject/core/paths.ts";
 import type { InjectPolicy } from "../inject/core/policy.ts";
 import { requestRoomBytes } from "./core/webhook-limits.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
-import { type Credentials, createReviewer } from "./look-up.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Credentials } from "./pod-images.ts";
 import { createReceiver } from "./receive.ts";
 import { createRefusalLogger, logDecision } from "./request-log.ts";
+import { createReviewer } from "./reviewer.ts";
 
 /** How requests are answered, and how many. */
 export interface EndpointSettings {
   readonly policy: InjectPolicy;
-  readonly images: Images;
+  readonly images: ImageCache;
   readonly credentials: Credentials;
   /** The largest body. A larger one is answered 413. */
   readonly maxRequestBytes: number;

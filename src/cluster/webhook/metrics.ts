@@ -3,7 +3,7 @@ import { addGauge, addProcess, type Exposition } from "../controller/process-met
 import { type Lookup, lookupFailures } from "../image/core/lookup.ts";
 import type { AdmissionResult } from "./admission-review.ts";
 import { type Cut, cuts } from "./connections.ts";
-import type { Decision } from "./look-up.ts";
+import type { Decision } from "./reviewer.ts";
 
 /** The webhook's metrics, and what changes them. */
 export interface Metrics extends Exposition {
@@ -88,21 +88,21 @@ export function createMetrics(version: string, { inFlight, connections }: Gauges
 
 /** Creates the metrics about images of unknown commands. Returns a function that counts those of a decision. */
 function createImageMetrics(registers: Registry[]): (decision: Decision) => void {
-  const lookups = new Counter({
+  const lookupCounter = new Counter({
     name: "ebb_webhook_image_lookups_total",
     help: "Images whose command a pod needed, by result. known: remembered; found: a registry was asked; all others: why it is unknown, also if that is remembered.",
     labelNames: ["result"],
     registers,
   });
-  for (const result of ["known", "found", ...lookupFailures]) lookups.inc({ result }, 0);
+  for (const result of ["known", "found", ...lookupFailures]) lookupCounter.inc({ result }, 0);
   const unwrapped = new Counter({
     name: "ebb_webhook_unwrapped_containers_total",
     help: "Containers that ebb drains and does not start, because their command is unknown, or must stay.",
     registers,
   });
-  return ({ response, lookups: known, waitedFor }) => {
+  return ({ response, lookups, waitedFor }) => {
     unwrapped.inc(response.drained?.length ?? 0);
-    for (const [key, lookup] of known) lookups.inc({ result: resultOf(lookup, waitedFor.has(key)) });
+    for (const [key, lookup] of lookups) lookupCounter.inc({ result: resultOf(lookup, waitedFor.has(key)) });
   };
 }
 

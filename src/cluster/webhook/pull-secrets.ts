@@ -10,7 +10,7 @@ import { pause } from "../controller/pause.ts";
 import { parseDockerConfig, parseDockercfg, type RegistryAuths } from "../image/core/auths.ts";
 import { createLru } from "../image/core/lru.ts";
 import type { PullSecrets } from "./admission.ts";
-import type { Credentials, PullCredentials } from "./look-up.ts";
+import type { Credentials, PullCredentials } from "./pod-images.ts";
 
 /** The types that the kubelet reads (kubernetes v1.36.3, pkg/credentialprovider/secrets/secrets.go:46-59; read). */
 const types: ReadonlyMap<string, readonly [key: string, parse: (text: string) => RegistryAuths]> = new Map([
@@ -74,7 +74,7 @@ export function createPullSecretReader(
     return loading;
   };
   return {
-    known(secrets) {
+    remembered(secrets) {
       const pulled = pulledFrom(secrets, heldOf);
       return pulled.isLate ? undefined : pulled;
     },

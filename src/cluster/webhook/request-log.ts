@@ -1,7 +1,7 @@
 import type { Log } from "../../shared/output/log.ts";
 import { type Bucket, fullBucket, take } from "../core/rate-limit.ts";
 import { ownerOf, podNameOf } from "./admission.ts";
-import type { Decision } from "./look-up.ts";
+import type { Decision } from "./reviewer.ts";
 
 /** A request that was refused; `from` is the client's address. */
 export interface RefusedRequest {

@@ -14,14 +14,14 @@ import { KEYS, type ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
 import { pause } from "../controller/pause.ts";
 import { stopsOf, whenAborted } from "../controller/stops.ts";
-import { createImages } from "../image/images.ts";
+import { createImageCache } from "../image/image-cache.ts";
 import type { InjectPolicy } from "../inject/core/policy.ts";
 import type { WebhookLimits } from "./core/webhook-limits.ts";
 import type { webhookOptions } from "./core/webhook-options.ts";
 import { createEndpoint, type Endpoint } from "./endpoint.ts";
 import { type HttpsServer, openHttps } from "./https.ts";
-import { noCredentials } from "./look-up.ts";
 import { createMetrics } from "./metrics.ts";
+import { noCredentials } from "./pod-images.ts";
 import { createPullSecretReader } from "./pull-secrets.ts";
 
 /** How long the file of --client-ca may take, which may be a pipe. */
@@ -54,7 +54,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   const metrics = createMetrics(version, gauges);
   const api = needsApi(settings) ? await connect({ env, ...settings }, log) : undefined;
   const credentials = settings.pullSecrets && api !== undefined ? createPullSecretReader(api, log) : noCredentials;
-  const images = createImages(settings, { env, log, isAtDesk: false });
+  const images = createImageCache(settings, { env, log, isAtDesk: false });
   const endpoint = createEndpoint({ ...settings, policy, images, credentials }, log, metrics);
   const { onRequest, onBroken } = endpoint;
   const handlers = { onRequest, onBroken, onCut: metrics.cut };

@@ -111,8 +111,8 @@ export interface Refused {
 export function refusalError(refused: Refused, { status, body, retryAfter, sent }: Refusal): LookupError {
   const failure = failureOf(status);
   const { problem, ...remedy } = explained(refused, failure, status);
-  const said = { words: messageIn(body, sent), retryAfterMs: status === 429 ? retryAfterMs(retryAfter) : undefined };
-  return lookupError(failure, problem, { ...remedy, ...said });
+  const answer = { words: messageIn(body, sent), retryAfterMs: status === 429 ? retryAfterMs(retryAfter) : undefined };
+  return lookupError(failure, problem, { ...remedy, ...answer });
 }
 
 function explained({ who, what, image, login }: Refused, failure: LookupFailure, status: number) {
@@ -142,8 +142,8 @@ function messageIn(body: string, sent: readonly string[]): string {
   try {
     const { errors, details } = JSON.parse(body);
     const { code, message } = errors?.[0] ?? {};
-    const said = [code, message, details].filter((part) => typeof part === "string" && part !== "").join(": ");
-    return shortened(redactSecrets(said, sent), 200);
+    const text = [code, message, details].filter((part) => typeof part === "string" && part !== "").join(": ");
+    return shortened(redactSecrets(text, sent), 200);
   } catch {
     return ""; // a proxy's HTML
   }

@@ -28,13 +28,13 @@ export interface Keys {
 /** What is remembered of images. Times are in milliseconds, of any clock that only goes on. */
 export interface Memory {
   /** Returns what still counts. `refusal` is why the registry cannot be asked now; undefined if it can. */
-  known(keys: Keys, now: number, refusal?: Lookup): Lookup | undefined;
+  remembered(keys: Keys, now: number, refusal?: Lookup): Lookup | undefined;
   /** Returns what is known of a digest, however long ago. */
   ofDigest(keys: Keys, digest: string): Lookup | undefined;
   /** Reports whether the digest of a tag was known once. */
   hasTag(keys: Keys): boolean;
   /** Keeps what a registry has said. */
-  keep(keys: Keys, said: { readonly digest: string; readonly answer: Lookup }, now: number): void;
+  keep(keys: Keys, found: { readonly digest: string; readonly answer: Lookup }, now: number): void;
   /** Keeps that a registry was asked in vain; `retryAfterMs` is a 429's Retry-After. */
   fail(keys: Keys, failure: Lookup, now: number, retryAfterMs?: number): void;
 }
@@ -50,7 +50,7 @@ export function createMemory(): Memory {
   const ofDigest = (keys: Keys, digest: string) => answers.get(keys.answer(digest));
   return {
     ofDigest,
-    known(keys, now, refusal) {
+    remembered(keys, now, refusal) {
       const tag = keys.tag === undefined ? undefined : tags.get(keys.tag);
       const digest = keys.digest ?? tag?.digest;
       const answer = digest === undefined ? undefined : ofDigest(keys, digest);

@@ -9,8 +9,8 @@ export type Index = Extract<Manifest, { readonly kind: "index" }>;
  * Chooses what an index has for a processor: an entry for that, else the first one that names no platform, as containerd
  * does (v2.3.4, core/images/image.go:218-240, Manifest; read). Either may be another index.
  */
-export function chooseEntry({ entries }: Index, wanted: Architecture): Index["entries"][number] | undefined {
-  const fitting = entries.filter(({ platform }) => platform.os === "linux" && platform.architecture === wanted);
+export function chooseEntry({ entries }: Index, architecture: Architecture): Index["entries"][number] | undefined {
+  const fitting = entries.filter(({ platform }) => platform.os === "linux" && platform.architecture === architecture);
   // the one for every such processor, as containerd prefers it (github.com/containerd/platforms, compare.go)
   const general = fitting.find(({ platform }) => ["", "v1", "v8"].includes(platform.variant));
   return general ?? fitting[0] ?? entries.find(({ platform }) => platform.os === "");
@@ -44,11 +44,11 @@ export function commandOf(query: ImageQuery, { platforms, configs }: ImageReport
   return { kind: "found", command: { entrypoint, cmd, stopSignal: isAgreed ? first.stopSignal : undefined } };
 }
 
-function mismatch(platforms: readonly Platform[], wanted: readonly Architecture[]): string {
+function mismatch(platforms: readonly Platform[], queried: readonly Architecture[]): string {
   if (!platforms.some(({ os }) => os !== "")) return "has an index that names no image for a platform";
   const is = `is for ${platforms.map(formatPlatform).join(", ")} only`;
-  return wanted.length < architectures.length
-    ? `${is}, and the pod for linux/${wanted.join()}, by its node selector or affinity`
+  return queried.length < architectures.length
+    ? `${is}, and the pod for linux/${queried.join()}, by its node selector or affinity`
     : `${is}: ebb runs on linux/amd64 and linux/arm64`;
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { internalAddressOf, isInternal } from "../../../../src/cluster/image/addresses.ts";
 import { LookupError } from "../../../../src/cluster/image/core/failure.ts";
-import { type Conversation, checkedTarget } from "../../../../src/cluster/image/exchange.ts";
+import { checkedTarget } from "../../../../src/cluster/image/send-request.ts";
+import type { Session } from "../../../../src/cluster/image/session.ts";
 
 describe("an internal address", () => {
   test.each([
@@ -74,9 +75,9 @@ describe("an internal address", () => {
 const PUBLIC = "https://8.8.8.8";
 const PRIVATE = "https://10.0.0.1:5000";
 
-function conversation(origin: string, registries: "all" | readonly string[] = "all"): Conversation {
+function session(origin: string, registries: "all" | readonly string[] = "all"): Session {
   const source = { origin, host: "registry", repository: "app", mirrors: undefined, isFallback: false };
-  const reach = {
+  const client = {
     policy: { registries, registryMirror: [] },
     ca: undefined,
     env: {},
@@ -85,7 +86,7 @@ function conversation(origin: string, registries: "all" | readonly string[] = "a
     mostArriving: 1,
     isAtDesk: false,
   };
-  return { source, reach, signal: AbortSignal.timeout(1000), limitMs: 1000, isAnswered: false, sent: [] };
+  return { source, client, auths: [], signal: AbortSignal.timeout(1000), limitMs: 1000, isAnswered: false, sent: [] };
 }
 
 test("a host that nobody has looked up in time has none", async () => {
@@ -100,7 +101,7 @@ describe("a registry may send its client", () => {
     ["to a private address, if it has one itself", PRIVATE, "https://192.168.0.1/token", []],
     ["to a host that is named", PUBLIC, "https://10.0.0.2:8443/x", ["10.0.0.2:8443"]],
   ])("%s", async (_, origin, location, registries) => {
-    expect((await checkedTarget(conversation(origin, registries), location)).href).toBe(new URL(location, origin).href);
+    expect((await checkedTarget(session(origin, registries), location)).href).toBe(new URL(location, origin).href);
   });
 
   test.each<[string, string, string]>([
@@ -114,14 +115,14 @@ describe("a registry may send its client", () => {
     ["a public address without TLS", "http://1.1.1.1/x", "no TLS"],
     ["itself on another port without TLS", "http://8.8.8.8:80/x", "no TLS"],
   ])("not from the internet to %s", async (_, location, words) => {
-    const error = await checkedTarget(conversation(PUBLIC), location).catch((reason: unknown) => reason);
+    const error = await checkedTarget(session(PUBLIC), location).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(LookupError);
     expect((error as LookupError).failure).toBe("invalid");
     expect((error as LookupError).message).toContain(words);
   });
 
   test("not inside because all registries may be asked: the host has to be named", async () => {
-    const { message } = await checkedTarget(conversation(PUBLIC, "all"), "https://10.0.0.2/").catch((reason) => reason);
+    const { message } = await checkedTarget(session(PUBLIC, "all"), "https://10.0.0.2/").catch((reason) => reason);
     expect(message).toContain("name 10.0.0.2 in --registries");
   });
 });

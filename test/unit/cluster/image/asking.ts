@@ -4,7 +4,7 @@ import type { RegistryAuths } from "../../../../src/cluster/image/core/auths.ts"
 import { type Architecture, architectures, type Lookup } from "../../../../src/cluster/image/core/lookup.ts";
 import type { RegistrySettings } from "../../../../src/cluster/image/core/registry-options.ts";
 import { type Mirror, parseMirror } from "../../../../src/cluster/image/core/sources.ts";
-import { createImages, type Images } from "../../../../src/cluster/image/images.ts";
+import { createImageCache, type ImageCache } from "../../../../src/cluster/image/image-cache.ts";
 import type { ImageContext } from "../../../../src/cluster/image/reader.ts";
 import { temporaryFolder } from "../../../harness.ts";
 import { collectLog } from "../collect-log.ts";
@@ -35,7 +35,7 @@ export function createAsking(how: AskedHow = {}) {
   };
   const log = collectLog();
   let now = 1000;
-  const images = createImages(settings, { env: {}, log, isAtDesk: false, ...rest }, () => now);
+  const images = createImageCache(settings, { env: {}, log, isAtDesk: false, ...rest }, () => now);
   return {
     images,
     limitMs,
@@ -50,7 +50,7 @@ export function createAsking(how: AskedHow = {}) {
 
 /** Looks an image up. */
 export function find(
-  { images, limitMs }: { readonly images: Images; readonly limitMs: number },
+  { images, limitMs }: { readonly images: ImageCache; readonly limitMs: number },
   image: string,
   auths: readonly RegistryAuths[] = [],
   on: readonly Architecture[] = architectures,

@@ -312,10 +312,10 @@ describe("credentials go", () => {
     const image = `${registry.host}/team/app`;
     const query = { image, architectures: ["amd64"] as const };
     expect(await find(asking, image, [authOf(registry.host, "me", "pw")], ["amd64"])).toMatchObject({ kind: "found" });
-    expect(asking.images.known(query, [authOf(registry.host, "me", "pw")])).toMatchObject({ kind: "found" });
-    expect(asking.images.known(query, [authOf("quay.io", "me", "pw")])).toBeUndefined();
-    expect(asking.images.known(query, [authOf(registry.host, "me", "pw2")])).toBeUndefined();
+    expect(asking.images.remembered(query, [authOf(registry.host, "me", "pw")])).toMatchObject({ kind: "found" });
+    expect(asking.images.remembered(query, [authOf("quay.io", "me", "pw")])).toBeUndefined();
+    expect(asking.images.remembered(query, [authOf(registry.host, "me", "pw2")])).toBeUndefined();
     expect(await find(asking, image, [], ["amd64"])).toMatchObject({ failure: "unauthorized" });
-    expect(asking.images.known(query, [authOf(registry.host, "me", "pw")])).toMatchObject({ kind: "found" });
+    expect(asking.images.remembered(query, [authOf(registry.host, "me", "pw")])).toMatchObject({ kind: "found" });
   });
 });

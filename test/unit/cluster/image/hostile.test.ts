@@ -175,7 +175,7 @@ test("a registry that sends much to many at once is read up to 8 MiB, and its im
   await Promise.all(all);
   expect(refused.length).toBeLessThan(5);
   const [again] = refused;
-  expect(asking.images.known({ image: `${again}`, architectures: ["amd64"] }, [])).toBeUndefined();
+  expect(asking.images.remembered({ image: `${again}`, architectures: ["amd64"] }, [])).toBeUndefined();
   expect(await find(asking, `${registry.host}/app`)).toMatchObject({ kind: "found" });
 });
 
@@ -263,7 +263,7 @@ describe("a registry that may not be asked", () => {
     await using registry = startStandIn(content);
     using asking = createAsking({ registries });
     const query = { image: `${registry.host}/app`, architectures: ["amd64"] as const };
-    expect(asking.images.known(query, [])).toMatchObject({
+    expect(asking.images.remembered(query, [])).toMatchObject({
       failure: "not-allowed",
       reason: expect.stringContaining(registry.host),
     });
@@ -273,6 +273,6 @@ describe("a registry that may not be asked", () => {
   test("a name that is none is answered at once", () => {
     using asking = createAsking();
     const query = { image: "https://nginx", architectures: ["amd64"] as const };
-    expect(asking.images.known(query, [])).toMatchObject({ failure: "invalid" });
+    expect(asking.images.remembered(query, [])).toMatchObject({ failure: "invalid" });
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { PullCredentials } from "../../../../src/cluster/webhook/look-up.ts";
+import type { PullCredentials } from "../../../../src/cluster/webhook/pod-images.ts";
 import { createPullSecretReader } from "../../../../src/cluster/webhook/pull-secrets.ts";
 import { refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { takes } from "../../../time.ts";
@@ -40,13 +40,13 @@ describe("a Secret that a pod names", () => {
     put("team", "registry.example.com");
     let now = 0;
     const secrets = reader(() => now);
-    expect(secrets.known(of("team"))).toBeUndefined();
+    expect(secrets.remembered(of("team"))).toBeUndefined();
     expect(registriesIn(await secrets.read(of("team"), LONG_MS))).toEqual([["registry.example.com"]]);
     put("team", "other.example.com");
     now = 29_999;
-    expect(registriesIn(secrets.known(of("team")))).toEqual([["registry.example.com"]]);
+    expect(registriesIn(secrets.remembered(of("team")))).toEqual([["registry.example.com"]]);
     now = 30_000;
-    expect(secrets.known(of("team"))).toBeUndefined();
+    expect(secrets.remembered(of("team"))).toBeUndefined();
     expect(registriesIn(await secrets.read(of("team"), LONG_MS))).toEqual([["other.example.com"]]);
     expect(server.requests).toEqual(Array(2).fill(`GET ${pathOf("team")}`));
   });
@@ -76,14 +76,14 @@ describe("a Secret that a pod names", () => {
     put("team", "registry.example.com", more);
     const secrets = reader();
     expect(await secrets.read(of("team"), LONG_MS)).toEqual(unused(why));
-    expect(secrets.known(of("team"))).toEqual(unused(why));
+    expect(secrets.remembered(of("team"))).toEqual(unused(why));
     expect(secrets.log.lines).toEqual([]);
   });
 
   test("and that is not there gives none, and is not asked for again", async () => {
     const secrets = reader();
     expect(await secrets.read(of("team"), LONG_MS)).toEqual(unused("does not exist"));
-    expect(secrets.known(of("team"))).toEqual(unused("does not exist"));
+    expect(secrets.remembered(of("team"))).toEqual(unused("does not exist"));
     expect(secrets.log.lines).toEqual([]);
   });
 
@@ -93,9 +93,9 @@ describe("a Secret that a pod names", () => {
     const secrets = reader(() => now);
     expect((await secrets.read(of("team", "other"), LONG_MS)).unused).toHaveLength(2);
     now = 4999;
-    expect(secrets.known(of("team"))).toEqual(unused("cannot be read from the API server (403)"));
+    expect(secrets.remembered(of("team"))).toEqual(unused("cannot be read from the API server (403)"));
     now = 5000;
-    expect(secrets.known(of("team"))).toBeUndefined();
+    expect(secrets.remembered(of("team"))).toBeUndefined();
     expect(secrets.log.lines).toMatchObject([
       { level: "warn", message: "cannot read the Secrets of pods", fields: { reason: expect.stringContaining("403") } },
     ]);
@@ -142,7 +142,7 @@ test("what is remembered is at most 4 MiB: the oldest is forgotten", async () =>
   for (const name of names) put(name, "registry.example.com", { data });
   const secrets = reader();
   for (const name of names) await secrets.read(of(name), LONG_MS);
-  const isKnown = (name: string | undefined) => secrets.known(of(name as string)) !== undefined;
+  const isKnown = (name: string | undefined) => secrets.remembered(of(name as string)) !== undefined;
   expect([isKnown(names.at(-1)), isKnown(names[0])]).toEqual([true, false]);
   expect(names.filter(isKnown)).toHaveLength(Math.floor((4 * 1024 * 1024) / (120_016 + 1024)));
 });

@@ -44,7 +44,7 @@ export function appsOf(facts: PodFacts): readonly App[] {
   return containers.map((one) => planApp(one, facts, hasOpaqueApp));
 }
 
-/** `isBlind`: ebb starts apps beside one that it does not start: then it quits no sidecar, unless the user says so. */
+/** `hasOpaqueApp`: beside the apps that ebb starts is one that it does not: then it quits no sidecar, unless the user says so. */
 function planApp(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App {
   const { container, start } = app;
   const env = variablesIn(container);

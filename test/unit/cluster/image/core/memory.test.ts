@@ -27,7 +27,7 @@ describe("what is remembered of an image", () => {
   ])("by tag: %s", (_, later, wanted) => {
     const memory = createMemory();
     memory.keep(app, said, 1000);
-    expect(memory.known(app, 1000 + later)).toEqual(wanted as Lookup);
+    expect(memory.remembered(app, 1000 + later)).toEqual(wanted as Lookup);
     expect(memory.hasTag(app)).toBe(true);
     expect(memory.ofDigest(app, "d1")).toEqual(said.answer);
   });
@@ -35,17 +35,17 @@ describe("what is remembered of an image", () => {
   test("by digest: counts for ever, also if it was asked for by a tag", () => {
     const memory = createMemory();
     memory.keep(app, said, 0);
-    expect(memory.known(byDigest("app", "d1"), 1000 * HOUR)).toEqual(said.answer);
-    expect(memory.known(byDigest("app", "d2"), 0)).toBeUndefined();
+    expect(memory.remembered(byDigest("app", "d1"), 1000 * HOUR)).toEqual(said.answer);
+    expect(memory.remembered(byDigest("app", "d2"), 0)).toBeUndefined();
   });
 
   test("of one who asks is unknown to others", () => {
     const memory = createMemory();
     memory.keep(tagged("app", "alice"), said, 0);
     memory.fail(tagged("app", "bob"), unknown("unauthorized", "no"), 0);
-    expect(memory.known(tagged("app", "alice"), 1)).toEqual(said.answer);
-    expect(memory.known(tagged("app", "bob"), 1)).toEqual(unknown("unauthorized", "no"));
-    expect(memory.known(app, 1)).toBeUndefined();
+    expect(memory.remembered(tagged("app", "alice"), 1)).toEqual(said.answer);
+    expect(memory.remembered(tagged("app", "bob"), 1)).toEqual(unknown("unauthorized", "no"));
+    expect(memory.remembered(app, 1)).toBeUndefined();
   });
 
   test.each<[string, number | undefined, number]>([
@@ -57,8 +57,8 @@ describe("what is remembered of an image", () => {
     const memory = createMemory();
     const failure = unknown("rate-limited", "429");
     memory.fail(app, failure, 0, retryAfterMs);
-    if (ms > 0) expect(memory.known(app, ms - 1)).toEqual(failure);
-    expect(memory.known(app, ms)).toBeUndefined();
+    if (ms > 0) expect(memory.remembered(app, ms - 1)).toEqual(failure);
+    expect(memory.remembered(app, ms)).toBeUndefined();
   });
 
   test.each<[string, "timeout" | "unreachable" | "rate-limited" | "unauthorized" | "not-found", number, boolean]>([
@@ -73,27 +73,27 @@ describe("what is remembered of an image", () => {
     memory.keep(app, said, 0);
     const failed = unknown(failure, "no");
     memory.fail(app, failed, age);
-    expect(memory.known(app, age + 1)).toEqual(serves ? said.answer : failed);
+    expect(memory.remembered(app, age + 1)).toEqual(serves ? said.answer : failed);
   });
 
   test("while a registry does not answer, what counts is an old answer, then its failure", () => {
     const memory = createMemory();
     memory.keep(app, said, 0);
     const outage = unknown("timeout", "silent");
-    expect(memory.known(app, HOUR, outage)).toEqual(said.answer);
-    expect(memory.known(tagged("other"), HOUR, outage)).toEqual(outage);
+    expect(memory.remembered(app, HOUR, outage)).toEqual(said.answer);
+    expect(memory.remembered(tagged("other"), HOUR, outage)).toEqual(outage);
   });
 
   test("a new answer ends a failure", () => {
     const memory = createMemory();
     memory.fail(app, unknown("not-found", "404"), 0);
     memory.keep(app, said, 1);
-    expect(memory.known(app, 2)).toEqual(said.answer);
+    expect(memory.remembered(app, 2)).toEqual(said.answer);
   });
 
   test("is bounded by its words: the one that was not asked for longest is forgotten", () => {
     const memory = createMemory();
-    const isKnown = (name: string) => memory.known(tagged(name), 1) !== undefined;
+    const isKnown = (name: string) => memory.remembered(tagged(name), 1) !== undefined;
     for (let n = 0; n < 10_000; n += 1) memory.keep(tagged(`few-${n}`), said, 0);
     expect([isKnown("few-9999"), isKnown("few-7000")]).toEqual([true, true]);
     const entrypoint = Array<string>(5000).fill("ab");

@@ -1,15 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { RegistryAuths } from "../../../../src/cluster/image/core/auths.ts";
 import type { Lookup } from "../../../../src/cluster/image/core/lookup.ts";
-import type { Images } from "../../../../src/cluster/image/images.ts";
+import type { ImageCache } from "../../../../src/cluster/image/image-cache.ts";
 import type { PullSecrets } from "../../../../src/cluster/webhook/admission.ts";
-import {
-  type Credentials,
-  createReviewer,
-  type Decision,
-  noCredentials,
-  type PullCredentials,
-} from "../../../../src/cluster/webhook/look-up.ts";
+import { type Credentials, noCredentials, type PullCredentials } from "../../../../src/cluster/webhook/pod-images.ts";
+import { createReviewer, type Decision } from "../../../../src/cluster/webhook/reviewer.ts";
 import { until } from "../../../harness.ts";
 import { bodyOf, patchOf, pod, policy } from "./reviewed.ts";
 
@@ -40,16 +35,16 @@ const job = {
 };
 
 interface World {
-  readonly known?: (auths: readonly RegistryAuths[]) => Lookup | undefined;
+  readonly remembered?: (auths: readonly RegistryAuths[]) => Lookup | undefined;
   readonly find?: (limitMs: number) => Promise<Lookup>;
   readonly credentials?: Partial<Credentials>;
   readonly mostWaitingBytes?: number;
 }
 
-function reviewerIn({ known = () => undefined, find = async () => found, ...more }: World) {
+function reviewerIn({ remembered = () => undefined, find = async () => found, ...more }: World) {
   const asked: string[] = [];
-  const images: Images = {
-    known: (_, auths, refusal) => known(auths) ?? refusal,
+  const images: ImageCache = {
+    remembered: (_, auths, refusal) => remembered(auths) ?? refusal,
     find({ image }, given, limitMs) {
       asked.push(`${image} with ${given.length}`);
       return find(limitMs);
@@ -81,7 +76,7 @@ describe("a pod", () => {
   });
 
   test("of a known image waits for nobody", async () => {
-    const { review, asked } = reviewerIn({ known: () => found, find: () => Promise.reject() });
+    const { review, asked } = reviewerIn({ remembered: () => found, find: () => Promise.reject() });
     const decision = await review(job);
     expect(commandIn(decision)).toEqual([["/ebb.dev/ebb", "run", "--", "/shop", "serve"]]);
     expect([asked, decision.waitedFor.size, [...decision.lookups.values()]]).toEqual([[], 0, [found]]);
@@ -123,7 +118,7 @@ describe("the Secrets that a pod names", () => {
   const reading = () => {
     const read: PullSecrets[] = [];
     const credentials: Partial<Credentials> = {
-      known: () => undefined,
+      remembered: () => undefined,
       read: async (secrets) => {
         read.push(secrets);
         return pulled({ auths: [auths] });
@@ -149,7 +144,7 @@ describe("the Secrets that a pod names", () => {
 
   test("are not read for a registry that is not asked", async () => {
     const { read, credentials } = reading();
-    const { review, asked } = reviewerIn({ credentials, known: () => notAllowed });
+    const { review, asked } = reviewerIn({ credentials, remembered: () => notAllowed });
     const { response } = await review(job);
     expect(response.warnings?.[0]).toContain("--registries");
     expect([read, asked]).toEqual([[], []]);
@@ -167,7 +162,7 @@ describe("the Secrets that a pod names", () => {
       await until("the Secrets have taken 20 ms", () => performance.now() - start >= 20);
       return pulled({});
     };
-    const { review } = reviewerIn({ find, credentials: { known: () => undefined, read } });
+    const { review } = reviewerIn({ find, credentials: { remembered: () => undefined, read } });
     await review(job, {}, 60_000);
     const [ofSecrets = 0, ofRegistry = 0] = waits;
     expect(ofRegistry).toBeLessThan(ofSecrets - 15);
@@ -187,8 +182,11 @@ describe("the Secrets that a pod names", () => {
       const unknown: Lookup = { ...unauthorized, failure: failure as "unauthorized" };
       const start = isSaid ? `${unused.join("; ")}; registry.example.com` : "registry.example.com";
       const all = [
-        { credentials: { known: () => undefined, read: async () => pulled({ unused }) }, find: async () => unknown },
-        { credentials: { known: () => pulled({ unused }) }, known: () => unknown },
+        {
+          credentials: { remembered: () => undefined, read: async () => pulled({ unused }) },
+          find: async () => unknown,
+        },
+        { credentials: { remembered: () => pulled({ unused }) }, remembered: () => unknown },
       ];
       for (const world of all)
         expect((await reviewerIn(world).review(job)).response.reason).toContain(`starts: ${start}: 401; or give`);
@@ -196,13 +194,13 @@ describe("the Secrets that a pod names", () => {
   );
 
   test("that are not used are nothing to say if the image is found", async () => {
-    const credentials = { known: () => undefined, read: async () => pulled({ unused }) };
+    const credentials = { remembered: () => undefined, read: async () => pulled({ unused }) };
     expect((await reviewerIn({ credentials }).review(job)).response.warnings).toBeUndefined();
   });
 
   test("that the API server does not give in time are named in the place of a registry, which is not asked", async () => {
     const late = 'the API server did not give the Secret "team" within 1s';
-    const credentials = { known: () => undefined, read: async () => pulled({ unused: [late], isLate: true }) };
+    const credentials = { remembered: () => undefined, read: async () => pulled({ unused: [late], isLate: true }) };
     const { review, asked } = reviewerIn({ credentials });
     const { response } = await review(job);
     expect([response.result, asked]).toEqual(["skipped", []]);
@@ -216,7 +214,7 @@ describe("the Secrets that a pod names", () => {
       return pulled({});
     };
     const find = async (): Promise<Lookup> => ({ ...unauthorized, failure: "timeout" });
-    const { review } = reviewerIn({ find, credentials: { known: () => undefined, read } });
+    const { review } = reviewerIn({ find, credentials: { remembered: () => undefined, read } });
     const { response } = await review(job, {}, 300);
     expect(response.reason).toMatch(/the API server took \d+ms to give the pod's Secrets; registry.example.com/);
   });

@@ -2,46 +2,16 @@ import { formatDuration } from "../../shared/core/duration.ts";
 import { redactSecrets, redactUrl, secretsIn } from "../../shared/core/redact.ts";
 import { type FetchedAnswer, fetchWithin } from "../../shared/http/fetch.ts";
 import type { RequestFailed } from "../../shared/http/request-failed.ts";
-import { type Environment, proxyFor } from "../api/proxy.ts";
+import { proxyFor } from "../api/proxy.ts";
 import { internalAddressOf } from "./addresses.ts";
 import { type LookupError, lookupError } from "./core/failure.ts";
-import { isListed, type Source, type SourcePolicy } from "./core/sources.ts";
+import { isListed } from "./core/sources.ts";
+import { nameOf, type Session, serverOf } from "./session.ts";
 
 const MOST_REDIRECTS = 5;
 
-/** How registries are reached. */
-export interface Reach {
-  readonly policy: SourcePolicy;
-  /** All CAs that are trusted, in PEM; undefined: the usual ones. */
-  readonly ca: readonly string[] | undefined;
-  /** For HTTPS_PROXY. */
-  readonly env: Environment;
-  /** The most bytes of a manifest or a config. */
-  readonly mostBytes: number;
-  /** How many bytes of answers are arriving, by registry, and the most of each. */
-  readonly arriving: Map<string, number>;
-  readonly mostArriving: number;
-  /** Whether a person started ebb. */
-  readonly isAtDesk: boolean;
-}
-
-/** The requests of one look-up at one registry. */
-export interface Conversation {
-  readonly source: Source;
-  readonly reach: Reach;
-  /** Its end, and how long it may take. */
-  readonly signal: AbortSignal;
-  readonly limitMs: number;
-  /** The Authorization for the registry itself. */
-  authorization?: string | undefined;
-  /** Whether anybody has answered a request. */
-  isAnswered: boolean;
-  /** The secrets that were sent, which the answers may repeat. */
-  readonly sent: string[];
-}
-
 /** A request to the registry or its token server. */
-export interface Asked {
+export interface RegistryRequest {
   readonly method: "GET" | "HEAD" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -59,17 +29,17 @@ export interface RegistryAnswer extends FetchedAnswer {
  * Sends a request, and follows redirects; only within a host do they keep the authorization. Resolves with whatever
  * answer is no redirect. Rejects with LookupError if there is none, or a redirect must not be followed.
  */
-export async function exchange(conversation: Conversation, asked: Asked): Promise<RegistryAnswer> {
-  let { url, authorization } = asked;
+export async function sendRequest(session: Session, request: RegistryRequest): Promise<RegistryAnswer> {
+  let { url, authorization } = request;
   for (let redirects = 0; ; redirects += 1) {
-    const response = await send(conversation, { ...asked, url, authorization });
+    const response = await sendOnce(session, { ...request, url, authorization });
     const location = response.headers.get("location");
-    if (location === undefined || ![301, 302, 303, 307, 308].includes(response.status) || asked.method === "POST")
+    if (location === undefined || ![301, 302, 303, 307, 308].includes(response.status) || request.method === "POST")
       return response;
     await response.cancel();
     if (redirects === MOST_REDIRECTS)
-      throw lookupError("invalid", `${nameOf(conversation)} redirects more than ${MOST_REDIRECTS} times`);
-    const next = await checkedTarget(conversation, location, url);
+      throw lookupError("invalid", `${nameOf(session)} redirects more than ${MOST_REDIRECTS} times`);
+    const next = await checkedTarget(session, location, url);
     if (next.origin !== new URL(url).origin) authorization = undefined;
     url = next.href;
   }
@@ -78,11 +48,11 @@ export async function exchange(conversation: Conversation, asked: Asked): Promis
 /**
  * Checks where a registry sends its client: to a redirect, or to the realm of a token. A host that nobody listed must
  * have TLS, and none of its addresses may be internal, unless the registry's own is too (GitLab, Harbor and others have
- * their tokens and layers next door). TLS makes a name that resolves otherwise a moment later useless: who is there
- * then has no certificate for it. Rejects with LookupError.
+ * their tokens and layers next door). DNS rebinding gains nothing: the other host has no certificate for this name.
+ * Rejects with LookupError.
  */
 export async function checkedTarget(
-  { source, reach, signal, sent }: Conversation,
+  { source, client, signal, sent }: Session,
   location: string,
   base: string = source.origin,
 ): Promise<URL> {
@@ -94,31 +64,19 @@ export async function checkedTarget(
     throw refused("which is no URL to follow");
   if (url.origin === own.origin) return url;
   if (url.protocol !== "https:") throw refused("which has no TLS", "set the registry's external URL to https");
-  if (isListed(url.host, reach.policy)) return url;
-  const isProxied = proxyFor(url.origin, reach.env) !== undefined;
+  if (isListed(url.host, client.policy)) return url;
+  const isProxied = proxyFor(url.origin, client.env) !== undefined;
   const address = await internalAddressOf(url.hostname, isProxied, signal);
   if (address === undefined || (await internalAddressOf(own.hostname, isProxied, signal)) !== undefined) return url;
   throw refused(`whose address ${address} is internal; if that is right, name ${url.host} in --registries`);
 }
 
-/** Returns the registry's name for people: of a mirror, also what it mirrors. */
-export function nameOf({ source: { host, mirrors } }: Pick<Conversation, "source">): string {
-  return mirrors === undefined || mirrors === host ? host : `${host}, the mirror of ${mirrors},`;
-}
-
-/** Returns a server's name for people: also the registry's, if that has another name or refers to the server. */
-export function serverOf({ source }: Pick<Conversation, "source">, url: string): string {
-  const { host, origin } = new URL(url);
-  if (host === source.host) return host;
-  return origin === source.origin ? `${source.host} (${host})` : `${host}, to which ${source.host} refers,`;
-}
-
-async function send(
-  conversation: Conversation,
-  { method, url, headers, body, authorization }: Asked,
+async function sendOnce(
+  session: Session,
+  { method, url, headers, body, authorization }: RegistryRequest,
 ): Promise<RegistryAnswer> {
-  const { reach, signal } = conversation;
-  if (authorization !== undefined) conversation.sent.push(...secretsIn(authorization));
+  const { client, signal } = session;
+  if (authorization !== undefined) session.sent.push(...secretsIn(authorization));
   // so that no small answer becomes a large one
   const all = { "accept-encoding": "identity", ...headers, ...(authorization !== undefined && { authorization }) };
   try {
@@ -127,19 +85,19 @@ async function send(
       headers: Object.entries(all),
       content: body,
       decompress: true, // some may not heed that
-      tls: reach.ca && { ca: [...reach.ca] },
-      proxy: proxyFor(url, reach.env),
+      tls: client.ca && { ca: [...client.ca] },
+      proxy: proxyFor(url, client.env),
       signal,
     });
-    conversation.isAnswered = true;
+    session.isAnswered = true;
     return { ...answer, url };
   } catch (error) {
-    throw toLookupError(error, conversation, url);
+    throw toLookupError(error, session, url);
   }
 }
 
 /** Returns the --registry-mirror by which a registry is asked without TLS; undefined for a server that it refers to. */
-function plainMirror({ source: { host, origin, mirrors = host } }: Conversation, url: string): string | undefined {
+function plainMirror({ source: { host, origin, mirrors = host } }: Session, url: string): string | undefined {
   return new URL(url).origin === origin ? `${mirrors}=http://${host}` : undefined;
 }
 
@@ -151,12 +109,12 @@ const cures: Readonly<Record<string, string>> = {
 };
 
 /** Converts a failure of a request to `url`, or of reading its answer, into a LookupError. */
-export function toLookupError(error: unknown, conversation: Conversation, url: string): LookupError {
-  const { reach, signal, limitMs } = conversation;
+export function toLookupError(error: unknown, session: Session, url: string): LookupError {
+  const { client, signal, limitMs } = session;
   const { code = "", message: why } = error as RequestFailed;
-  const proxy = proxyFor(url, reach.env);
-  const plain = plainMirror(conversation, url);
-  const server = serverOf(conversation, url);
+  const proxy = proxyFor(url, client.env);
+  const plain = plainMirror(session, url);
+  const server = serverOf(session, url);
   const shownProxy = proxy === undefined ? "" : `the proxy ${redactUrl(proxy)}`;
   const where = proxy === undefined ? server : `${server} through ${shownProxy}`;
   if (signal.aborted) return lookupError("timeout", `${where} did not answer within ${formatDuration(limitMs)}`);

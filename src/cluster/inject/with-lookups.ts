@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { type ImageQuery, type Lookup, queryKey } from "../image/core/lookup.ts";
-import type { Images } from "../image/images.ts";
+import type { ImageCache } from "../image/image-cache.ts";
 import { LOOKUP_MS } from "../image/reader.ts";
 import { type Injection, injectPod } from "./core/inject-pod.ts";
 import type { InjectPolicy } from "./core/policy.ts";
@@ -10,10 +10,10 @@ const AT_ONCE = 8;
 
 /**
  * Calls `change` with a function that injects into one pod. If images are missing for some pods, looks them up together,
- * and calls it again: then no injection is incomplete. `createImages` is called only then.
+ * and calls it again: then no injection is incomplete. `createCache` is called only then.
  */
 export async function withLookups<T>(
-  createImages: () => Images,
+  createCache: () => ImageCache,
   change: (inject: (pod: unknown, policy: InjectPolicy) => Injection) => T,
 ): Promise<T> {
   const missing = new Map<string, ImageQuery>();
@@ -25,10 +25,10 @@ export async function withLookups<T>(
     return injection;
   });
   if (missing.size === 0) return changed;
-  const images = createImages();
+  const cache = createCache();
   const limit = pLimit(AT_ONCE);
   const find = async ([key, query]: readonly [string, ImageQuery]) =>
-    found.set(key, await limit(() => images.find(query, [], LOOKUP_MS)));
+    found.set(key, await limit(() => cache.find(query, [], LOOKUP_MS)));
   await Promise.all([...missing].map(find));
   return change((pod, policy) => injectPod(pod, { ...policy, imageOf }));
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import type { ImageQuery, Lookup } from "../../../../src/cluster/image/core/lookup.ts";
-import { withLookups } from "../../../../src/cluster/inject/look-up.ts";
+import { withLookups } from "../../../../src/cluster/inject/with-lookups.ts";
 import { podIn, podOf, policy } from "./core/injection.ts";
 import { found } from "./core/registry.ts";
 
-const images = (find: (query: ImageQuery) => Promise<Lookup>) => () => ({ known: () => undefined, find });
+const images = (find: (query: ImageQuery) => Promise<Lookup>) => () => ({ remembered: () => undefined, find });
 const pods = (...names: readonly string[]) =>
   podOf({ containers: names.map((name, at) => ({ name: `c${at}`, image: name })) });
 

@@ -31,10 +31,10 @@ describe("an image is asked for", () => {
     await using registry = startStandIn(contentOf("app"));
     using asking = createAsking();
     const image = `${registry.host}/app`;
-    expect(asking.images.known(queryOf(image), [])).toBeUndefined();
+    expect(asking.images.remembered(queryOf(image), [])).toBeUndefined();
     await Promise.all(Array.from({ length: 50 }, () => find(asking, image)));
     expect(registry.take()).toHaveLength(2);
-    expect(asking.images.known(queryOf(image), [])).toMatchObject(starting("/app"));
+    expect(asking.images.remembered(queryOf(image), [])).toMatchObject(starting("/app"));
   });
 
   test("by digest once for ever, also if it was known by its tag", async () => {
@@ -44,7 +44,7 @@ describe("an image is asked for", () => {
     using asking = createAsking();
     await find(asking, `${registry.host}/app`);
     asking.move(1e9);
-    expect(asking.images.known(queryOf(`${registry.host}/app@${digest}`), [])).toMatchObject(starting("/app"));
+    expect(asking.images.remembered(queryOf(`${registry.host}/app@${digest}`), [])).toMatchObject(starting("/app"));
   });
 
   test("by tag again after five minutes, by a HEAD alone if it has not moved", async () => {
@@ -54,10 +54,10 @@ describe("an image is asked for", () => {
     await find(asking, image);
     registry.take();
     asking.move(5 * MINUTE);
-    expect(asking.images.known(queryOf(image), [])).toBeUndefined();
+    expect(asking.images.remembered(queryOf(image), [])).toBeUndefined();
     expect(await find(asking, image)).toMatchObject(starting("/app"));
     expect(registry.take()).toEqual(["HEAD /v2/app/manifests/latest"]);
-    expect(asking.images.known(queryOf(image), [])).toMatchObject(starting("/app"));
+    expect(asking.images.remembered(queryOf(image), [])).toMatchObject(starting("/app"));
   });
 
   test.each<[string, Behaviour]>([
@@ -82,7 +82,7 @@ describe("an image is asked for", () => {
     const image = `${registry.host}/app`;
     const first = await find(asking, image);
     content.add("app:latest", { config: { Entrypoint: ["/new"] } });
-    expect(asking.images.known(queryOf(image), [])).toEqual(first);
+    expect(asking.images.remembered(queryOf(image), [])).toEqual(first);
     asking.move(5 * MINUTE);
     expect(await find(asking, image)).toMatchObject(starting("/new"));
     content.add("app:latest", { config: { Entrypoint: ["/app"] } });
@@ -114,7 +114,7 @@ describe("an image is asked for", () => {
     expect(failure.kind).toBe("unknown");
     registry.is(well);
     asking.move(ms - 1);
-    expect(asking.images.known(queryOf(image), [])).toEqual(failure);
+    expect(asking.images.remembered(queryOf(image), [])).toEqual(failure);
     asking.move(1);
     expect(await find(asking, image)).toMatchObject(starting("/app"));
   });
@@ -130,9 +130,9 @@ describe("while a registry is away", () => {
     registry.take();
     for (const ms of [5 * MINUTE, 30_000, 23 * 60 * MINUTE]) {
       asking.move(ms);
-      expect(asking.images.known(queryOf(image), [])).toBeUndefined();
+      expect(asking.images.remembered(queryOf(image), [])).toBeUndefined();
       expect(await find(asking, image)).toMatchObject(starting("/app"));
-      expect(asking.images.known(queryOf(image), [])).toMatchObject(starting("/app"));
+      expect(asking.images.remembered(queryOf(image), [])).toMatchObject(starting("/app"));
       expect(registry.take()).toEqual(["HEAD /v2/app/manifests/latest"]);
     }
     asking.move(60 * MINUTE);
@@ -150,7 +150,7 @@ describe("while a registry is away", () => {
       reason: `${registry.host} did not answer within 1s: check the name and the network, or name a mirror that answers (--registry-mirror)`,
     });
     expect(performance.now() - start).toBeLessThan(5000);
-    expect(asking.images.known(queryOf(`${registry.host}/app`), [])).toEqual(failure);
+    expect(asking.images.remembered(queryOf(`${registry.host}/app`), [])).toEqual(failure);
     expect(await find(asking, `${registry.host}/other`)).toMatchObject(starting("/other"));
     registry.is(well);
     asking.move(30_000);
@@ -278,6 +278,6 @@ test("what is known costs a webhook nearly nothing", async () => {
   const query = queryOf(`${registry.host}/app`);
   await find(asking, query.image);
   const start = performance.now();
-  for (let n = 0; n < 10_000; n += 1) asking.images.known(query, []);
+  for (let n = 0; n < 10_000; n += 1) asking.images.remembered(query, []);
   expect(performance.now() - start).toBeLessThan(1000);
 });

@@ -10,7 +10,8 @@ import { commandOf, formatPlatform, type ImageReport } from "./core/platform.ts"
 import { formatReference, parseReference, usualFault } from "./core/reference.ts";
 import type { ImageSettings } from "./core/registry-options.ts";
 import { createReader, type ImageContext, LOOKUP_MS } from "./reader.ts";
-import { readImage, type Session } from "./registry.ts";
+import { readImage } from "./registry.ts";
+import type { Session } from "./session.ts";
 
 /** What `ebb image --json` prints; null stands for what the image does not say. */
 interface Shown {
@@ -52,18 +53,18 @@ export async function showImage(
   onStop(signals, (signal) => stop.abort(signal));
   try {
     const reader = createReader(settings, { env, log, isAtDesk: true });
-    const { places } = reader.placesOf(image, []);
+    const { candidates } = reader.candidatesFor(image, []);
     let askedAt = "";
-    const ask = (session: Session) => {
+    const read = (session: Session) => {
       askedAt = `${session.source.host}/${session.source.repository}`;
       return readImage(session, reference, architectures);
     };
-    const report = await reader.ask(places, ask, { limitMs: LOOKUP_MS, stop: stop.signal });
+    const report = await reader.ask(candidates, read, { limitMs: LOOKUP_MS, stop: stop.signal });
     const shown = shownOf(report, { image: formatReference(reference), askedAt });
     const command = commandOf({ image, architectures }, report);
     if (command.kind === "unknown" && command.failure === "other-platform")
       throw new Failure(EXIT.unavailable, `image: ${command.reason}`);
-    await writeOutput(settings.json ? `${JSON.stringify(shown, null, 2)}\n` : textOf(shown));
+    await writeOutput(settings.json ? `${JSON.stringify(shown, null, 2)}\n` : formatShown(shown));
     return EXIT.ok;
   } catch (error) {
     if (stop.signal.aborted) return 128 + stop.signal.reason;
@@ -83,7 +84,7 @@ function startOf({ entrypoint, cmd, workingDir, user, stopSignal }: ImageConfig)
 }
 
 /** Formats it for people: what it starts once if that is the same on all platforms. */
-function textOf({ image, askedAt, digest, platforms, starts }: Shown): string {
+function formatShown({ image, askedAt, digest, platforms, starts }: Shown): string {
   const head: Row[] = [
     ["image", image],
     ["asked at", askedAt],

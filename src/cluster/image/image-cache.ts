@@ -6,16 +6,16 @@ import { createMemory, type Keys, type Memory } from "./core/memory.ts";
 import { commandOf, unknown } from "./core/platform.ts";
 import { formatReference, type Reference, registryName } from "./core/reference.ts";
 import type { RegistrySettings } from "./core/registry-options.ts";
-import { createReader, type ImageContext, type Place, type Reader } from "./reader.ts";
+import { type Candidate, createReader, type ImageContext, type Reader } from "./reader.ts";
 import { readDigest, readImage, unlessOdd } from "./registry.ts";
 
 /** What registries say of images, remembered (cluster/image/core/memory.ts). */
-export interface Images {
+export interface ImageCache {
   /**
    * Returns what is remembered, without waiting; undefined if a registry has to be asked. If none can be asked now,
    * `refusal` says why: it is the answer unless an older one is remembered.
    */
-  known(query: ImageQuery, auths: readonly RegistryAuths[], refusal?: Lookup): Lookup | undefined;
+  remembered(query: ImageQuery, auths: readonly RegistryAuths[], refusal?: Lookup): Lookup | undefined;
   /** Looks an image up, for at most `limitMs`. Never rejects. */
   find(query: ImageQuery, auths: readonly RegistryAuths[], limitMs: number): Promise<Lookup>;
 }
@@ -25,53 +25,56 @@ const MOST_OF_REGISTRY = 100;
 /** A registry that had less time than this has not failed. */
 const SHORTEST_MS = 500;
 
-/** A look-up that is wanted. */
-interface Wanted {
+/** What is looked up: a query, where it may be answered, and under which keys the answer is kept. */
+interface Target {
   readonly query: ImageQuery;
   readonly reference: Reference;
-  readonly places: readonly Place[];
+  readonly candidates: readonly Candidate[];
   readonly keys: Keys;
 }
 
 /**
- * Creates a memory of what registries say of images. An image that is being looked up is not asked for twice.
+ * Creates an empty cache. An image that is being looked up is not asked for twice.
  * `now`: milliseconds of any clock.
  * @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
  */
-export function createImages(settings: RegistrySettings, context: ImageContext, now = () => performance.now()): Images {
+export function createImageCache(
+  settings: RegistrySettings,
+  context: ImageContext,
+  now = () => performance.now(),
+): ImageCache {
   const reader = createReader(settings, context);
   const memory = createMemory();
   const underWay = new Map<string, Promise<Lookup>>();
   const waiting = new Map<string, number>();
-  const lookUp = async (wanted: Wanted, limitMs: number): Promise<Lookup> => {
-    const { keys } = wanted;
+  const lookUp = async (target: Target, limitMs: number): Promise<Lookup> => {
+    const { keys } = target;
     try {
-      const said = await ask(reader, memory, wanted, limitMs);
-      memory.keep(keys, said, now());
-      return said.answer;
+      const found = await readIfMoved(reader, memory, target, limitMs);
+      memory.keep(keys, found, now());
+      return found.answer;
     } catch (error) {
       const { failure, message, retryAfterMs } = toLookupError(error);
       const failed = unknown(failure, message);
       if (failure !== "timeout" || limitMs >= SHORTEST_MS) memory.fail(keys, failed, now(), retryAfterMs);
-      return memory.known(keys, now(), failed) ?? failed;
+      return memory.remembered(keys, now(), failed) ?? failed;
     }
   };
-  const known: Images["known"] = (query, auths, refusal) => {
-    const wanted = wantedOf(reader, query, auths);
-    return "kind" in wanted ? wanted : memory.known(wanted.keys, now(), refusal);
-  };
   return {
-    known,
+    remembered(query, auths, refusal) {
+      const target = targetOf(reader, query, auths);
+      return "kind" in target ? target : memory.remembered(target.keys, now(), refusal);
+    },
     async find(query, auths, limitMs) {
-      const wanted = wantedOf(reader, query, auths);
-      if ("kind" in wanted) return wanted;
-      const host = registryName(wanted.reference.host);
+      const target = targetOf(reader, query, auths);
+      if ("kind" in target) return target;
+      const host = registryName(target.reference.host);
       const before = waiting.get(host) ?? 0;
       const refusal = before < MOST_OF_REGISTRY ? undefined : tooMany(host);
-      const already = memory.known(wanted.keys, now(), refusal);
+      const already = memory.remembered(target.keys, now(), refusal);
       if (already !== undefined) return already;
-      const key = wanted.keys.query;
-      const answer = underWay.get(key) ?? lookUp(wanted, limitMs).finally(() => underWay.delete(key));
+      const key = target.keys.query;
+      const answer = underWay.get(key) ?? lookUp(target, limitMs).finally(() => underWay.delete(key));
       underWay.set(key, answer);
       waiting.set(host, before + 1);
       return await answer.finally(() => waiting.set(host, (waiting.get(host) ?? 1) - 1));
@@ -83,10 +86,10 @@ function tooMany(host: string): Lookup {
   return unknown("timeout", `${MOST_OF_REGISTRY} look-ups wait for ${host}: create the pod again when it answers`);
 }
 
-function wantedOf(reader: Reader, query: ImageQuery, auths: readonly RegistryAuths[]): Wanted | Lookup {
+function targetOf(reader: Reader, query: ImageQuery, auths: readonly RegistryAuths[]): Target | Lookup {
   try {
-    const { reference, places } = reader.placesOf(query.image, auths);
-    return { query, reference, places, keys: keysOf(query, reference, places) };
+    const { reference, candidates } = reader.candidatesFor(query.image, auths);
+    return { query, reference, candidates, keys: keysOf(query, reference, candidates) };
   } catch (error) {
     const { failure, message } = toLookupError(error);
     return unknown(failure, message);
@@ -94,9 +97,9 @@ function wantedOf(reader: Reader, query: ImageQuery, auths: readonly RegistryAut
 }
 
 /** Asks whether a tag that was known has moved, and if it has, or was not known, what it is now. */
-function ask(reader: Reader, memory: Memory, { query, reference, places, keys }: Wanted, limitMs: number) {
+function readIfMoved(reader: Reader, memory: Memory, { query, reference, candidates, keys }: Target, limitMs: number) {
   return reader.ask(
-    places,
+    candidates,
     async (session) => {
       if (memory.hasTag(keys)) {
         const digest = await readDigest(session, reference).catch(unlessOdd); // not all know HEAD
@@ -110,8 +113,8 @@ function ask(reader: Reader, memory: Memory, { query, reference, places, keys }:
   );
 }
 
-function keysOf({ architectures }: ImageQuery, reference: Reference, places: readonly Place[]): Keys {
-  const used = places.flatMap(({ auths }) => auths);
+function keysOf({ architectures }: ImageQuery, reference: Reference, candidates: readonly Candidate[]): Keys {
+  const used = candidates.flatMap(({ auths }) => auths);
   const who = used.length === 0 ? "" : createHash("sha256").update(JSON.stringify(used)).digest("base64");
   const { host, repository, digest } = reference;
   const name = formatReference(reference);

@@ -31,10 +31,15 @@ export interface DrainPlan {
 const DEFAULT_DRAIN = "60s";
 
 /**
- * Plans how a container drains: in a preStop hook, or by `ebb run`. It gets a hook if it starts no ebb of its own, the
- * pod's restartPolicy is Always, it has no variable for the drain of its own, its own hook does not do more than sleep,
- * and the pod is not on its node's network without a proxy of its own. The drain is at least as long as that sleep, and cut
- * to what the pod's grace period leaves.
+ * Plans how a container drains: in a preStop hook, or by `ebb run`. It gets a hook if
+ *
+ * - the pod's restartPolicy is Always;
+ * - it starts no ebb of its own;
+ * - it has no variable that sets the drain;
+ * - its own hook, if there is one, only sleeps;
+ * - the pod is not on its node's network, or has a proxy of its own there.
+ *
+ * The drain is at least as long as that sleep, and cut to what the pod's grace period leaves.
  *
  * Kubernetes sends its stop signal to all containers at once, each after its own hook: a hook holds up its own
  * container alone.

@@ -88,8 +88,8 @@ function injectedIn({ metadata }: Pod): ReadonlySet<string> {
 }
 
 /**
- * Returns a pod's spec with containers among its native sidecars: the last ones, because what they read may be made by the
- * init containers before them, and none of those needs them, as it ran before them until now.
+ * Returns a pod's spec with containers as native sidecars. They are appended to initContainers: earlier ones may produce
+ * their input, and never needed them.
  */
 export function withNatives(spec: Pod["spec"], names: readonly string[]): Pod["spec"] {
   if (names.length === 0) return spec;

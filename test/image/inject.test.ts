@@ -52,7 +52,7 @@ describe.skipIf(lacking !== undefined)("ebb inject, of images that a registry kn
   test("starts in each pod what its image starts, on the processors of its nodes", async () => {
     const { code, stdout, stderr } = await inject(labelled);
     expect(code).toBe(0);
-    expect(stderr).not.toContain("does not know what");
+    expect(stderr).not.toContain("is unknown");
     expect(containersIn(stdout).map(({ command, args }) => [command?.slice(3), args])).toEqual([
       [["/report"], ["--month", "10"]],
       [["/bin/sh", "-c", "exec /cleanup --at $$(date) $PORT"], undefined],
@@ -81,11 +81,11 @@ describe.skipIf(lacking !== undefined)("ebb inject, of images that a registry kn
       ...[undefined, "/ebb.dev/ebb", undefined, "/ebb.dev/ebb", undefined],
     ]);
     expect(stderr).toMatch(
-      /Job report: .*command: ebb does not know what "report" starts: .*404.*ebb\.dev\/entrypoint\.report/,
+      /Job report: .*command: the command of "report" is unknown: .*404.*ebb\.dev\/entrypoint\.report/,
     );
-    expect(stderr).toMatch(/Deployment shop: .*what "shop" starts, and only drains it: .*404/);
+    expect(stderr).toMatch(/Deployment shop: .*command of "shop" is unknown, so ebb only drains it: .*404/);
     expect(stderr).toMatch(
-      /Pod debug: .*what "debug" starts, and only drains it: .*\/bin\/sh.* on amd64, .*\/bin\/bash.* on arm64/,
+      /Pod debug: .*command of "debug" is unknown, so ebb only drains it: .*\/bin\/sh.* on amd64, .*\/bin\/bash.* on arm64/,
     );
   });
 });

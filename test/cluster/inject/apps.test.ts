@@ -231,7 +231,9 @@ describe("a Job of three apps beside an ordinary sidecar, a real Envoy,", () => 
     const containers = [worker("a"), worker("b"), unseen, sidecar.container];
     const spec = { containers, volumes: [sidecar.volume, programs.volume], restartPolicy: "Never" } as const;
     const objects = [sidecar.configMap, programs.configMap("worker.ts"), jobOf("work", spec)];
-    expect(await applyInjected(here, objects)).toMatch(/what "c" starts: .*; so no ebb in this pod quits the sidecars/);
+    expect(await applyInjected(here, objects)).toMatch(
+      /command of "c" is unknown: .*; so no ebb in this pod quits the sidecars/,
+    );
     const pod = (await here.podOf("work")).metadata.name;
     for (const name of ["a", "b"]) {
       await here.until(`${name} works`, async () => (await here.logs(pod, name)).includes("works\n"));

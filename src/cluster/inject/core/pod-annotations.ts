@@ -136,13 +136,9 @@ function whyIdle(key: string, reason: string): string {
 const keys = [...ownNames, ...podOptions.keys()];
 
 function unknownKey(key: string): string {
-  if (key === "containers") return replacedKey;
   const near = nearest(key, keys);
   return `no such annotation${near === undefined ? "" : `; did you mean ${PREFIX}${near}?`}`;
 }
-
-const replacedKey =
-  "no such annotation any more: name what is no app in ebb.dev/sidecars, and an app that looks like a sidecar in ebb.dev/apps; every other container is an app";
 
 /** What is read so far. */
 type Reading = { -readonly [K in "apps" | "sidecars" | "native" | "entrypoint"]: PodAnnotations[K] } & {

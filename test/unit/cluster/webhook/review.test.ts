@@ -88,7 +88,7 @@ describe("a new pod", () => {
   describe("that was only taken with all others, and is left as it is,", () => {
     const object = { ...unknownCommand, metadata: { labels: { app: "a" } } };
     const why = {
-      skipped: expect.stringMatching(/^spec\.containers\[0\]\.command: ebb does not know what "app" starts: /),
+      skipped: expect.stringMatching(/^spec\.containers\[0\]\.command: the command of "app" is unknown: /),
     };
     const after = (given: object) => {
       const patched = structuredClone(given) as typeof object & { metadata: { annotations: Record<string, string> } };

@@ -189,7 +189,9 @@ describe("the Secrets that a pod names", () => {
         { credentials: { remembered: () => pulled({ unused }) }, remembered: () => unknown },
       ];
       for (const world of all)
-        expect((await reviewerIn(world).review(job)).response.reason).toContain(`starts: ${start}: 401; or give`);
+        expect((await reviewerIn(world).review(job)).response.reason).toContain(
+          `is unknown: ${start}: 401; or set command`,
+        );
     },
   );
 
@@ -204,7 +206,7 @@ describe("the Secrets that a pod names", () => {
     const { review, asked } = reviewerIn({ credentials });
     const { response } = await review(job);
     expect([response.result, asked]).toEqual(["skipped", []]);
-    expect(response.reason).toContain(`starts: ${late}; or give`);
+    expect(response.reason).toContain(`is unknown: ${late}; or set command`);
   });
 
   test("that take more than half of the time are named if the registry does not answer in the rest", async () => {

@@ -32,7 +32,7 @@ test.each<[string, Given, RegExp]>([
   [
     "an unknown command",
     { containers: [{ name: "a", image: "registry.example.com/team/a:1" }, app()], spec: { restartPolicy: "Never" } },
-    /ebb\.dev\/entrypoint\.a, or command here; or name it in ebb\.dev\/sidecars/,
+    /set command here, or ebb\.dev\/entrypoint\.a, .*; or name it in ebb\.dev\/sidecars/,
   ],
   [
     "Linkerd",
@@ -42,7 +42,7 @@ test.each<[string, Given, RegExp]>([
   [
     "a long sleep",
     { containers: [app({ lifecycle: { preStop: { sleep: { seconds: 600 } } } })] },
-    /raise terminationGracePeriodSeconds, or remove this hook/,
+    /terminationGracePeriodSeconds leaves a drain: raise that, or remove this hook, and ebb drain takes its place/,
   ],
 ])("one that is cut has said what to do: %s", (_, given, remedy) => {
   const { warnings } = injectPod(podOf(given), policy);

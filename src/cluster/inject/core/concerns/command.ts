@@ -42,7 +42,7 @@ function editsOf({ name, start, neverQuits }: App): readonly Edit[] {
 
 /** Returns a warning for a container that does only what ebb does. */
 function needless({ name, pathAsked }: ContainerFacts): readonly Note[] {
-  const message = `"${name}" only asks a sidecar to quit (${pathAsked}): remove it, because ebb quits the sidecar`;
+  const message = `remove "${name}": it only asks a sidecar to quit (${pathAsked}), as ebb already does`;
   return pathAsked === undefined ? [] : [{ container: name, field: "", message }];
 }
 
@@ -94,16 +94,17 @@ function idleEntrypoints(
 export function remarkOnUnwrapped(app: App, { restartsAlways }: PodFacts): readonly Note[] {
   const { name, container, start, drain, neverQuits } = app;
   if (start.kind !== "unwrapped") return [];
-  const onlyDrains = drain.kind === "hook" ? ", and only drains it" : "";
   const noHook = !runsEbb(app) && restartsAlways ? `; it gets no drain hook either (${drain.why})` : "";
   const consequence = neverQuits ? `; so ${KEPT}` : noHook;
   const note = (message: string) => [{ container: name, field: "command", message: `${message}${consequence}` }];
-  if (start.mustStay) return note(`ebb leaves "${name}" as it is${onlyDrains}: ${start.reason}`);
+  const isDrained = drain.kind === "hook";
+  if (start.mustStay)
+    return note(`ebb leaves "${name}" as it is${isDrained ? ", and only drains it" : ""}: ${start.reason}`);
   const what = (container.args ?? []).length > 0 ? "ENTRYPOINT" : "ENTRYPOINT and CMD";
   const sidecar = neverQuits ? "; or name it in ebb.dev/sidecars, if it is one" : "";
   // the reason comes first, because it may say how to find out
   return note(
-    `ebb does not know what "${name}" starts${onlyDrains}: ${start.reason}; or give its ${what}: ebb.dev/entrypoint.${name}, or command here${sidecar}`,
+    `the command of "${name}" is unknown${isDrained ? ", so ebb only drains it" : ""}: ${start.reason}; or set command here, or ebb.dev/entrypoint.${name}, to its ${what}${sidecar}`,
   );
 }
 

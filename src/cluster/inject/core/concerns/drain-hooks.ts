@@ -105,7 +105,7 @@ function messageOn(own: Hook, { drain, drainMs, command, isDrained }: Drain): st
   if (what.kind === "replaceable" && canReplace(own, drainMs))
     return `replaced "${what.shown}" by ${["ebb", ...command.slice(1)].join(" ")}`;
   if (what.kind === "replaceable")
-    return `raise terminationGracePeriodSeconds, or remove this hook, and ebb drain takes its place: it sleeps for ${what.seconds}s, the grace period leaves a drain ${drain}, and ${after}`;
+    return `kept "${what.shown}", which is longer than the ${drain} that terminationGracePeriodSeconds leaves a drain: raise that, or remove this hook, and ebb drain takes its place; until then ${after}`;
   if (what.kind === "asks-sidecar")
     return `it asks a sidecar at ${what.path}: it stays, and ${after}; remove it, and ebb drain takes its place (ebb drain --quit and ebb quit end sidecars)`;
   if (what.kind === "known" || isDrained) return undefined;

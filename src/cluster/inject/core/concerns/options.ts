@@ -43,6 +43,6 @@ function warnOfOwn({ name, container, options, given }: App): readonly Note[] {
 function warnOfNoProxy({ looksForSidecars, evidence, options }: App, facts: PodFacts): readonly Note[] {
   if (!looksForSidecars || !facts.isOnNode || hasOwnProxy(evidence, facts, options)) return [];
   const message =
-    "name the pod's proxy with ebb.dev/sidecar, or its admin interface with ebb.dev/admin: nothing names one, and on the node's network ebb believes no port, and adds no drain hook";
+    "ebb trusts no port on the node's network, and nothing names the pod's proxy, so it finds none, and adds no drain hook: set ebb.dev/sidecar, or ebb.dev/admin";
   return [{ field: "spec.hostNetwork", message }];
 }

@@ -32,7 +32,7 @@ function quitProblems({ sidecars, annotations }: PodFacts): readonly Note[] {
     if (at === undefined) return [];
     if (problem !== undefined)
       return [{ container, field: "args", message: `"${container}" will outlive the app: ${problem}` }];
-    const message = `"${container}" will outlive the app: it is no native sidecar, as ebb.dev/native says; write ebb.dev/native: "true" to make it one, or take "${name}" out`;
+    const message = `"${container}" will outlive the app: ebb.dev/native says it is native, but it is an ordinary container; set ebb.dev/native: "true" to make it native, or take "${name}" out`;
     return natives.includes(name) ? [{ container, field: "", message }] : [];
   });
   const byAnnotations = quitsThatAreOff(annotations, sidecars).map((message) => ({

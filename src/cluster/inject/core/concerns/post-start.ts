@@ -11,6 +11,6 @@ function remarkOnDelay({ name, delay, isGiven }: App): readonly Note[] {
   const message =
     delay.kind === "later"
       ? `put "${delay.container}" before this container, or make it native: it starts only when this hook has ended, so ebb starts the app without waiting for it`
-      : `name a native sidecar with ebb.dev/native, or say ebb.dev/sidecar: none if there is none: this hook holds up a sidecar that is injected after this container, so ebb waits ${AT_MOST} at most`;
+      : `this hook delays sidecars that are injected after this container, so ebb waits ${AT_MOST} at most: name a native one in ebb.dev/native, or set ebb.dev/sidecar: none if there is none`;
   return [{ container: name, field: "lifecycle.postStart", message }];
 }

@@ -107,10 +107,7 @@ test.each<[string, string]>([
   ["ebb.dev/Drain", "no such annotation; did you mean ebb.dev/drain?"],
   ["ebb.dev/json", "no such annotation"],
   ["ebb.dev/apps.web", "no such annotation; did you mean ebb.dev/apps?"],
-  [
-    "ebb.dev/containers",
-    "no such annotation any more: name what is no app in ebb.dev/sidecars, and an app that looks like a sidecar in ebb.dev/apps; every other container is an app",
-  ],
+  ["ebb.dev/containers", "no such annotation"],
   ["ebb.dev/reaper", "no such annotation"],
   ["ebb.dev/reap-exec", "no such annotation"],
   ["ebb.dev/", "no such annotation"],

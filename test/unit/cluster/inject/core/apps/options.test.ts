@@ -13,7 +13,9 @@ function hookOf(pod: Loose, at = 0): readonly string[] | undefined {
 
 const onNode = { hostNetwork: true };
 const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.38.0" };
-const warning: [string, string][] = [["spec.hostNetwork", expect.stringContaining("ebb.dev/sidecar")]];
+const message =
+  "ebb trusts no port on the node's network, and nothing names the pod's proxy, so it finds none, and adds no drain hook: set ebb.dev/sidecar, or ebb.dev/admin";
+const warning: [string, string][] = [["spec.hostNetwork", message]];
 
 describe("a pod on its node's network", () => {
   test("without a sidecar of its own gets no hook, is told where it is, and its author is told why", () => {

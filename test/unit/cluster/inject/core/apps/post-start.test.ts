@@ -39,7 +39,12 @@ describe("beside a postStart hook, ebb", () => {
       unheld,
       undefined,
     ],
-    ["waits briefly where a proxy may be injected", { containers: [hooked] }, briefly, "10s at most"],
+    [
+      "waits briefly where a proxy may be injected",
+      { containers: [hooked] },
+      briefly,
+      "this hook delays sidecars that are injected after this container, so ebb waits 10s at most: name a native one in ebb.dev/native, or set ebb.dev/sidecar: none if there is none",
+    ],
     ["nor longer beside a companion alone", { containers: [csql, hooked] }, briefly, "10s at most"],
     [
       "nor longer where an annotation tells of one that is not there yet",

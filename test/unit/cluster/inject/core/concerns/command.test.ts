@@ -5,7 +5,7 @@ import { app, changed, type Given, type Loose, podIn, podOf, policy, warnings } 
 import { imageSays, unknownImage } from "../registry.ts";
 
 const unnamed = (more: object = {}) => ({ name: "app", image, ...more });
-const instead = "; or give its ENTRYPOINT and CMD: ebb.dev/entrypoint.app, or command here";
+const instead = "; or set command here, or ebb.dev/entrypoint.app, to its ENTRYPOINT and CMD";
 
 function statusOf(pod: Loose): Loose {
   return JSON.parse(pod.metadata.annotations["ebb.dev/status"]);
@@ -38,7 +38,7 @@ describe("in a server, a container whose command nobody knows", () => {
 
   test("is told to whoever applies it, and in the status, with the reason and what to do; of traffic there is no word", () => {
     const given = { containers: [unnamed({ ports: [{ containerPort: 80 }] })] };
-    const message = `ebb does not know what "app" starts, and only drains it: WHY${instead}`;
+    const message = `the command of "app" is unknown, so ebb only drains it: WHY${instead}`;
     expect(warnings(given, unknownImage)).toEqual([["spec.containers[0].command", message]]);
     expect(statusOf(changed(given, unknownImage)).containers.app).toMatchObject({ hook: true, unwrapped: "WHY" });
     expect(injectPod(podOf(given), { ...policy, ...unknownImage })).toMatchObject({ containers: [], drained: ["app"] });
@@ -46,7 +46,7 @@ describe("in a server, a container whose command nobody knows", () => {
 
   test.each<[object, string]>([
     [{}, instead],
-    [{ args: ["x"] }, "; or give its ENTRYPOINT: ebb.dev/entrypoint.app, or command here"],
+    [{ args: ["x"] }, "; or set command here, or ebb.dev/entrypoint.app, to its ENTRYPOINT"],
   ])("that has %j can be given what the image has", (more, way) => {
     expect(warnings({ containers: [unnamed(more)] })[0]?.[1]).toEndWith(`: no registry was asked for ${image}${way}`);
   });
@@ -168,7 +168,7 @@ describe("a pod that ends", () => {
 
   test("stays as it is if nobody knows its command, also if it asks: nothing is wrong with it", () => {
     const problems = [
-      { field: "spec.containers[0].command", message: `ebb does not know what "app" starts: WHY${instead}` },
+      { field: "spec.containers[0].command", message: `the command of "app" is unknown: WHY${instead}` },
     ];
     const reason = "its command is not known";
     expect(job([unnamed()])).toEqual({ kind: "skipped", asked: true, reason, problems, warnings: [] });
@@ -180,7 +180,7 @@ describe("a pod that ends", () => {
 
   test("with one whose command nobody knows: the others are started, and quit nothing, as its end is not seen", () => {
     const injection = job(containers);
-    const message = `ebb does not know what "app" starts: WHY${instead}; or name it in ebb.dev/sidecars, if it is one; so no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it`;
+    const message = `the command of "app" is unknown: WHY${instead}; or name it in ebb.dev/sidecars, if it is one; so no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it`;
     expect(injection).toMatchObject({ kind: "changed", containers: ["known", "other"], drained: [] });
     expect(injection.warnings).toEqual([{ field: "spec.containers[2].command", message }]);
     const pod = podIn(injection);

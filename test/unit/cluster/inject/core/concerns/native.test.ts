@@ -211,12 +211,24 @@ test("a remark on what ebb had made native names its place in the manifest that 
 
 describe("in a pod that ends, a sidecar that will outlive the app is warned of:", () => {
   const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.36", command: ["envoy"] };
-  test.each<[string, object, Readonly<Record<string, string>>, string]>([
-    ["an ordinary one that ebb.dev/native calls native", envoy, { "ebb.dev/native": "envoy" }, "spec.containers[1]"],
-    ["one that is kept ordinary, and has no quit", logs, says("logs", "false"), "spec.containers[1]"],
-  ])("%s", (_, sidecar, annotations, field) => {
+  test.each<[string, object, Readonly<Record<string, string>>, string, string]>([
+    [
+      "an ordinary one that ebb.dev/native calls native",
+      envoy,
+      { "ebb.dev/native": "envoy" },
+      "spec.containers[1]",
+      `ebb.dev/native says it is native, but it is an ordinary container; set ebb.dev/native: "true" to make it native, or take "envoy" out`,
+    ],
+    [
+      "one that is kept ordinary, and has no quit",
+      logs,
+      says("logs", "false"),
+      "spec.containers[1]",
+      "ebb cannot tell it to quit; ",
+    ],
+  ])("%s", (_, sidecar, annotations, field, why) => {
     const given = (restartPolicy: string) => ({ containers: [app(), sidecar], annotations, spec: { restartPolicy } });
-    const outlives: [string, string] = [field, expect.stringContaining("will outlive the app")];
+    const outlives: [string, string] = [field, expect.stringContaining(`will outlive the app: ${why}`)];
     expect(warnings(given("Never"))).toEqual([outlives]);
     expect(warnings(given("Always")).filter(([, message]) => message?.includes("outlive"))).toEqual([]);
   });

@@ -193,7 +193,10 @@ describe("a container whose whole command asks a sidecar to quit", () => {
     const given = { containers: [app(), container], spec: job };
     expect(changed(given).spec.containers[1]).toEqual(container);
     expect(warnings(given)).toEqual([
-      ["spec.containers[1]", expect.stringMatching(/^"quitter" only asks .*\(\/quitquitquit\): remove it/)],
+      [
+        "spec.containers[1]",
+        expect.stringMatching(/^remove "quitter": it only asks .* \(\/quitquitquit\), as ebb already does$/),
+      ],
     ]);
   });
 

@@ -37,7 +37,7 @@ function ownWebhooks(
     .filter(({ clientConfig: { service: to } }) => !to || (to.name === service && to.namespace === namespace));
 }
 
-/** Reports whether this CA is in the caBundle of each webhook that calls `place` or any URL. */
+/** Reports whether this CA is in the caBundle of each webhook that calls `service` or any URL. */
 export function trusts(configuration: WebhookConfiguration, service: Service, { id }: Authority): boolean {
   return ownWebhooks(configuration, service).every((webhook) => trusted(webhook).some((ca) => ca.id === id));
 }
@@ -60,16 +60,16 @@ function trusted({ clientConfig }: Webhook): readonly Authority[] {
 }
 
 /**
- * Returns the JSON Patch that sets the caBundle of each webhook that calls `place` or any URL, and has another one; empty
+ * Returns the JSON Patch that sets the caBundle of each webhook that calls `service` or any URL, and has another one; empty
  * if all have it. The API server refuses the patch (409) if `configuration` has changed since it was read.
  */
 export function bundlePatch(
   configuration: WebhookConfiguration,
-  place: Service,
+  service: Service,
   authorities: readonly Authority[],
 ): readonly object[] {
   const value = Buffer.from(authorities.map(({ cert }) => cert).join("")).toString("base64");
-  const changes = ownWebhooks(configuration, place)
+  const changes = ownWebhooks(configuration, service)
     .filter(({ clientConfig }) => clientConfig.caBundle !== value)
     .map(({ index }) => ({ op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value }));
   if (changes.length === 0) return [];

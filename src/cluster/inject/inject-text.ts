@@ -130,10 +130,10 @@ function changeOf({ pod, containers, drained, natives }: Extract<Injection, { ki
     return pod.metadata?.annotations?.[STATUS] === undefined
       ? removalOf([])
       : "added variables for the ebb of its image";
-  const started = containers.length === 0 ? [] : [`put ebb into ${containers.join(", ")}`];
+  const wrapped = containers.length === 0 ? [] : [`put ebb into ${containers.join(", ")}`];
   const hooked = drained.length === 0 ? [] : [`added only a drain to ${drained.join(", ")}`];
   const moved = natives.length === 0 ? [] : [`made ${natives.join(", ")} native`];
-  return [...started, ...hooked, ...moved].join("; ");
+  return [...wrapped, ...hooked, ...moved].join("; ");
 }
 
 function removalOf(containers: readonly string[]): string {

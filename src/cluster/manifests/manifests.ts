@@ -22,9 +22,9 @@ export interface Filling {
 /** Returns the YAML that installs a component, in the order to apply it. */
 export function manifestOf(component: Component, { image, namespace, args, readsPullSecrets }: Filling): string {
   const documents = `${files[component]}${readsPullSecrets ? pullSecrets : ""}`.split(/^---\n/m);
-  const wanted = namespace === undefined ? documents : documents.filter((text) => !/^kind: Namespace$/m.test(text));
+  const chosen = namespace === undefined ? documents : documents.filter((text) => !/^kind: Namespace$/m.test(text));
   const filled: Readonly<Record<string, string>> = { IMAGE: image, NAMESPACE: scalar(namespace ?? `ebb-${component}`) };
-  return wanted.join("---\n").replaceAll(/^( *- )--image=IMAGE$|IMAGE|NAMESPACE/gm, (found, dash?: string) => {
+  return chosen.join("---\n").replaceAll(/^( *- )--image=IMAGE$|IMAGE|NAMESPACE/gm, (found, dash?: string) => {
     if (dash === undefined) return filled[found] as string;
     return [`--image=${image}`, ...args.map(scalar)].map((arg) => `${dash}${arg}`).join("\n");
   });

@@ -5,13 +5,13 @@ import { MOST_REMARKS, type Pod, type Remark } from "./pod.ts";
 /** Returns a function that makes a note a remark: its container becomes a field of the pod that was given. */
 export function toRemarkIn({ spec }: Pod): (note: Note) => Remark {
   const lists = ["containers", "initContainers"] as const;
-  const places = new Map<string, string>();
+  const paths = new Map<string, string>();
   for (const list of lists)
     for (const [at, { name }] of (spec[list] ?? []).entries())
-      if (!places.has(name)) places.set(name, `spec.${list}[${at}]`);
+      if (!paths.has(name)) paths.set(name, `spec.${list}[${at}]`);
   return ({ container, field, message }) => {
     if (container === undefined) return { field, message };
-    return { field: [places.get(container), field].filter((part) => part !== "").join("."), message };
+    return { field: [paths.get(container), field].filter((part) => part !== "").join("."), message };
   };
 }
 

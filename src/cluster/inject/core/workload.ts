@@ -139,15 +139,15 @@ function nameOf({ kind, metadata }: JsonObject): string {
 function misplaced(object: JsonObject, { path, inner }: { path: Path; inner: Path }): readonly Remark[] {
   const message = `ignored here: move it to ${describePath([...inner, "metadata", "annotations"])}`;
   const outer = inner.map((_, at) => inner.slice(0, at));
-  return outer.flatMap((place) => {
-    const { annotations, labels } = objectOf(objectOf(valueAt(object, place)).metadata);
+  return outer.flatMap((holder) => {
+    const { annotations, labels } = objectOf(objectOf(valueAt(object, holder)).metadata);
     const own = Object.entries({ annotations, labels }).flatMap(([where, all]) =>
       Object.keys(objectOf(all)).map((name) => ({ where, name })),
     );
     return own
       .filter(({ name }) => isEbbKey(name))
       .map(({ where, name }) => ({
-        field: describePath([...path, ...place, "metadata", `${where}[${name}]`]),
+        field: describePath([...path, ...holder, "metadata", `${where}[${name}]`]),
         message,
       }));
   });

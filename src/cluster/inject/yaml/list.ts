@@ -16,9 +16,9 @@ export function changeList(edit: Edit, list: YAMLSeq<Node>, after: readonly unkn
   const stays = list.items.map((_, at) => staying.has(at));
   const first = stays.indexOf(true);
   if (first < 0) return fillBrackets(edit, list, after);
-  const place = { isFlow: !isBlock(list), column: columnOf(list), colon: undefined };
+  const position = { isFlow: !isBlock(list), column: columnOf(list), colon: undefined };
   rows.forEach((row, at) => {
-    if (row !== undefined) edit.change(list.items[row] as Node, after[at], place);
+    if (row !== undefined) edit.change(list.items[row] as Node, after[at], position);
   });
   removeItems(edit, list, stays);
   const base = baseOf(edit, list, first);

@@ -34,8 +34,8 @@ export function delayOf(
   if (choice === undefined) return undefined;
   const isNamed = (name: SidecarName) => choice.named.some((one) => one.name === name);
   const later = sidecars.find(
-    ({ at: place = -1, name, problem }) =>
-      place > at && isAwaited(name) && (isNamed(name) || (choice.isAuto && problem === undefined)),
+    ({ at: index = -1, name, problem }) =>
+      index > at && isAwaited(name) && (isNamed(name) || (choice.isAuto && problem === undefined)),
   );
   if (later !== undefined) return { kind: "later", container: later.container };
   const found = choice.isAuto ? detected.found : [];

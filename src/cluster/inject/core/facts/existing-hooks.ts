@@ -82,8 +82,8 @@ const ownPaths = kinds.flatMap(({ quitPath, quit, drainPath }) => [
 /** Where many an app has a path of its own, too, the port says whose it is. */
 const shutdown = kinds.map(({ quit }) => new URL(quit)).find(({ pathname }) => pathname === "/shutdown");
 const sidecarPaths = [...new Set([...ownPaths, "/graceful_shutdown", "/healthcheck/fail"])].map((path) => {
-  const place = path === shutdown?.pathname ? `[^\\s"'/]*:${shutdown.port}/` : `([^\\s"'/]*/)?`;
-  return [path, new RegExp(`(^|[\\s"'])([^\\s"'/]*//)?${place}${path.slice(1)}($|[\\s?"'&|;)])`)] as const;
+  const host = path === shutdown?.pathname ? `[^\\s"'/]*:${shutdown.port}/` : `([^\\s"'/]*/)?`;
+  return [path, new RegExp(`(^|[\\s"'])([^\\s"'/]*//)?${host}${path.slice(1)}($|[\\s?"'&|;)])`)] as const;
 });
 
 /** Returns the path of a known sidecar's quit or drain that is in the text, with no folder before it. */

@@ -45,16 +45,16 @@ interface CachedCredential {
 /**
  * Creates a function that returns the credentials of a kubeconfig's exec plugin. The plugin runs at the first call, and
  * again when its credentials expire or were refused; calls meanwhile wait for the same run. `cluster` is the
- * kubeconfig's entry, `limitMs` the limit of a run (5 min if it may ask at a terminal, else 1 min). Rejects with
- * Failure(69) if the plugin fails.
+ * kubeconfig's entry. Rejects with Failure(69) if the plugin fails, or does not end within 1 min; 5 min if it may ask at
+ * a terminal.
  */
-export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Plugin {
+export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>): Plugin {
   let known: CachedCredential | undefined;
   let asked: Promise<CachedCredential> | undefined;
   return async (isRefused = false) => {
     if (asked === undefined) {
       if (known !== undefined && !isRefused && Date.now() < known.untilMs - EARLY_MS) return known.identity;
-      asked = ask(exec, cluster, limitMs).finally(() => {
+      asked = ask(exec, cluster).finally(() => {
         asked = undefined;
       });
     }
@@ -63,12 +63,8 @@ export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, un
   };
 }
 
-async function ask(
-  exec: Exec,
-  cluster: Readonly<Record<string, unknown>>,
-  limitMs?: number,
-): Promise<CachedCredential> {
-  const output = await runPlugin(exec, cluster, limitMs);
+async function ask(exec: Exec, cluster: Readonly<Record<string, unknown>>): Promise<CachedCredential> {
+  const output = await runPlugin(exec, cluster);
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = statusIn(exec, output);
   const hasCertificate = Boolean(cert);
   if (hasCertificate !== Boolean(key)) throw failure(exec, "expected a certificate and its key, got one of them");
@@ -86,7 +82,7 @@ function statusIn(exec: Exec, output: string): z.infer<typeof credentialSchema>[
 }
 
 /** Runs the plugin and returns its stdout. Its stderr is ebb's, so that it can ask a person for what it needs. */
-async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>, limitMs?: number): Promise<string> {
+async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>): Promise<string> {
   const { command, args, env, installHint, interactiveMode } = exec;
   const isAtTerminal = process.stdin.isTTY === true;
   const canAsk = interactiveMode !== "Never" && isAtTerminal;
@@ -97,8 +93,8 @@ async function runPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>,
       stderr: "inherit",
       detached: !isAtTerminal,
     });
-    const ms = limitMs ?? (canAsk ? LONGEST_MS.asks : LONGEST_MS.asksNobody);
-    const [output, code] = await outputOf(child, ms, !isAtTerminal);
+    const limitMs = canAsk ? LONGEST_MS.asks : LONGEST_MS.asksNobody;
+    const [output, code] = await outputOf(child, limitMs, !isAtTerminal);
     if (code === 0) return output;
     throw new Error(child.signalCode === null ? `exit code ${code}` : `ended by ${child.signalCode}`);
   } catch (error) {

@@ -40,17 +40,14 @@ export interface StepContext {
   readonly known: (uid: string) => ReaperMemory;
   /** True: no watch tells of changes, so that a pod is read every 2 s until its sidecars have ended. */
   readonly polls: boolean;
-  readonly pace?: Partial<Pace> | undefined;
+  /** How often each method is tried if all are refused outright. Undefined: as often as otherwise. */
+  readonly refusedRounds?: number | undefined;
   readonly log: Log;
 }
 
-/** The times and rounds of an attempt. */
-export interface Pace extends AttemptPolicy {
-  /** The longest that a request may take, in milliseconds. */
-  readonly answerMs: number;
-}
-
-const usual: Pace = { rounds: 3, answerMs: 30_000, rest: { firstMs: 1000, longestMs: 60_000 } };
+const usual: AttemptPolicy = { rounds: 3, rest: { firstMs: 1000, longestMs: 60_000 } };
+/** The longest that a request may take. */
+const ANSWER_MS = 30_000;
 /** How long an answer may still be on its way once the watch has seen what the request did. */
 const LATE_MS = 1000;
 
@@ -88,8 +85,8 @@ export async function stepOf(one: Stuck, signal: AbortSignal, context: StepConte
   return next;
 }
 
-function clockOf(context: StepContext): AttemptClock & Pace {
-  return { ...usual, ...context.pace, now: performance.now(), chance: Math.random() };
+function clockOf({ refusedRounds }: StepContext): AttemptClock {
+  return { ...usual, refusedRounds, now: performance.now(), chance: Math.random() };
 }
 
 /** What a read of a pod has shown, and what follows. */
@@ -184,9 +181,8 @@ interface Sending extends Around {
  */
 async function answerTo(request: EndRequest, one: Stuck, sending: Sending): Promise<Answer | undefined> {
   const { signal, context, confirm } = sending;
-  const { answerMs } = clockOf(context);
   const overtaken = new AbortController();
-  const limit = AbortSignal.timeout(answerMs);
+  const limit = AbortSignal.timeout(ANSWER_MS);
   const ending = AbortSignal.any([signal, overtaken.signal, limit]);
   const startedAt = performance.now();
   const report = (result: Result): Result => {
@@ -208,7 +204,7 @@ async function answerTo(request: EndRequest, one: Stuck, sending: Sending): Prom
     report({ kind: "unavailable", why: "not waited for to its end" });
     signal.throwIfAborted();
     if (overtaken.signal.aborted) return { kind: "overtaken" };
-    return { kind: "unanswered", why: `no answer within ${formatDuration(answerMs)}` };
+    return { kind: "unanswered", why: `no answer within ${formatDuration(ANSWER_MS)}` };
   } finally {
     cancel?.();
     one.overtake = undefined;

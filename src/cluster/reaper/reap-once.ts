@@ -79,7 +79,7 @@ export async function reapEach(
     ...{ api, turn, events, known, polls: true, log, policy: () => policy },
     send: createSender({ ...settings, api, turn, denied: rights.refused, log }),
     metrics: { sent: () => undefined, attempted: () => undefined },
-    pace: { refusedRounds: 1 }, // who waits for the end of the command gains nothing from the same answer again
+    refusedRounds: 1, // who waits for the end of the command gains nothing from the same answer again
   });
   const pods = new Map(listed.map((pod) => [podRefOf(pod).uid, pod]));
   const rows = new Map<string, Row>();

@@ -85,7 +85,7 @@ export interface AttemptPolicy {
   /** How often each method is tried. */
   readonly rounds: number;
   /** How often, if all are refused outright. Undefined: as often. */
-  readonly refusedRounds?: number;
+  readonly refusedRounds?: number | undefined;
   /** The pauses after a request without an answer, and between rounds. */
   readonly rest: Backoff;
 }

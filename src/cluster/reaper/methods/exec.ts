@@ -24,13 +24,13 @@ const LOOKS = 3;
 export async function sendByExec(
   method: Exec,
   { pod, confirm, signal }: PodTarget,
-  { api, turn, freshMs = FRESH_MS }: SendSettings,
+  { api, turn }: SendSettings,
 ): Promise<Result | undefined> {
   await turn(signal); // here, so that nothing waits between the look at the pod and the command
   for (let look = 0; look < LOOKS; look++) {
     const fresh = await confirm();
     if (fresh === undefined) return undefined;
-    if (performance.now() - fresh.askedAt >= freshMs) continue;
+    if (performance.now() - fresh.askedAt >= FRESH_MS) continue;
     using stream = await api.stream(execPath(method, pod), EXEC_PROTOCOL, { signal });
     return await resultOf(stream);
   }

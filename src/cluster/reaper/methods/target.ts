@@ -13,10 +13,6 @@ export interface SendSettings {
   /** The image of ephemeral containers. */
   readonly image?: string | undefined;
   readonly imagePullPolicy?: string | undefined;
-  /**
-   * How long an exec's look at the pod may take: after a slower one another pod may have the name. Undefined: 500 ms.
-   */
-  readonly freshMs?: number | undefined;
   /** Takes each 403: a permission may be missing. */
   readonly denied?: ((error: ApiError) => void) | undefined;
   readonly log: Log;

@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { identityByPlugin, type Plugin, pluginEnvironment } from "../../../../src/cluster/api/exec-plugin.ts";
 import { allPids } from "../../../../src/pod/process/processes.ts";
 import { Failure } from "../../../../src/shared/core/exit.ts";
 import { readIfThere } from "../../../../src/shared/io/file.ts";
-import { temporaryFolder, until } from "../../../harness.ts";
+import { stopClock } from "../../../fake-clock.ts";
+import { temporaryFolder } from "../../../harness.ts";
 
 /** A plugin of /bin/sh. */
-function pluginOf(script: string, limitMs?: number): Plugin {
-  return identityByPlugin({ command: "/bin/sh", args: ["-c", script], interactiveMode: "Never" }, {}, limitMs);
+function pluginOf(script: string): Plugin {
+  return identityByPlugin({ command: "/bin/sh", args: ["-c", script], interactiveMode: "Never" }, {});
 }
 
 async function failureOf(plugin: Plugin): Promise<string> {
@@ -39,9 +40,12 @@ test("one that does not end is killed at the limit, with what it has started", a
   using folder = temporaryFolder();
   const mark = join(folder.path, "mark");
   writeFileSync(mark, "");
-  const plugin = pluginOf(`trap '' TERM; tail -f ${mark} & wait`, 500);
-  expect(await failureOf(plugin)).toBe("did not end within 0.5 s, and was killed");
-  await until("nothing of it is left", () =>
+  using clock = stopClock();
+  const failure = failureOf(pluginOf(`trap '' TERM; tail -f ${mark} & echo started >> ${mark}; wait`));
+  await clock.until("it has started another program", () => readFileSync(mark, "utf8") !== "");
+  clock.pass(60_000);
+  expect(await failure).toBe("did not end within 60 s, and was killed");
+  await clock.until("nothing of it is left", () =>
     allPids().every((pid) => !(readIfThere(`/proc/${pid}/cmdline`) ?? "").includes(mark)),
   );
 });
@@ -50,7 +54,12 @@ test("one that leaves something behind that holds its output open does not hold 
   using folder = temporaryFolder();
   const mark = join(folder.path, "mark");
   writeFileSync(mark, "");
-  expect(await failureOf(pluginOf(`${printed({ token: "t" })}; tail -f ${mark} &`, 500))).toMatch(/^did not end/);
+  using clock = stopClock();
+  const failure = failureOf(pluginOf(`${printed({ token: "t" })}; echo $$ > ${mark}; tail -f ${mark} &`));
+  const pid = () => readFileSync(mark, "utf8").trim();
+  await clock.until("it has ended", () => pid() !== "" && !existsSync(`/proc/${pid()}`));
+  clock.pass(60_000);
+  expect(await failure).toMatch(/^did not end/);
 });
 
 test("output without an end is not read on", async () => {

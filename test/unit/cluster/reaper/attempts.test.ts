@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { KubeObject } from "../../../../src/cluster/api/client.ts";
 import type { StepContext } from "../../../../src/cluster/reaper/attempt-step.ts";
 import { type Attempts, createAttempts } from "../../../../src/cluster/reaper/attempts.ts";
@@ -6,15 +6,20 @@ import { type MethodKind, methodKinds } from "../../../../src/cluster/reaper/cor
 import { type Observation, type Outcome, observationOf } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import type { Verdict } from "../../../../src/cluster/reaper/core/verdict.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
-import { until } from "../../../harness.ts";
+import { type FakeClock, stopClock } from "../../../fake-clock.ts";
 import { onChannel, refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
-import { takes } from "../../../time.ts";
 import { collectLog } from "../collect-log.ts";
 import { ended, type Json, podOf, running } from "./core/stuck-pods.ts";
 
 const PATH = "/api/v1/namespaces/shop/pods/p";
 const success = onChannel(3, JSON.stringify({ status: "Success" }));
 const noCommand = onChannel(3, JSON.stringify({ status: "Failure", message: "no such file or directory" }));
+
+let clock: FakeClock;
+beforeEach(() => {
+  clock = stopClock();
+});
+afterEach(() => clock[Symbol.dispose]());
 
 /** A pod that an Envoy is left in, unless that has ended, too. */
 function podWith(envoy: Json, uid = "uid-1", annotations: Json = { "ebb.dev/reap-exec.envoy": "/stop" }): Json {
@@ -43,7 +48,7 @@ interface Told {
   begin(): void;
   /** Returns what is seen of a pod. */
   observed(pod: unknown): Observation;
-  /** Takes step after step, also before it is time, to the outcome; undefined: it was stopped before. */
+  /** Takes step after step, each at its time, to the outcome; undefined: it was stopped before. */
   reap(): Promise<Outcome | undefined>;
   readonly stop: AbortController;
 }
@@ -62,7 +67,7 @@ function attemptsAt(cluster: StandInApi, { methods = methodKinds, watched, befor
   const stop = new AbortController();
   const turn = async () => undefined;
   const policy = { afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() };
-  const send = createSender({ api: cluster.api, turn, image: "i", freshMs: 60_000, log });
+  const send = createSender({ api: cluster.api, turn, image: "i", log });
   const attempts = createAttempts({
     ...{ api: cluster.api, turn },
     send(request, target) {
@@ -74,7 +79,6 @@ function attemptsAt(cluster: StandInApi, { methods = methodKinds, watched, befor
     polls: watched === undefined,
     events: { write: async (_, { reason, note }) => void told.push(`${reason}: ${note}`) },
     metrics: { sent: (method, result) => told.push(`${method}: ${result}`), attempted: (kind) => told.push(kind) },
-    pace: { rounds: 1, answerMs: 30_000, rest: { firstMs: 10, longestMs: 20 } },
     log,
     ...rest,
   });
@@ -87,7 +91,7 @@ function attemptsAt(cluster: StandInApi, { methods = methodKinds, watched, befor
       const step = await attempts.step("uid-1", stop.signal);
       if (typeof step !== "number") return step;
       if (stop.signal.aborted) return undefined;
-      await takes(Math.min(step, 20)); // as if the pod had changed
+      clock.pass(step);
     }
   };
   return { attempts, log, told, begin, observed, reap, stop };
@@ -109,7 +113,7 @@ test("a look, a request, and its end as the watch sees it; nothing is left behin
     "info sidecars ended",
   ]);
   expect(attempts.size).toBe(0);
-  await until("the stream is closed", () => cluster.opened === 1 && cluster.closed === 1, 30_000);
+  await clock.until("the stream is closed", () => cluster.opened === 1 && cluster.closed === 1);
 });
 
 test("where nothing is watched the pod is read until it has ended", async () => {
@@ -143,7 +147,11 @@ test("where none works, it is told what each has come to", async () => {
   await using cluster = arrange();
   cluster.exec = { open: (far) => far.send(noCommand) };
   cluster.answer = ({ method }) => (method === "PATCH" ? refuse(403, "not you") : undefined);
-  const { reap } = attemptsAt(cluster, { methods: ["ephemeral", "exec"], watched: cluster.watched });
+  const { reap } = attemptsAt(cluster, {
+    methods: ["ephemeral", "exec"],
+    watched: cluster.watched,
+    refusedRounds: 1,
+  });
   expect(await reap()).toMatchObject({
     kind: "gave-up",
     reason: "envoy still runs after all methods (ephemeral, exec); if its app is done, delete the pod",
@@ -180,12 +188,16 @@ test.each([
 test("after a failed read it rests, also while the sidecar has its time to exit", async () => {
   await using cluster = arrange();
   cluster.exec = { open: (far) => far.send(success) };
-  const pace = { rounds: 1, rest: { firstMs: 20_000, longestMs: 20_000 } };
-  const { attempts, begin, stop } = attemptsAt(cluster, { pace });
+  const { attempts, begin, stop } = attemptsAt(cluster);
   begin();
-  expect(await attempts.step("uid-1", stop.signal)).toBe(2000);
+  let step = await attempts.step("uid-1", stop.signal);
+  expect(step).toBe(2000);
   cluster.answer = () => refuse(503, "unwell");
-  expect(await attempts.step("uid-1", stop.signal)).toBeGreaterThan(9000);
+  for (let reads = 0; reads < 5; reads++) {
+    clock.pass(step as number);
+    step = await attempts.step("uid-1", stop.signal);
+  }
+  expect(step).toBeGreaterThan(7000);
 });
 
 test("reads that fail now and then do not add up", async () => {
@@ -205,7 +217,7 @@ test("it comes back when the API server says", async () => {
   cluster.answer = () => refuse(429, "busy", { "retry-after": "2" });
   const { attempts, begin, stop } = attemptsAt(cluster, { watched: cluster.watched });
   begin();
-  expect(await attempts.step("uid-1", stop.signal)).toBeGreaterThan(1900);
+  expect(await attempts.step("uid-1", stop.signal)).toBe(2000);
 });
 
 test("who may not look is told so in the server's words", async () => {
@@ -241,7 +253,7 @@ test("to stop is to do nothing any more: before the first look, and in the middl
   const { reap, told, stop } = attemptsAt(cluster, { watched: cluster.watched });
   cluster.exec = { open: () => stop.abort() };
   expect(await reap()).toBeUndefined();
-  await until("the stream is closed", () => cluster.closed === 1, 30_000);
+  await clock.until("the stream is closed", () => cluster.closed === 1);
   expect(told).toEqual(["exec: unavailable"]);
   const { length } = cluster.requests;
   expect(await reap()).toBeUndefined();
@@ -251,12 +263,12 @@ test("to stop is to do nothing any more: before the first look, and in the middl
 
 test("a request that nobody answers is given up, and the next method is tried", async () => {
   await using cluster = arrange();
-  cluster.exec = {};
+  cluster.exec = { open: () => clock.pass(30_000) };
   cluster.answer = ({ method }) => (method === "PATCH" ? refuse(422, "no") : undefined);
-  const pace = { rounds: 1, answerMs: 500, rest: { firstMs: 10, longestMs: 20 } };
-  const { reap } = attemptsAt(cluster, { methods: ["exec", "ephemeral"], watched: cluster.watched, pace });
-  expect(await reap()).toMatchObject({ kind: "gave-up", tried: [{ why: "no answer within 500ms" }, {}] });
-  await until("the stream is closed", () => cluster.closed === cluster.opened, 30_000);
+  const { reap } = attemptsAt(cluster, { methods: ["exec", "ephemeral"], watched: cluster.watched });
+  const why = "no answer within 30s";
+  expect(await reap()).toMatchObject({ kind: "gave-up", tried: [{ why }, {}, { why }, {}, { why }, {}] });
+  await clock.until("the stream is closed", () => cluster.closed === cluster.opened);
 });
 
 test("an answer is not waited for where the watch has seen the sidecar's end", async () => {
@@ -264,8 +276,9 @@ test("an answer is not waited for where the watch has seen the sidecar's end", a
   cluster.exec = { open: () => cluster.objects.set(PATH, podWith(ended(0))) };
   const { reap, attempts, observed, told } = attemptsAt(cluster, { watched: cluster.watched });
   const outcome = reap();
-  await until("the stream is open", () => cluster.opened === 1, 30_000);
+  await clock.until("the stream is open", () => cluster.opened === 1);
   attempts.changed("uid-1", observed(cluster.watched()));
+  clock.pass(1000);
   expect(await outcome).toMatchObject({ kind: "ended", requests: [{}] });
   expect(told).toEqual(["exec: unavailable", asked, "ended", said]);
 });

@@ -1,7 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import type { Result } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
+import { type FakeClock, stopClock } from "../../../fake-clock.ts";
 import {
   onChannel,
   refuse,
@@ -12,6 +13,12 @@ import {
 import { collectLog } from "../collect-log.ts";
 import { ended, type Json } from "./core/stuck-pods.ts";
 import { annotations, metadata, POD, refused, send, stuck, taken, targetIn, withPod } from "./sent-request.ts";
+
+let clock: FakeClock;
+beforeEach(() => {
+  clock = stopClock();
+});
+afterEach(() => clock[Symbol.dispose]());
 
 describe("exec", () => {
   const method: Method = { kind: "exec", container: "envoy", command: ["/stop", "--now please"] };
@@ -80,7 +87,8 @@ describe("exec", () => {
 
   test("a look that took long tells nothing of now: it is looked again, and where that never gets better the next method follows", async () => {
     await using cluster = withPod();
-    expect((await send(cluster, method, { freshMs: 0 })).result).toMatchObject({ kind: "refused", isUnasked: true });
+    cluster.answer = () => void clock.pass(500);
+    expect((await send(cluster, method)).result).toMatchObject({ kind: "refused", isUnasked: true });
     expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
   });
 });
@@ -173,7 +181,7 @@ describe("whatever the method", () => {
     const why = 'pods "p" is forbidden: User "x" cannot do that';
     cluster.answer = (_, { pathname }) => (pathname === POD ? undefined : refuse(403, why));
     const log = collectLog();
-    const sender = createSender({ api: cluster.api, turn: async () => undefined, image: "i", freshMs: 60_000, log });
+    const sender = createSender({ api: cluster.api, turn: async () => undefined, image: "i", log });
     for (let time = 0; time < 2; time++) {
       const result = await sender({ container: "envoy", method, patienceMs: 1 }, targetIn(cluster));
       expect(result).toEqual(refused(`403 ${why}`));
@@ -213,7 +221,7 @@ describe("whatever the method", () => {
     await using cluster = withPod();
     cluster.answer = () => new Promise(() => undefined);
     const stop = new AbortController();
-    const sending = send(cluster, method, { signal: stop.signal });
+    const sending = send(cluster, method, stop.signal);
     stop.abort(new Error("enough"));
     expect(await sending.catch((error: unknown) => error)).toEqual(new Error("enough"));
   });

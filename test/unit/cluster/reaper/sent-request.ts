@@ -34,11 +34,6 @@ export interface Sent {
   readonly log: ReturnType<typeof collectLog>;
 }
 
-interface Given {
-  readonly freshMs?: number;
-  readonly signal?: AbortSignal;
-}
-
 /** Returns the target that is confirmed if the pod at POD has the UID `uid-1`. */
 export function targetIn({ api }: StandInApi, signal: AbortSignal = new AbortController().signal): PodTarget {
   const pod = { namespace: "shop", name: "p", uid: "uid-1" };
@@ -54,14 +49,10 @@ export function targetIn({ api }: StandInApi, signal: AbortSignal = new AbortCon
  * Sends a request to the Envoy of the pod at POD, if the pod has the UID `uid-1`. `turn` appears in `cluster.requests`
  * each time the method waits for its turn.
  */
-export async function send(
-  cluster: StandInApi,
-  method: Method,
-  { freshMs = 60_000, signal }: Given = {},
-): Promise<Sent> {
+export async function send(cluster: StandInApi, method: Method, signal?: AbortSignal): Promise<Sent> {
   const log = collectLog();
   const turn = async () => void cluster.requests.push("turn");
-  const sender = createSender({ api: cluster.api, turn, image: "ebb:1", freshMs, log });
+  const sender = createSender({ api: cluster.api, turn, image: "ebb:1", log });
   const result = await sender({ container: "envoy", method, patienceMs: 90_000 }, targetIn(cluster, signal));
   return { result, log };
 }

@@ -37,7 +37,7 @@ export interface StepContext {
   readonly events: PodEvents;
   readonly metrics: Pick<ReaperMetrics, "sent" | "attempted">;
   readonly policy: () => ReapPolicy;
-  readonly known: (uid: string) => ReaperMemory;
+  readonly memoryOf: (uid: string) => ReaperMemory;
   /** True: no watch tells of changes, so that a pod is read every 2 s until its sidecars have ended. */
   readonly polls: boolean;
   /** How often each method is tried if all are refused outright. Undefined: as often as otherwise. */
@@ -78,10 +78,10 @@ export interface Audit {
  * it whether it is still right. Rejects with the signal's reason, or on a bug.
  */
 export async function stepOf(one: Stuck, signal: AbortSignal, context: StepContext): Promise<Next> {
-  const isPolled = context.polls && (one.attempt.told !== undefined || one.seen.kind !== "end");
+  const isPolled = context.polls && (one.attempt.exiting !== undefined || one.seen.kind !== "end");
   let next = isPolled ? (await look(one, signal, context)).next : nextStep(one.attempt, one.seen, clockOf(context));
   // the read may say that another request is right
-  while (next.kind === "ask") next = await ask(next, one, { signal, context });
+  while (next.kind === "ask") next = await sendOnce(next, one, { signal, context });
   return next;
 }
 
@@ -104,7 +104,7 @@ async function look(one: Stuck, signal: AbortSignal, context: StepContext): Prom
   const askedAt = performance.now();
   try {
     const object = await context.api.get<KubeObject>(pathOf(ref), { signal, retries: 0 });
-    const seen = observationOf(object, ref.uid, context.policy(), context.known(ref.uid));
+    const seen = observationOf(object, ref.uid, context.policy(), context.memoryOf(ref.uid));
     if (context.polls) one.seen = seen;
     return { next: nextStep({ ...attempt, unread: 0 }, seen, clockOf(context)), pod: { object, askedAt }, seen };
   } catch (error) {
@@ -120,7 +120,7 @@ function afterFailure(error: Error, attempt: Attempt, context: StepContext): Nex
   return afterFailedRead(attempt, clockOf(context), { why: error.message, afterMs });
 }
 
-interface Around {
+interface Deps {
   readonly signal: AbortSignal;
   readonly context: StepContext;
 }
@@ -129,13 +129,13 @@ interface Around {
  * Sends a request, if a read of the pod confirms it, and resolves with what follows from the answer, or from that read.
  * There is an Event if the sidecar may have heard it.
  */
-async function ask(planned: Ask, one: Stuck, around: Around): Promise<Next> {
+async function sendOnce(planned: SendStep, one: Stuck, deps: Deps): Promise<Next> {
   const { request } = planned;
-  const { context } = around;
+  const { context } = deps;
   let last: Look | undefined;
   let confirmed: Confirmed | undefined;
   const answer = await answerTo(request, one, {
-    ...around,
+    ...deps,
     isConfirmed: () => confirmed !== undefined,
     async confirm(signal) {
       last = await look(one, signal, context);
@@ -148,7 +148,7 @@ async function ask(planned: Ask, one: Stuck, around: Around): Promise<Next> {
   if (answer === undefined) return last?.next ?? nextStep(one.attempt, one.seen, clockOf(context));
   if (confirmed === undefined && context.polls) {
     // it failed before the pod was read, which may be gone: no watch tells
-    const { next } = await look(one, around.signal, context);
+    const { next } = await look(one, deps.signal, context);
     if (next.kind !== "ask") return next;
   }
   const next = afterAnswer(confirmed?.attempt ?? planned.attempt, request, answer, clockOf(context));
@@ -157,7 +157,7 @@ async function ask(planned: Ask, one: Stuck, around: Around): Promise<Next> {
   return next;
 }
 
-type Ask = Extract<Next, { kind: "ask" }>;
+type SendStep = Extract<Next, { kind: "ask" }>;
 
 /** What a read of the pod said that has confirmed a request. */
 interface Confirmed {
@@ -170,7 +170,7 @@ function isSame(one: EndRequest, other: EndRequest): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-interface Sending extends Around {
+interface Sending extends Deps {
   readonly confirm: (signal: AbortSignal) => Promise<FreshPod | undefined>;
   readonly isConfirmed: () => boolean;
 }

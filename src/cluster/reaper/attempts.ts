@@ -59,8 +59,8 @@ export function createAttempts(context: StepContext): Attempts {
       }
       one.attempt = next.attempt;
       const leftMs = next.kind === "wait" ? next.untilMs - performance.now() : 0;
-      const { told, unread } = next.attempt;
-      const isPolled = context.polls && told !== undefined && unread === 0;
+      const { exiting, unread } = next.attempt;
+      const isPolled = context.polls && exiting !== undefined && unread === 0;
       return Math.max(0, isPolled ? Math.min(leftMs, READ_EVERY_MS) : leftMs);
     },
     changed(uid, seen) {

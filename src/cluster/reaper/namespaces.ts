@@ -26,9 +26,9 @@ export interface Namespaces {
    */
   run(changed: (name: string) => void, signal: AbortSignal): Promise<void>;
   /** Resolves when the labels are known, or it is known that they may not be read; or when the signal is aborted. */
-  known(signal: AbortSignal): Promise<void>;
+  synced(signal: AbortSignal): Promise<void>;
   /** Returns the label's value by namespace. Namespaces without the label are absent. */
-  said(): ReadonlyMap<string, string>;
+  labels(): ReadonlyMap<string, string>;
 }
 
 /** The pause between two reads of the named namespaces, and its part for each of many: --qps is for pods, too. */
@@ -45,7 +45,7 @@ const message = "cannot watch namespaces: retrying";
  * The log says that once, and once of each named one that it does not exist.
  */
 export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: WatchedNamespaces, log: Log): Namespaces {
-  const known = Promise.withResolvers<void>();
+  const synced = Promise.withResolvers<void>();
   const absent = new Set<string>();
   const labels = createLabels(api, log, (namespace) => {
     if (!absent.has(namespace)) log.warn({ namespace }, "no such namespace: waiting for it");
@@ -58,11 +58,11 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
       { collection: COLLECTION, query, resyncMs, trim },
       {
         seen: (each, isGone) => labels.put(each.metadata.name, isGone ? undefined : labelOf(each), changed),
-        listed: known.resolve,
+        listed: synced.resolve,
       },
     );
     const failed = (error: Error): void => {
-      if (isForbidden(error)) known.resolve();
+      if (isForbidden(error)) synced.resolve();
     };
     return reflector.run({ message, failed, log, signal });
   };
@@ -71,14 +71,14 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
       if (namespaces.length === 0) return await watchAll(changed, signal);
       const once = async (isFine: () => void): Promise<void> => {
         for (const name of namespaces) await labels.read(name, signal, changed);
-        known.resolve();
+        synced.resolve();
         isFine();
         await pause(Math.max(READ_AGAIN_MS, EACH_MS * namespaces.length), signal);
       };
       await keepTrying(once, { message, log, signal });
     },
-    known: (signal) => Promise.race([known.promise, whenAborted(signal)]),
-    said: () => labels.said,
+    synced: (signal) => Promise.race([synced.promise, whenAborted(signal)]),
+    labels: () => labels.values,
   };
 }
 
@@ -96,7 +96,7 @@ export async function readNamespaces(
     throw new Failure(EXIT.usage, `--namespace: there is no namespace "${name}"; kubectl get namespaces lists them`);
   });
   for (const name of namespaces) await labels.read(name, signal);
-  if (namespaces.length > 0) return labels.said;
+  if (namespaces.length > 0) return labels.values;
   try {
     for await (const { items } of pagesAt<KubeObject>(api, COLLECTION, query, { signal }))
       for (const each of items) labels.put(each.metadata.name, labelOf(each));
@@ -104,17 +104,17 @@ export async function readNamespaces(
     if (!isForbidden(error)) throw error;
     labels.refused(error);
   }
-  return labels.said;
+  return labels.values;
 }
 
 /** Creates the labels that are known. `missing` is called with a namespace that is to be read, and does not exist. */
 function createLabels(api: ApiClient, log: Log, missing: (name: string) => void) {
-  const said = new Map<string, string>();
+  const values = new Map<string, string>();
   let isRefused = false;
   const put = (name: string, label: string | undefined, changed?: (name: string) => void): void => {
-    if (said.get(name) === label) return;
-    if (label === undefined) said.delete(name);
-    else said.set(name, label);
+    if (values.get(name) === label) return;
+    if (label === undefined) values.delete(name);
+    else values.set(name, label);
     changed?.(name);
   };
   const refused = ({ message: reason }: ApiError): void => {
@@ -122,7 +122,7 @@ function createLabels(api: ApiClient, log: Log, missing: (name: string) => void)
     isRefused = true;
   };
   return {
-    said,
+    values,
     put,
     refused,
     /** Reads the label of one namespace. None if it does not exist; as it was if it may not be read. */

@@ -4,7 +4,7 @@ import { isApiFailure, isConflict } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import type { Rule } from "./core/pod-rules.ts";
 import { isFromNamespace } from "./core/policy.ts";
-import { eventOfComplaint, type PodEvent } from "./core/report.ts";
+import { eventOfUserError, type PodEvent } from "./core/report.ts";
 import type { Verdict } from "./core/verdict.ts";
 import { type PodRef, podRefOf } from "./methods/target.ts";
 
@@ -47,34 +47,34 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
 const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-method", "no-right"]);
 
 /** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
-export interface Complaints {
+export interface UserErrors {
   /** Takes a pod's newest verdict. */
-  judged(pod: KubeObject, verdict: Verdict): void;
+  update(pod: KubeObject, verdict: Verdict): void;
   /** Forgets a pod that is gone. */
-  forgot(uid: string): void;
+  remove(uid: string): void;
 }
 
 /** Creates the reporter of what users must mend. With `isDryRun` it writes no Events. */
-export function createComplaints(events: PodEvents, isDryRun: boolean, log: Log): Complaints {
-  /** What was told, by the pod's UID, or by the namespace's name. */
-  const told = new Map<string, string>();
+export function createUserErrors(events: PodEvents, isDryRun: boolean, log: Log): UserErrors {
+  /** What was reported, by the pod's UID, or by the namespace's name. */
+  const reported = new Map<string, string>();
   return {
-    judged(pod, { rule, reason }) {
+    update(pod, { rule, reason }) {
       const named = podRefOf(pod);
-      if (!causes.has(rule)) return void told.delete(named.uid);
+      if (!causes.has(rule)) return void reported.delete(named.uid);
       const { namespace } = named;
       const ofNamespace = rule === "unreadable-choice" && isFromNamespace(reason);
       const about: Regarding = ofNamespace ? { kind: "Namespace", namespace, name: namespace } : named;
       const key = ofNamespace ? namespace : named.uid;
-      if (told.get(key) === reason) return;
-      told.set(key, reason);
+      if (reported.get(key) === reason) return;
+      reported.set(key, reason);
       log.warn(
         { namespace, ...(ofNamespace ? {} : { pod: named.name }), reason: rule, why: reason },
         "cannot reap: the pod or namespace needs a change",
       );
-      if (!isDryRun) void events.write(about, eventOfComplaint(reason));
+      if (!isDryRun) void events.write(about, eventOfUserError(reason));
     },
-    forgot: (uid) => void told.delete(uid),
+    remove: (uid) => void reported.delete(uid),
   };
 }
 

@@ -47,7 +47,7 @@ export function watchPods(
 ): PodSource {
   const syncs = new Map<string, number>();
   const listed = Promise.withResolvers<void>();
-  const labels = watchNamespaces(api, which, log);
+  const namespaces = watchNamespaces(api, which, log);
   let tell: PodSeen = () => undefined;
   const scopes = reflectedBy(which);
   const reflectors = scopes.map((reflected) =>
@@ -64,18 +64,18 @@ export function watchPods(
   return {
     async run(seen, signal) {
       tell = seen;
-      const namespaces = labels.run((namespace) => {
+      const watched = namespaces.run((namespace) => {
         for (const pod of all()) if (pod.metadata.namespace === namespace) seen(pod, false);
       }, signal);
-      await labels.known(signal); // a pod is judged by its namespace's label, too
+      await namespaces.synced(signal); // a pod is judged by its namespace's label, too
       const message = "cannot watch pods: retrying";
-      await Promise.all([namespaces, ...reflectors.map((each) => each.run({ message, log, signal }))]);
+      await Promise.all([watched, ...reflectors.map((each) => each.run({ message, log, signal }))]);
     },
     get: (uid) => reflectors.map(({ objects }) => objects.get(uid)).find((pod) => pod !== undefined),
     all,
     syncedAt: () => (syncs.size < scopes.length ? undefined : Math.min(...syncs.values())),
     listed: listed.promise,
-    namespaces: () => labels.said(),
+    namespaces: () => namespaces.labels(),
   };
 }
 

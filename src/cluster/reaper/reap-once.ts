@@ -42,12 +42,12 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
   const which = { namespaces, selector: settings.selector, resyncMs: settings.resync };
   const labels = await available(() => readNamespaces(direct, namespaces, { log, signal }), signal);
   const pods = await available(() => listPods(direct, which, signal), signal);
-  const known = policyIn(labels);
+  const policy = policyIn(labels);
   // with --dry-run too: the table then says what would be missing
-  const needed = rightsNeeded({ namespaces, methods: known.methods, onlyLooks: false });
-  const rights = createRights({ api: direct, needed, isByHand: known.isByHand, log });
+  const needed = rightsNeeded({ namespaces, methods: policy.methods, onlyLooks: false });
+  const rights = createRights({ api: direct, needed, isByHand: policy.isByHand, log });
   await rights.review(signal);
-  const rows = await reapEach(direct, pods, { ...once, policy: { ...known, missing: rights.missing() }, rights });
+  const rows = await reapEach(direct, pods, { ...once, policy: { ...policy, missing: rights.missing() }, rights });
   await print(rows, settings);
   const isUndone = rows.some(({ result }) => undone.includes(result));
   return isUndone && !settings.dryRun ? EXIT.unavailable : EXIT.ok;
@@ -56,27 +56,23 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
 /** What `reapEach` works with. */
-export interface Around extends Pick<Reaping, "identity" | "log" | "signal"> {
+export interface Deps extends Pick<Reaping, "identity" | "log" | "signal"> {
   readonly settings: Pick<ReaperSettings, "concurrency" | "qps" | "burst" | "dryRun" | "image" | "imagePullPolicy">;
   readonly policy: ReapPolicy;
   readonly rights: Pick<Rights, "refused">;
 }
 
 /** Reconciles each of these pods until it is done with, and resolves with what became of them, in their order. */
-export async function reapEach(
-  direct: ApiClient,
-  listed: readonly KubeObject[],
-  around: Around,
-): Promise<readonly Row[]> {
-  const { settings, policy, rights, identity, log, signal } = around;
+export async function reapEach(direct: ApiClient, listed: readonly KubeObject[], deps: Deps): Promise<readonly Row[]> {
+  const { settings, policy, rights, identity, log, signal } = deps;
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
   const answered: Answered = (_verb, _code, error) => rights.refused(error);
   const api = throttleClient(direct, atOnce, answered);
   const events = createPodEvents(throttleClient(direct, turn, answered), identity, log);
   const seen = new Map<string, number>();
-  const known = (uid: string) => ({ now: Date.now(), seenAt: seen.get(uid) });
+  const memoryOf = (uid: string) => ({ now: Date.now(), seenAt: seen.get(uid) });
   const attempts = createAttempts({
-    ...{ api, turn, events, known, polls: true, log, policy: () => policy },
+    ...{ api, turn, events, memoryOf, polls: true, log, policy: () => policy },
     send: createSender({ ...settings, api, turn, denied: rights.refused, log }),
     metrics: { sent: () => undefined, attempted: () => undefined },
     refusedRounds: 1, // who waits for the end of the command gains nothing from the same answer again
@@ -88,7 +84,7 @@ export async function reapEach(
     rows.set(uid, { namespace, pod: name, ...rest });
   };
   const judge = (pod: KubeObject): Verdict => {
-    const verdict = verdictOf(pod, policy, known(podRefOf(pod).uid));
+    const verdict = verdictOf(pod, policy, memoryOf(podRefOf(pod).uid));
     const isBegun = verdict.kind === "end" && !settings.dryRun;
     put(pod, isBegun ? stopped : reportNow(pod, verdict, policy));
     return verdict;
@@ -124,12 +120,12 @@ function reportNow(pod: KubeObject, verdict: Verdict, policy: ReapPolicy) {
 }
 
 /**
- * Awaits `asked`. Rejects with Failure(69) if the API server does not answer, or not with what is needed, or not before
+ * Awaits `read`. Rejects with Failure(69) if the API server does not answer, or not with what is needed, or not before
  * the signal is aborted.
  */
-async function available<T>(asked: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function available<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
-    return await asked();
+    return await read();
   } catch (error) {
     if (signal.aborted)
       throw new Failure(EXIT.unavailable, "stopped by a signal before the whole cluster was read; run it again");

@@ -117,15 +117,15 @@ interface StateGauge<S extends string> {
  * gone or not to be counted, and returns whether that has changed.
  */
 function createStateGauge<S extends string>(registry: Registry, { name, help, label, states }: StateGauge<S>) {
-  const known = new Map<string, S>();
+  const current = new Map<string, S>();
   const gauge = new Gauge({ name, help, labelNames: [label], registers: [registry] });
   for (const state of states) gauge.set({ [label]: state }, 0);
   return (uid: string, state: S | undefined): boolean => {
-    const before = known.get(uid);
+    const before = current.get(uid);
     if (before === state) return false;
     if (before !== undefined) gauge.dec({ [label]: before });
-    if (state === undefined) return known.delete(uid);
-    known.set(uid, state);
+    if (state === undefined) return current.delete(uid);
+    current.set(uid, state);
     gauge.inc({ [label]: state });
     return true;
   };

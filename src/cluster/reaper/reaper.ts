@@ -16,11 +16,11 @@ import { policyOf, REAP, type ReapPolicy, selectionOf } from "./core/policy.ts";
 import type { ReaperSettings } from "./core/reaper-options.ts";
 import { rightsNeeded } from "./core/rights.ts";
 import { createSender } from "./methods/send.ts";
-import { createComplaints, createPodEvents } from "./pod-events.ts";
+import { createPodEvents, createUserErrors } from "./pod-events.ts";
 import { type PodSource, watchPods } from "./pods.ts";
 import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
-import { createReconciler, knownNow, type Memory, type Reconciler } from "./reconciler.ts";
+import { createReconciler, type Memory, memoryNow, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
 import { type Answered, atOnce, createRateLimit, throttleClient } from "./throttle.ts";
 
@@ -80,13 +80,13 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
   const events = createPodEvents(api, identity, log);
   const send = createSender({ ...settings, api: unlimited, turn, denied: rights.refused, log });
   const memory: Memory = new Map();
-  const known = (uid: string) => knownNow(memory.get(uid));
+  const memoryOf = (uid: string) => memoryNow(memory.get(uid));
   const attempts = createAttempts({
-    ...{ api: unlimited, turn, send, events, metrics, policy, known, polls: false, log },
+    ...{ api: unlimited, turn, send, events, metrics, policy, memoryOf, polls: false, log },
   });
-  const complaints = createComplaints(events, isDryRun, log);
+  const userErrors = createUserErrors(events, isDryRun, log);
   const reconciler: Reconciler = createReconciler({
-    ...{ source, attempts, complaints, metrics, policy, memory, concurrency, isDryRun, log },
+    ...{ source, attempts, userErrors, metrics, policy, memory, concurrency, isDryRun, log },
   });
   const unready = () =>
     rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);

@@ -9,7 +9,7 @@ import { type Outcome, observationOfLost } from "./core/reconcile.ts";
 import { reportOf, reportOfVerdict } from "./core/report.ts";
 import { type Verdict, verdictOf } from "./core/verdict.ts";
 import { podRefOf } from "./methods/target.ts";
-import type { Complaints } from "./pod-events.ts";
+import type { UserErrors } from "./pod-events.ts";
 import type { PodSeen, PodSource } from "./pods.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 
@@ -33,7 +33,7 @@ export interface PodMemory {
 export type Memory = Map<string, PodMemory>;
 
 /** Returns what the rules take of a pod's memory, with the current time. */
-export function knownNow(one: PodMemory | undefined): ReaperMemory {
+export function memoryNow(one: PodMemory | undefined): ReaperMemory {
   return { now: Date.now(), handled: one?.handled, seenAt: one?.seenAt };
 }
 
@@ -41,7 +41,7 @@ export function knownNow(one: PodMemory | undefined): ReaperMemory {
 export interface ReconcilerContext {
   readonly source: Pick<PodSource, "get" | "all">;
   readonly attempts: Attempts;
-  readonly complaints: Complaints;
+  readonly userErrors: UserErrors;
   readonly metrics: Pick<ReaperMetrics, "judged" | "saw" | "forgot">;
   readonly policy: () => ReapPolicy;
   readonly memory: Memory;
@@ -60,7 +60,7 @@ export interface Reconciler {
   changed: PodSeen;
   /** Judges all pods again, also those that it gave up: a new permission may make another method possible. */
   reconsider(): void;
-  /** Reconciles pods until the signal is aborted. Resolves when no act is under way any more. */
+  /** Reconciles pods until the signal is aborted. Resolves when no request is under way any more. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
     memory.delete(uid);
     controller.forget(uid);
     metrics.forgot(uid);
-    context.complaints.forgot(uid);
+    context.userErrors.remove(uid);
   };
   /** Judges a pod, and returns the milliseconds after which its time has come; undefined: it is left alone. */
   const take = (pod: KubeObject): number | undefined => {
@@ -100,7 +100,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
     if (typeof step === "number") return step;
     const pod = source.get(uid);
     if (pod === undefined) return void forget(uid);
-    remember(step, memoryOf(uid, memory));
+    remember(step, entryOf(uid, memory));
     return take(pod);
   };
   const controller = createController(reconcile, context.concurrency);
@@ -129,20 +129,20 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
 }
 
 /** Judges a pod, and remembers the verdict, and since when only the time is missing. */
-function judge(pod: KubeObject, { metrics, complaints, policy, memory }: ReconcilerContext): Verdict {
+function judge(pod: KubeObject, { metrics, userErrors, policy, memory }: ReconcilerContext): Verdict {
   const { uid } = podRefOf(pod);
-  const verdict = verdictOf(pod, policy(), knownNow(memory.get(uid)));
+  const verdict = verdictOf(pod, policy(), memoryNow(memory.get(uid)));
   metrics.judged(uid, verdict);
-  complaints.judged(pod, verdict);
+  userErrors.update(pod, verdict);
   if (verdict.kind === "leave" && !memory.has(uid)) return verdict;
-  const one = memoryOf(uid, memory);
+  const one = entryOf(uid, memory);
   one.verdict = verdict.kind === "leave" ? undefined : verdict;
   if (verdict.kind === "leave") one.seenAt = undefined;
   if (verdict.kind === "later") one.seenAt ??= Date.now();
   return verdict;
 }
 
-function memoryOf(uid: string, memory: Memory): PodMemory {
+function entryOf(uid: string, memory: Memory): PodMemory {
   const one = memory.get(uid) ?? { rests: 0, restUntil: 0 };
   memory.set(uid, one);
   return one;
@@ -157,7 +157,7 @@ type StuckVerdict = Extract<Verdict, { kind: "end" }>;
 /** Begins an attempt at a stuck pod, or returns the milliseconds after which it may begin; undefined: never. */
 function begin(pod: KubeObject, verdict: StuckVerdict, context: ReconcilerContext): number | undefined {
   const { memory, attempts, isDryRun, log } = context;
-  const one = memoryOf(podRefOf(pod).uid, memory);
+  const one = entryOf(podRefOf(pod).uid, memory);
   const restMs = one.restUntil - performance.now();
   if (restMs > 0) return restMs;
   if (isDryRun) {

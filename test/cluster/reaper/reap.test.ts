@@ -88,7 +88,7 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
     events: { write: async () => undefined },
     metrics: { sent: () => undefined, attempted: () => undefined },
     policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
-    known: () => ({ now: Date.now() }),
+    memoryOf: () => ({ now: Date.now() }),
     log: collectLog(),
     ...more,
   });

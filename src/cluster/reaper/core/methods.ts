@@ -78,12 +78,12 @@ export function endingOf(
   const given = readInstructions(container, pod.annotations, allowsReapExec);
   if (typeof given === "string") return given;
   const quits = given.quits ?? (sidecar === undefined ? [] : quitsOf(sidecar, pod));
-  const told: MethodRequest = { given, quits, sidecar };
-  const objection = objectionTo({ image, args: quitCall(told) }, pod);
+  const request: MethodRequest = { given, quits, sidecar };
+  const objection = objectionTo({ image, args: quitCall(request) }, pod);
   const all: Readonly<Record<MethodKind, readonly Method[]>> = {
-    exec: execs(container, told),
+    exec: execs(container, request),
     "port-forward": forwards(container.name, quits),
-    ephemeral: objection === undefined ? ephemerals(container.name, told, pod) : [],
+    ephemeral: objection === undefined ? ephemerals(container.name, request, pod) : [],
   };
   // a pod on the node's network has the node's loopback, where other pods listen too
   const isOwn = ({ kind }: Method) => !pod.hasHostNetwork || (kind === "exec" && given.command !== undefined);
@@ -101,13 +101,13 @@ interface MethodRequest {
   readonly quits: readonly QuitRequest[];
 }
 
-function execs(container: ContainerView, told: MethodRequest): readonly Method[] {
-  const { given, quits, sidecar } = told;
+function execs(container: ContainerView, request: MethodRequest): readonly Method[] {
+  const { given, quits, sidecar } = request;
   const exec = (command: readonly string[]): Method => ({ kind: "exec", container: container.name, command });
   if (given.command !== undefined)
     return [{ kind: "exec", container: container.name, command: given.command, isGiven: true }];
   const hasEbb = quits.length > 0 && container.mountPaths.includes(EBB_FOLDER);
-  const ebb = hasEbb ? [exec([EBB, ...quitCall(told)])] : [];
+  const ebb = hasEbb ? [exec([EBB, ...quitCall(request)])] : [];
   const own = sidecar === undefined || given.quits !== undefined ? undefined : ownCommand(sidecar, quits);
   return own === undefined ? ebb : [...ebb, exec(own)];
 }
@@ -128,9 +128,9 @@ function forwards(container: string, quits: readonly QuitRequest[]): readonly Me
   return requests.length === 0 ? [] : [{ kind: "port-forward", container, requests }];
 }
 
-function ephemerals(container: string, told: MethodRequest, pod: PodView): readonly Method[] {
-  if (told.quits.length === 0) return [];
-  return [{ kind: "ephemeral", container, args: quitCall(told), env: variablesOf(told, pod) }];
+function ephemerals(container: string, request: MethodRequest, pod: PodView): readonly Method[] {
+  if (request.quits.length === 0) return [];
+  return [{ kind: "ephemeral", container, args: quitCall(request), env: variablesOf(request, pod) }];
 }
 
 /**
@@ -141,9 +141,9 @@ function variableNames({ sidecar, given }: MethodRequest): readonly string[] {
   return kindOf(sidecar).reaping?.().variables ?? [];
 }
 
-function variablesOf(told: MethodRequest, { containers }: PodView): readonly JsonObject[] {
+function variablesOf(request: MethodRequest, { containers }: PodView): readonly JsonObject[] {
   const variables = containers.flatMap((container) => container.variables);
-  const found = variableNames(told).map((name) => variables.find((variable) => variable.name === name));
+  const found = variableNames(request).map((name) => variables.find((variable) => variable.name === name));
   return found.filter((variable) => variable !== undefined);
 }
 
@@ -151,11 +151,11 @@ function variablesOf(told: MethodRequest, { containers }: PodView): readonly Jso
  * Returns the arguments of an `ebb quit` for this sidecar alone. It gets no URL if ebb finds that by itself: an Envoy's
  * admin interface also if that is not at its usual place.
  */
-function quitCall(told: MethodRequest): readonly string[] {
-  const { sidecar, given } = told;
-  const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, told.quits);
-  const quits = isFound || variableNames(told).length > 0 ? [] : told.quits;
-  return ["quit", "--sidecar", told.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", serializeQuit(quit)])];
+function quitCall(request: MethodRequest): readonly string[] {
+  const { sidecar, given } = request;
+  const isFound = sidecar !== undefined && given.quits === undefined && isUsualAdmin(sidecar, request.quits);
+  const quits = isFound || variableNames(request).length > 0 ? [] : request.quits;
+  return ["quit", "--sidecar", request.sidecar ?? "none", ...quits.flatMap((quit) => ["--quit", serializeQuit(quit)])];
 }
 
 function noMethod(name: string, sidecar: SidecarName | undefined, { pod, allowed, allowsReapExec }: Allowed): string {

@@ -29,7 +29,7 @@ export interface ReaperMemory {
 export interface RuleInput extends Parts {
   readonly pod: PodView;
   readonly policy: ReapPolicy;
-  readonly known: ReaperMemory;
+  readonly memory: ReaperMemory;
 }
 
 /**
@@ -41,7 +41,7 @@ export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | und
   ["unreadable-choice", chosen("unreadable")],
   ["not-selected", chosen("not in")],
   ["unreadable", ({ pod }) => pod.problem],
-  ["handled", ({ known }) => known.handled],
+  ["handled", ({ memory }) => memory.handled],
   ["deleted", ({ pod }) => (pod.isDeleted ? "it is being deleted: the kubelet ends all its containers" : undefined)],
   ["static", ({ pod }) => (pod.isStatic ? "it is a static pod, the kubelet's own" : undefined)],
   ["node-lost", nodeLost],

@@ -90,15 +90,15 @@ export type Selection =
  * --all-jobs. If one of them says no, that wins.
  */
 export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
-  const said = wordsOf(pod, policy);
-  const out = said.find(({ text }) => boolean.parse(text) === false);
+  const choices = choicesOf(pod, policy);
+  const out = choices.find(({ text }) => boolean.parse(text) === false);
   if (out !== undefined) return { kind: "out", reason: `${out.by} says ${REAP}: ${JSON.stringify(out.text)}` };
-  const odd = said.find(({ text }) => boolean.parse(text) === undefined);
+  const odd = choices.find(({ text }) => boolean.parse(text) === undefined);
   if (odd !== undefined) {
     const by = isFromNamespace(odd.by) ? `${odd.by}: its label` : odd.by;
     return { kind: "unreadable", reason: `${by} ${REAP}: expected true or false, got ${JSON.stringify(odd.text)}` };
   }
-  const yes = said[0];
+  const yes = choices[0];
   if (yes !== undefined) return { kind: "in", reason: `${yes.by} says ${REAP}: ${JSON.stringify(yes.text)}` };
   if (policy.allJobs && pod.job !== undefined) return { kind: "in", reason: `it is of Job ${pod.job} (--all-jobs)` };
   return {
@@ -114,11 +114,11 @@ export function isFromNamespace(reason: string): boolean {
   return reason.startsWith(OF_NAMESPACE);
 }
 
-function wordsOf({ labels, annotations, namespace }: PodView, { namespaces }: ReapPolicy) {
-  const words = [
+function choicesOf({ labels, annotations, namespace }: PodView, { namespaces }: ReapPolicy) {
+  const choices = [
     { by: "its label", text: labels.get(REAP) },
     { by: "its annotation", text: annotations.get(REAP) },
     { by: `${OF_NAMESPACE}${namespace}`, text: namespaces.get(namespace) },
   ];
-  return words.flatMap(({ by, text }) => (text === undefined ? [] : [{ by, text }]));
+  return choices.flatMap(({ by, text }) => (text === undefined ? [] : [{ by, text }]));
 }

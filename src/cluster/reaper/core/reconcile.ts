@@ -38,7 +38,7 @@ export interface Attempt {
   /** The last request, if it was not answered: the sidecar may have heard it. */
   readonly unanswered?: EndRequest;
   /** The request that was taken last. Its sidecar has until then to exit. */
-  readonly told?: { readonly request: EndRequest; readonly untilMs: number } | undefined;
+  readonly exiting?: { readonly request: EndRequest; readonly untilMs: number } | undefined;
   /** No request is sent before this time. */
   readonly restUntilMs: number;
 }
@@ -112,8 +112,8 @@ export const firstAttempt: Attempt = {
 /**
  * Returns what is seen of a pod that was just read: `gone` if another one has its name (kuma#13617), else its verdict.
  */
-export function observationOf(pod: unknown, uid: string, policy: ReapPolicy, known: ReaperMemory): Observation {
-  return viewOf(pod).uid === uid ? verdictOf(pod, policy, known) : { kind: "gone" };
+export function observationOf(pod: unknown, uid: string, policy: ReapPolicy, memory: ReaperMemory): Observation {
+  return viewOf(pod).uid === uid ? verdictOf(pod, policy, memory) : { kind: "gone" };
 }
 
 /**
@@ -144,13 +144,14 @@ const MOST_MISSES = 7;
  */
 export function nextStep(before: Attempt, seen: Observation, clock: AttemptClock): Next {
   if (seen.kind === "gone") return over({ kind: "gone" });
-  const { told } = before;
-  const isThere = seen.kind === "end" && seen.containers.some(({ container }) => container === told?.request.container);
+  const { exiting } = before;
+  const isThere = ({ container }: Ending) => container === exiting?.request.container;
   const isBeingEnded = seen.kind === "leave" && seen.rule === "being-ended";
-  if (told !== undefined && (isThere || isBeingEnded) && clock.now < told.untilMs) return wait(before, told.untilMs);
-  const attempt = told === undefined ? before : { ...before, told: undefined };
-  const why = `taken, and still there ${formatDuration(told?.request.patienceMs ?? 0)} later`;
-  const spent = told !== undefined && (isThere || isBeingEnded) ? spend(attempt, told.request, why) : attempt;
+  const stillRuns = exiting !== undefined && (isBeingEnded || (seen.kind === "end" && seen.containers.some(isThere)));
+  if (stillRuns && clock.now < exiting.untilMs) return wait(before, exiting.untilMs);
+  const attempt = exiting === undefined ? before : { ...before, exiting: undefined };
+  const why = `taken, and still there ${formatDuration(exiting?.request.patienceMs ?? 0)} later`;
+  const spent = stillRuns ? spend(attempt, exiting.request, why) : attempt;
   if (isBeingEnded) return wait(spent, clock.now + BEING_ENDED_MS);
   return seen.kind === "end" ? nextRequest(spent, seen.containers, clock) : over(outcomeOf(attempt, seen));
 }
@@ -203,9 +204,9 @@ function spend(attempt: Attempt, request: EndRequest, why: string, refusal?: Tri
 export function afterAnswer(attempt: Attempt, request: EndRequest, answer: Answer, clock: AttemptClock): Next {
   switch (answer.kind) {
     case "taken": {
-      const told = { request, untilMs: clock.now + request.patienceMs };
+      const exiting = { request, untilMs: clock.now + request.patienceMs };
       const { unanswered: _, ...rest } = attempt;
-      return wait({ ...rest, failures: 0, misses: 0, taken: [...attempt.taken, request], told }, told.untilMs);
+      return wait({ ...rest, failures: 0, misses: 0, taken: [...attempt.taken, request], exiting }, exiting.untilMs);
     }
     case "refused": {
       const spent = spend(attempt, request, answer.why, answer.isUnasked ? "unasked" : "outright");

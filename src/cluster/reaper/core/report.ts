@@ -103,21 +103,21 @@ export function eventOfOutcome(outcome: Outcome): PodEvent | undefined {
 }
 
 /** Returns the Event for a mistake that only the author of the pod or namespace can mend. */
-export function eventOfComplaint(reason: string): PodEvent {
+export function eventOfUserError(reason: string): PodEvent {
   return eventOf("NotReaped", reason);
 }
 
-function eventOf(reason: EventReason, said: string): PodEvent {
-  return { type: eventTypes[reason], reason, note: noteOf(said) };
+function eventOf(reason: EventReason, text: string): PodEvent {
+  return { type: eventTypes[reason], reason, note: noteOf(text) };
 }
 
 /** The most bytes of a note (kubernetes pkg/apis/core/validation/events.go, NoteLengthLimit). */
 const LONGEST_NOTE = 1024;
 
-function noteOf(said: string): string {
-  const text = oneLine(said);
-  const bytes = new TextEncoder().encode(text);
-  if (bytes.length <= LONGEST_NOTE) return text;
+function noteOf(text: string): string {
+  const line = oneLine(text);
+  const bytes = new TextEncoder().encode(line);
+  if (bytes.length <= LONGEST_NOTE) return line;
   const cut = new TextDecoder().decode(bytes.subarray(0, LONGEST_NOTE - 6), { stream: true }); // a part of a character is left out
   return `${cut}...`;
 }

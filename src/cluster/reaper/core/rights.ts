@@ -104,8 +104,8 @@ export function howToMend(missing: readonly Right[], isByHand = false): string {
     : `${grant}, or leave ${[...methods].join(" and ")} out of --methods`;
 }
 
-/** Reports whether this is the permission to read a pod, with which each act begins. */
-function isToLook({ group, resource, verb }: Right): boolean {
+/** Reports whether this is the permission to read a pod, without which no request is sent. */
+function isToRead({ group, resource, verb }: Right): boolean {
   return group === "" && resource === "pods" && verb === "get";
 }
 
@@ -116,6 +116,6 @@ export function missingFor(
 ): readonly Right[] {
   return missing.filter(
     (right) =>
-      (right.method === method || isToLook(right)) && (right.namespace === undefined || right.namespace === namespace),
+      (right.method === method || isToRead(right)) && (right.namespace === undefined || right.namespace === namespace),
   );
 }

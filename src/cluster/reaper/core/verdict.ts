@@ -18,10 +18,10 @@ export type Verdict =
 
 /**
  * Decides whether a pod is stuck: its sidecars are all that is left of it, for good. Accepts any JSON. Never throws.
- * `known`: what this reaper remembers of it.
+ * `memory`: what this reaper remembers of it.
  */
-export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): Verdict {
-  const facts = factsOf(pod, policy, known);
+export function verdictOf(pod: unknown, policy: ReapPolicy, memory: ReaperMemory): Verdict {
+  const facts = factsOf(pod, policy, memory);
   const hold = holdsIn(facts).next().value;
   if (hold !== undefined) return { kind: "leave", ...hold };
   const endings = endingsOf(facts);
@@ -29,9 +29,9 @@ export function verdictOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory)
   return withRights(inTime(facts, endings), facts);
 }
 
-function factsOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): RuleInput {
+function factsOf(pod: unknown, policy: ReapPolicy, memory: ReaperMemory): RuleInput {
   const view = viewOf(pod);
-  return { pod: view, ...partsOf(view), policy, known };
+  return { pod: view, ...partsOf(view), policy, memory };
 }
 
 /**
@@ -54,9 +54,9 @@ export interface Hold {
 }
 
 /** Returns all rules by which a pod is left, in their order, unlike `verdictOf`, for which the first one counts. */
-export function holdsOf(pod: unknown, policy: ReapPolicy, known: ReaperMemory): readonly Hold[] {
-  const holds = [...holdsIn(factsOf(pod, policy, known))];
-  const { kind, rule, reason } = verdictOf(pod, { ...policy, waived: choiceRules }, known);
+export function holdsOf(pod: unknown, policy: ReapPolicy, memory: ReaperMemory): readonly Hold[] {
+  const holds = [...holdsIn(factsOf(pod, policy, memory))];
+  const { kind, rule, reason } = verdictOf(pod, { ...policy, waived: choiceRules }, memory);
   return kind === "later" || rule === "no-method" ? [...holds, { rule, reason }] : holds;
 }
 
@@ -112,8 +112,8 @@ function withRights(verdict: Verdict, { pod, policy }: RuleInput): Verdict {
  * Decides whether the app ended at least --after ago. Until then a sidecar may flush what the app left, or end by
  * itself.
  */
-function inTime({ apps, policy, known }: RuleInput, containers: readonly Ending[]): Verdict {
-  const { now, seenAt = now } = known;
+function inTime({ apps, policy, memory }: RuleInput, containers: readonly Ending[]): Verdict {
+  const { now, seenAt = now } = memory;
   const ended = apps.flatMap(({ state }) => (state.kind === "terminated" ? [state.finishedAt] : []));
   const endedAt = Math.max(...ended);
   // by the node's clock or by this one, whichever says longer ago: a node's clock may be ahead

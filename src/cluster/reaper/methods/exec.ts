@@ -97,11 +97,11 @@ export function exitIn(text: string): Exit {
 
 function judge(text: string, output: string): Result {
   const exit = exitIn(text);
-  const said = output.trim() === "" ? "" : `: ${excerpt(output, 200)}`;
+  const shown = output.trim() === "" ? "" : `: ${excerpt(output, 200)}`;
   if ("why" in exit)
-    return isBackend(exit.why) ? { kind: "unavailable", ...exit } : refusedBecause(`${exit.why}${said}`);
+    return isBackend(exit.why) ? { kind: "unavailable", ...exit } : refusedBecause(`${exit.why}${shown}`);
   const isTaken = exit.code === "0" || exit.code === KILLED;
-  return isTaken ? { kind: "taken" } : refusedBecause(`exit code ${exit.code}${said}`);
+  return isTaken ? { kind: "taken" } : refusedBecause(`exit code ${exit.code}${shown}`);
 }
 
 /** Reports whether the kubelet could not be reached (kubernetes staging/src/k8s.io/apiserver/pkg/util/proxy). */

@@ -57,7 +57,7 @@ function together(results: readonly Result[]): Result {
   return refusedBecause(results.map((each) => ("why" in each ? each.why : "")).join("; "));
 }
 
-interface Around {
+interface Deps {
   readonly target: PodTarget;
   readonly settings: SendSettings;
 }
@@ -65,7 +65,7 @@ interface Around {
 async function sendOne(
   request: PortRequest,
   container: string,
-  { target: { pod, confirm, signal }, settings: { api, turn } }: Around,
+  { target: { pod, confirm, signal }, settings: { api, turn } }: Deps,
 ): Promise<Result | undefined> {
   await turn(signal);
   using stream = await api.stream(`${pathOf(pod)}/portforward?ports=${request.port}`, PROTOCOL, { signal });

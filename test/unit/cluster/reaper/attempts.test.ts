@@ -75,7 +75,7 @@ function attemptsAt(cluster: StandInApi, { methods = methodKinds, watched, befor
       return send(request, target);
     },
     policy: () => policy,
-    known: () => ({ now: Date.now() }),
+    memoryOf: () => ({ now: Date.now() }),
     polls: watched === undefined,
     events: { write: async (_, { reason, note }) => void told.push(`${reason}: ${note}`) },
     metrics: { sent: (method, result) => told.push(`${method}: ${result}`), attempted: (kind) => told.push(kind) },

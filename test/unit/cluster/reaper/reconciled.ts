@@ -51,7 +51,7 @@ export function reconcile({ concurrency = 10, isDryRun = false, afterMs = 0 }: G
   const reconciler = createReconciler({
     source: { get: (uid) => pods.get(uid), all: () => pods.values() },
     attempts,
-    complaints: { judged: () => undefined, forgot: () => undefined },
+    userErrors: { update: () => undefined, remove: () => undefined },
     metrics: createReaperMetrics("1", idle),
     policy: () => ({ ...policy, afterMs }),
     memory,

@@ -73,7 +73,7 @@ export const selectionRules: ReadonlySet<Rule> = new Set<Rule>(["not-selected"])
 /** Waived, it does not count what selects the pod, or opts it out. */
 export const choiceRules: ReadonlySet<Rule> = new Set<Rule>(["opted-out", "unreadable-choice", ...selectionRules]);
 
-/** The names of all rules, as metrics have them; the last ones are those that `verdictOf` itself applies. */
+/** The names of all rules, as metrics have them; the last ones follow them in `verdictOf`. */
 export const ruleNames: readonly Rule[] = [
   ...rules.map(([name]) => name),
   "no-method",

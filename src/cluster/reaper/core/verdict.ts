@@ -23,7 +23,11 @@ export type Verdict =
 export function verdictOf(pod: unknown, policy: ReapPolicy, memory: ReaperMemory): Verdict {
   const facts = factsOf(pod, policy, memory);
   const hold = holdsIn(facts).next().value;
-  if (hold !== undefined) return { kind: "leave", ...hold };
+  return hold === undefined ? endVerdict(facts) : { kind: "leave", ...hold };
+}
+
+/** Decides about a pod that no rule leaves alone: whether there are methods, it is time, and the account may use them. */
+function endVerdict(facts: RuleInput): Verdict {
   const endings = endingsOf(facts);
   if (typeof endings === "string") return { kind: "leave", rule: "no-method", reason: endings };
   return withRights(inTime(facts, endings), facts);
@@ -53,10 +57,15 @@ export interface Hold {
   readonly reason: string;
 }
 
-/** Returns all rules by which a pod is left, in their order, unlike `verdictOf`, for which the first one counts. */
+/**
+ * Returns all rules by which a pod is left, in their order, unlike `verdictOf`, for which the first one counts; with
+ * the lack of methods or of time if the pod is stuck, selected or not.
+ */
 export function holdsOf(pod: unknown, policy: ReapPolicy, memory: ReaperMemory): readonly Hold[] {
-  const holds = [...holdsIn(factsOf(pod, policy, memory))];
-  const { kind, rule, reason } = verdictOf(pod, { ...policy, waived: choiceRules }, memory);
+  const facts = factsOf(pod, policy, memory);
+  const holds = [...holdsIn(facts)];
+  if (holds.some((each) => !choiceRules.has(each.rule))) return holds;
+  const { kind, rule, reason } = endVerdict(facts);
   return kind === "later" || rule === "no-method" ? [...holds, { rule, reason }] : holds;
 }
 

@@ -1,8 +1,9 @@
 import { z } from "zod/mini";
+import type { Environment } from "../../shared/core/environment.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import type { Identity } from "./identity.ts";
 import { outputOf, withoutOwnVariables } from "./plugin-output.ts";
-import { type Environment, startingEnvironment } from "./proxy.ts";
+import { startingEnvironment } from "./proxy.ts";
 
 // client.authentication.k8s.io: a program that prints credentials (aws eks get-token, kubelogin,
 // gke-gcloud-auth-plugin, ...).
@@ -49,21 +50,21 @@ interface CachedCredential {
  * a terminal.
  */
 export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>): Plugin {
-  let known: CachedCredential | undefined;
-  let asked: Promise<CachedCredential> | undefined;
+  let cached: CachedCredential | undefined;
+  let pending: Promise<CachedCredential> | undefined;
   return async (isRefused = false) => {
-    if (asked === undefined) {
-      if (known !== undefined && !isRefused && Date.now() < known.untilMs - EARLY_MS) return known.identity;
-      asked = ask(exec, cluster).finally(() => {
-        asked = undefined;
+    if (pending === undefined) {
+      if (cached !== undefined && !isRefused && Date.now() < cached.untilMs - EARLY_MS) return cached.identity;
+      pending = requestCredential(exec, cluster).finally(() => {
+        pending = undefined;
       });
     }
-    known = await asked;
-    return known.identity;
+    cached = await pending;
+    return cached.identity;
   };
 }
 
-async function ask(exec: Exec, cluster: Readonly<Record<string, unknown>>): Promise<CachedCredential> {
+async function requestCredential(exec: Exec, cluster: Readonly<Record<string, unknown>>): Promise<CachedCredential> {
   const output = await runPlugin(exec, cluster);
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = statusIn(exec, output);
   const hasCertificate = Boolean(cert);
@@ -121,8 +122,8 @@ function describe({ apiVersion, provideClusterInfo }: Exec, cluster: object, int
 }
 
 function clusterInfo(cluster: object): object {
-  const known = ["server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url"];
-  return Object.fromEntries(Object.entries(cluster).filter(([name]) => known.includes(name)));
+  const fields = ["server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url"];
+  return Object.fromEntries(Object.entries(cluster).filter(([name]) => fields.includes(name)));
 }
 
 function failure({ command }: Exec, message: string, cause?: unknown): Failure {

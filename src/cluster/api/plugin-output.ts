@@ -1,8 +1,8 @@
+import type { Environment } from "../../shared/core/environment.ts";
 import { SIG } from "../../shared/core/signal.ts";
 import { MiB, readStreamWithin, tooMuch } from "../../shared/io/input.ts";
 import { deadline } from "../../shared/io/timer.ts";
 import { kill } from "../../shared/process/kill.ts";
-import type { Environment } from "./proxy.ts";
 
 /** Returns the environment of a program for credentials: EBB_ variables are left out, because they may hold secrets. */
 export function withoutOwnVariables(env: Environment): Environment {

@@ -1,8 +1,6 @@
 import { BlockList, isIP } from "node:net";
+import type { Environment } from "../../shared/core/environment.ts";
 import { readIfThere } from "../../shared/io/file.ts";
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the URL of the forward proxy for a server, as Go's net/http chooses it (golang.org/x/net/http/httpproxy):

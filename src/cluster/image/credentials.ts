@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import type { Environment } from "../../shared/core/environment.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { describeSystemError } from "../../shared/core/system-error.ts";
 import { isThere } from "../../shared/io/file.ts";
 import { MiB, readFileWithin } from "../../shared/io/input.ts";
 import type { Log } from "../../shared/output/log.ts";
-import type { Environment } from "../api/proxy.ts";
 import { type DockerConfig, helperFor, parseDockerConfig, type RegistryAuths } from "./core/auths.ts";
 import { createHelpers, type Helpers } from "./helpers.ts";
 

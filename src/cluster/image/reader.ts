@@ -1,10 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { getCACertificates } from "node:tls";
+import type { Environment } from "../../shared/core/environment.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { describeSystemError } from "../../shared/core/system-error.ts";
 import { MiB, readFileWithin } from "../../shared/io/input.ts";
 import type { Log } from "../../shared/output/log.ts";
-import { type Environment, startingEnvironment } from "../api/proxy.ts";
+import { startingEnvironment } from "../api/proxy.ts";
 import { authsFor, type RegistryAuths } from "./core/auths.ts";
 import { joined, LookupError, lookupError } from "./core/failure.ts";
 import { parseReference, type Reference, usualFault } from "./core/reference.ts";

@@ -1,4 +1,4 @@
-import type { Environment } from "../api/proxy.ts";
+import type { Environment } from "../../shared/core/environment.ts";
 import type { RegistryAuth } from "./core/auths.ts";
 import type { Source, SourcePolicy } from "./core/sources.ts";
 

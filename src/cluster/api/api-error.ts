@@ -91,12 +91,12 @@ const varying: ReadonlySet<string> = new Set(["timeoutSeconds", "resourceVersion
  * what differs from try to try.
  */
 export function shownPath(path: string): string {
-  const [place, query] = path.split("?", 2);
+  const [pathname, query] = path.split("?", 2);
   if (query === undefined) return path;
   const values = [...new URLSearchParams(query)]
     .filter(([name]) => !varying.has(name))
     .map(([name, value]) => `${name}=${name === "command" ? HIDDEN : value}`);
-  return `${place}?${values.join("&")}`;
+  return `${pathname}?${values.join("&")}`;
 }
 
 /**

@@ -77,18 +77,18 @@ export async function connect(surroundings: Surroundings, log: Log): Promise<Api
 
 /** Creates a client of the Kubernetes API. After a 401 it sends a request once more, with fresh credentials. */
 export function createApiClient(access: Access): ApiClient {
-  const ask = <T>(method: string, path: string, asking: RequestOptions = {}, body?: Body): Promise<T> =>
+  const call = <T>(method: string, path: string, asking: RequestOptions = {}, body?: Body): Promise<T> =>
     withRetries(() => requestJson<T>(access, { method, path, body, ...asking }), asking);
   const jsonBody = (value: object): Body => ({ type: "application/json", text: JSON.stringify(value) });
   const patchBody = (value: object): Body => ({ type: "application/json-patch+json", text: JSON.stringify(value) });
   return {
     server: access.server,
     namespace: access.namespace,
-    get: (path, asking) => ask("GET", path, asking),
-    create: (path, body, asking) => ask("POST", path, asking, jsonBody(body)),
-    update: (path, body, asking) => ask("PUT", path, asking, jsonBody(body)),
-    patch: (path, operations, asking) => ask("PATCH", path, asking, patchBody(operations)),
-    delete: async (path, asking) => void (await ask("DELETE", path, asking)),
+    get: (path, asking) => call("GET", path, asking),
+    create: (path, body, asking) => call("POST", path, asking, jsonBody(body)),
+    update: (path, body, asking) => call("PUT", path, asking, jsonBody(body)),
+    patch: (path, operations, asking) => call("PATCH", path, asking, patchBody(operations)),
+    delete: async (path, asking) => void (await call("DELETE", path, asking)),
     watch: (path, query, signal) => watch(access, path, query, signal),
     stream: (path, protocol, { signal, timeoutMs = TIMEOUT_MS } = {}) =>
       openStream(access, {
@@ -171,7 +171,7 @@ async function explainRefusal(access: Access, status: number, asked: Omit<Reques
 /** Makes an error of the server's own words, which name verb, resource and user if a permission is missing. */
 async function refusal({ method, path }: Request, response: FetchedAnswer): Promise<ApiError> {
   const body = await readBodyWithin(response.body, LARGEST_REFUSAL).catch(() => "");
-  const { message, reason } = statusOf(body.toString());
+  const { message, reason } = parseStatus(body.toString());
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   return new ApiError(`${method} ${shownPath(path)}: ${response.status} ${message || response.statusText}`, {
     status: response.status,
@@ -181,7 +181,7 @@ async function refusal({ method, path }: Request, response: FetchedAnswer): Prom
 }
 
 /** Reads a `Status` (meta/v1). The first 200 characters of anything else, such as a proxy's HTML, are the message. */
-function statusOf(body: string): { message?: string | undefined; reason?: string | undefined } {
+function parseStatus(body: string): { message?: string | undefined; reason?: string | undefined } {
   try {
     const { message, reason } = JSON.parse(body);
     return {

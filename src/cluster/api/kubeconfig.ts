@@ -174,8 +174,8 @@ function pick<S extends Section>(files: readonly File[], section: S, name: strin
     const entry = entriesOf(file, section).find((candidate) => candidate.name === name);
     if (entry !== undefined) return { entry, file };
   }
-  const known = files.flatMap((file) => entriesOf(file, section)).map((entry) => entry.name);
-  throw wrong(files, `${section}: there is no "${name}"; there are: ${known.join(", ") || "none"}`);
+  const names = files.flatMap((file) => entriesOf(file, section)).map((entry) => entry.name);
+  throw wrong(files, `${section}: there is no "${name}"; there are: ${names.join(", ") || "none"}`);
 }
 
 type Entry<S extends Section> = NonNullable<File["content"][S]>[number];
@@ -188,11 +188,11 @@ function wrong(files: readonly File[], message: string): Failure {
   return new Failure(EXIT.usage, `kubeconfig ${files.map(({ path }) => path).join(":")}: ${message}`);
 }
 
-type Place<Key extends string, Value> = Readonly<Record<Key, Value>> & { readonly file: File };
+type InFile<Key extends string, Value> = Readonly<Record<Key, Value>> & { readonly file: File };
 
 function identityOf(
-  { cluster, isInsecure, file }: Place<"cluster", Cluster> & { readonly isInsecure: boolean },
-  { user, file: userFile }: Place<"user", User>,
+  { cluster, isInsecure, file }: InFile<"cluster", Cluster> & { readonly isInsecure: boolean },
+  { user, file: userFile }: InFile<"user", User>,
 ): Access["identity"] {
   if (user["auth-provider"]) {
     throw wrong([userFile], "auth-provider is not supported; use an exec plugin, as with kubectl");

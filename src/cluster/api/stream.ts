@@ -111,7 +111,7 @@ async function tryOpen(
   const limit = AbortSignal.timeout(timeoutMs);
   const socket = await createSocket(access, asked, isRefused);
   socket.onmessage = ({ data }) => receive(typeof data === "string" ? Buffer.from(data) : new Uint8Array(data), socket);
-  const status = statusOf(socket);
+  const status = handshakeStatusOf(socket);
   try {
     await whenOpen(socket, signal === undefined ? limit : AbortSignal.any([signal, limit]));
     return socket;
@@ -159,7 +159,7 @@ function errorOf(event: Event): Error {
  * Returns a function that returns the HTTP status that came instead of 101, or undefined. Bun's event `handshake` has
  * it; the error does not (Bun 1.4.5).
  */
-function statusOf(socket: WebSocket): () => number | undefined {
+function handshakeStatusOf(socket: WebSocket): () => number | undefined {
   let status: number | undefined;
   socket.addEventListener("handshake" as "message", ({ data }: MessageEvent<{ readonly statusCode: number }>) => {
     if (data.statusCode !== 101) status = data.statusCode;

@@ -176,10 +176,9 @@ async function write(
   if (!isNew) return await api.update<Secret>(`${secrets}/${secret}`, body, withoutRetries(signal));
   return await api.create<Secret>(secrets, body, withoutRetries(signal)).catch((error: unknown) => {
     if (!lacksRight(error)) throw error;
-    const place = `${namespace}/${secret}`;
     throw new Failure(
       EXIT.unavailable,
-      `the Secret ${place} does not exist: apply the manifests (or helm upgrade) again`,
+      `the Secret ${namespace}/${secret} does not exist: apply the manifests (or helm upgrade) again`,
     );
   });
 }

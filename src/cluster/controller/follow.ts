@@ -12,7 +12,7 @@ export interface Followed {
 
 /**
  * Lists and watches one object by name until the signal is aborted; a Role for this name alone suffices. Calls `seen`
- * with the object at once, at each change, and whenever a watch begins anew; with undefined if it does not exist. Logs
+ * with the object at once, at each change, and whenever a watch begins again; with undefined if it does not exist. Logs
  * failures of the API and tries again; rejects only on a bug.
  */
 export async function followObject<T extends KubeObject>(

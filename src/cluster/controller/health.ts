@@ -33,8 +33,8 @@ export function openHealth({ host, port }: ListenAddress, metrics: Exposition, {
     return page();
   };
   try {
-    const place = { port, ...(host === undefined ? {} : { hostname: host }) };
-    const server = Bun.serve({ ...place, maxRequestBodySize: 1024, fetch: serve });
+    const address = { port, ...(host === undefined ? {} : { hostname: host }) };
+    const server = Bun.serve({ ...address, maxRequestBodySize: 1024, fetch: serve });
     return { port: server.port ?? port, close: () => server.stop(true) };
   } catch (error) {
     throw bindFailure("health-listen", { host, port }, error);

@@ -39,7 +39,7 @@ export async function keepTrying(
   while (!signal.aborted) {
     try {
       await once(isFine);
-      await pause(BETWEEN_MS * Math.random(), signal); // lest this is a hot loop if something cuts each watch off
+      await pause(BETWEEN_MS * Math.random(), signal); // no hot loop if something cuts each watch off
     } catch (error) {
       if (signal.aborted) return;
       if (!isApiFailure(error)) throw error;

@@ -41,7 +41,7 @@ interface Report {
   readonly refusals: readonly string[];
 }
 
-interface Around {
+interface Deps {
   readonly env: Environment;
   readonly log: Log;
   readonly signals: Signals;
@@ -53,14 +53,14 @@ interface Around {
  * @throws Failure 69 if the API server cannot be reached, nothing may be read or a signal comes, 64 if a namespace that
  * was named does not exist
  */
-export async function examineCluster(settings: DoctorSettings, around: Around): Promise<number> {
-  const { hasRead, ...report } = await readCluster(settings, around);
+export async function examineCluster(settings: DoctorSettings, deps: Deps): Promise<number> {
+  const { hasRead, ...report } = await readCluster(settings, deps);
   await writeOutput(settings.json ? `${JSON.stringify(report, null, 2)}\n` : textOfReport(report));
   if (!hasRead) throw new Failure(EXIT.unavailable, NOTHING);
   return report.findings.length > 0 ? DOCTOR_EXIT.found : EXIT.ok;
 }
 
-async function readCluster(settings: DoctorSettings, { env, log, signals }: Around) {
+async function readCluster(settings: DoctorSettings, { env, log, signals }: Deps) {
   const { kubeconfig, context, namespace } = settings;
   const { first: signal } = stopsOf(signals);
   try {
@@ -114,9 +114,9 @@ const MOST_LINES = 100;
 function textOfReport({ components, findings, notes, pods, injected, refusals }: Report): string {
   const missing = ["webhook", "reaper"].filter((name) => !components?.some(({ component }) => component === name));
   const installed = [...(components ?? []).map(describeComponent), ...missing.map((name) => `${name}: not installed`)];
-  const told = findings.slice(0, MOST_LINES).map(({ object, message }) => `${object}: ${message}`);
-  const rest = findings.length - told.length;
-  const lines = [...(components === undefined ? [] : installed), ...told];
+  const shown = findings.slice(0, MOST_LINES).map(({ object, message }) => `${object}: ${message}`);
+  const rest = findings.length - shown.length;
+  const lines = [...(components === undefined ? [] : installed), ...shown];
   if (rest > 0) lines.push(`and ${rest} more: --json lists all`);
   lines.push(...notes.map((note) => `note: ${note}`));
   lines.push(...refusals.map((refusal) => `not looked at: ${refusal}`));

@@ -35,7 +35,7 @@ export async function readLabels(reader: Reader, names: readonly string[]): Prom
 }
 
 /** What is known of the cluster. */
-interface Known {
+interface ClusterState {
   readonly labels: Labels;
   readonly webhooks: Webhooks;
 }
@@ -45,7 +45,7 @@ interface Known {
  * or an older one, or that ebb's init container keeps from starting; once for each owner. The numbers are undefined if no
  * pod may be read.
  */
-export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: Known) {
+export async function examinePods(reader: Reader, scopes: readonly string[], { labels, webhooks }: ClusterState) {
   const findings: Finding[] = [];
   const isFirst = oncePerOwner();
   let pods = 0;
@@ -77,10 +77,10 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
  * alike.
  */
 function oncePerOwner(): (pod: JsonObject, finding: Finding) => boolean {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return ({ metadata }, { object, message }) => {
     const owner = textOf(objectOf(listOf(objectOf(metadata).ownerReferences)[0]).uid) ?? object;
-    return told.size < told.add(`${owner} ${message}`).size;
+    return seen.size < seen.add(`${owner} ${message}`).size;
   };
 }
 
@@ -91,7 +91,7 @@ function oncePerOwner(): (pod: JsonObject, finding: Finding) => boolean {
 export async function refusedOwners(
   reader: Reader,
   scopes: readonly string[],
-  known: Known,
+  cluster: ClusterState,
 ): Promise<readonly Finding[]> {
   const refused = new Map<string, Refused>();
   const found = (event: JsonObject): void => {
@@ -102,7 +102,7 @@ export async function refusedOwners(
   const findings: Finding[] = [];
   for (const { object, message, ...owner } of refused.values()) {
     const found = await readOwner(reader, owner);
-    if (!stillLacksPods(found, owner, known)) continue;
+    if (!stillLacksPods(found, owner, cluster)) continue;
     const which = typeof found === "object" ? refusedContainer(message, found) : "";
     findings.push({ object, message: `${message}${which}` });
   }
@@ -126,7 +126,7 @@ async function readOwner(reader: Reader, { kind, namespace, name }: Owner): Prom
  * Reports whether an owner still lacks pods, with ebb: Events outlive what they are about. One that is undefined counts
  * as lacking them, unless nothing shows that its pods are to have ebb.
  */
-function stillLacksPods(found: FoundOwner, { namespace, uid, by }: Owner, { labels, webhooks }: Known): boolean {
+function stillLacksPods(found: FoundOwner, { namespace, uid, by }: Owner, { labels, webhooks }: ClusterState): boolean {
   if (found === undefined) return by !== "rule";
   if (found === "absent" || objectOf(found.metadata).uid !== uid || !lacksPods(found)) return false;
   return by !== "rule" || wantsEbb(found, labels.get(namespace), webhooks.selections);

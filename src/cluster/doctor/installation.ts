@@ -33,7 +33,7 @@ export async function readRegistrations(
 }
 
 interface Registered extends Pick<Registration, "name" | "isRequired" | "isTrusted" | "selectors"> {
-  readonly place: { readonly namespace: string; readonly name: string };
+  readonly service: { readonly namespace: string; readonly name: string };
 }
 
 function registrationIn({ metadata, webhooks }: JsonObject): Registered | undefined {
@@ -48,13 +48,13 @@ function registrationIn({ metadata, webhooks }: JsonObject): Registered | undefi
     isRequired: own.some(({ failurePolicy }) => failurePolicy !== "Ignore"),
     isTrusted: configs.every(({ caBundle }) => (textOf(caBundle) ?? "") !== ""),
     selectors: own.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),
-    place: { namespace, name },
+    service: { namespace, name },
   };
 }
 
 async function readService(
   reader: Reader,
-  { place: { namespace, name }, ...registered }: Registered,
+  { service: { namespace, name }, ...registered }: Registered,
   deployments: readonly Installed[] | undefined,
 ): Promise<Registration> {
   const service = await reader.get(`/api/v1/namespaces/${namespace}/services/${name}`);

@@ -25,9 +25,9 @@ export interface Reader {
 export function createReader(api: ApiClient, signal: AbortSignal): Reader {
   const refusals = new Set<string>();
   let hasRead = false;
-  const unlessRefused = async <T>(ask: () => Promise<T>): Promise<T | undefined> => {
+  const unlessRefused = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
     try {
-      const answer = await ask();
+      const answer = await read();
       hasRead = true;
       return answer;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { excerpt } from "../../shared/http/core/http-framing.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { EXEC_PROTOCOL, execPath, exitIn, readOutput } from "../reaper/methods/exec.ts";
-import type { EbbPlace } from "./core/ebb-in.ts";
+import type { EbbProgram } from "./core/ebb-in.ts";
 import type { PodSession } from "./session.ts";
 
 /** The most characters that are kept of what a program in a pod writes: it may only be called ebb. */
@@ -9,7 +9,7 @@ const KEPT = 1024 * 1024;
 
 /** Runs the ebb in a pod. Resolves with what it writes to stdout, or why it does not come to a good end. */
 export async function execEbb(
-  { container, path }: EbbPlace,
+  { container, path }: EbbProgram,
   words: readonly string[],
   { api, ref, signal }: PodSession,
 ): Promise<{ readonly text: string } | { readonly why: string }> {

@@ -9,10 +9,10 @@ import { ApiError, isConflict, isTransient } from "../api/api-error.ts";
 import { usableMethods } from "../reaper/core/policy.ts";
 import { reaperOptions } from "../reaper/core/reaper-options.ts";
 import { completionOf } from "./core/completion.ts";
-import { clusterOptionsOf, podNameIn, podOptions } from "./core/options.ts";
+import { type ClusterSettings, clusterOptionsOf, podNameIn, podOptions } from "./core/options.ts";
 import { doctorHelp, listCommands, type PluginHelp, podCommands, reapHelp } from "./core/pod-commands.ts";
 import { completeNames } from "./names.ts";
-import { type Around, type ClusterSettings, openPod, openSession, type PodSession } from "./session.ts";
+import { openPod, openSession, type PluginDeps, type PodSession } from "./session.ts";
 import { listPods, showPod } from "./status.ts";
 import { explainPod } from "./why.ts";
 
@@ -57,10 +57,10 @@ export function createPlugin(name: string, ebbs: Commands): Plugin {
       throw new Failure(EXIT.usage, `${word}: no such command; ${hint}`);
     },
     async complete(words, env) {
-      const asked = completionOf(words, commands);
-      if (asked.kind === "lines") return asked.text;
+      const completion = completionOf(words, commands);
+      if (completion.kind === "lines") return completion.text;
       try {
-        return await completeNames(asked, { ...quietly(env), signal: AbortSignal.timeout(NAMES_MS) });
+        return await completeNames(completion, { ...quietly(env), signal: AbortSignal.timeout(NAMES_MS) });
       } catch {
         return ":4\n";
       }
@@ -68,7 +68,7 @@ export function createPlugin(name: string, ebbs: Commands): Plugin {
   };
 }
 
-function quietly(env: CallContext["env"]): Around {
+function quietly(env: CallContext["env"]): PluginDeps {
   const log = createLog({ logLevel: "error", logFormat: "text", quiet: true }, { env: {} });
   return { env, log, signal: new AbortController().signal };
 }
@@ -137,14 +137,17 @@ type PodCall = PluginCall & { readonly operands: readonly string[]; readonly set
 /** Does something with the pod that the operands name. */
 async function withPod(call: PodCall, work: (pod: PodSession) => Promise<number>): Promise<number> {
   const name = podNameIn(call.operands);
-  return await untilStopped(call, async (around) => await work(await openPod(name, call.settings, around)));
+  return await untilStopped(call, async (deps) => await work(await openPod(name, call.settings, deps)));
 }
 
 /**
  * Resolves with what `work` resolves with, or with 128+n if stop signal n ends it. Rejects with Failure(69) if the API
  * server fails.
  */
-async function untilStopped({ env, signals }: PluginCall, work: (around: Around) => Promise<number>): Promise<number> {
+async function untilStopped(
+  { env, signals }: PluginCall,
+  work: (deps: PluginDeps) => Promise<number>,
+): Promise<number> {
   const stop = new AbortController();
   let stoppedBy = 0;
   onStop(signals, (signal) => {

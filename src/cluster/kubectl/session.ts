@@ -5,21 +5,15 @@ import { isNotFound } from "../api/api-error.ts";
 import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
 import { type PodRef, pathOf, podRefOf } from "../reaper/methods/target.ts";
+import type { ClusterSettings } from "./core/options.ts";
 
 /** Where a command of the plugin works, and how it ends. */
-export interface Around extends Context {
+export interface PluginDeps extends Context {
   readonly env: Environment;
 }
 
-/** kubectl's flags that each command of the plugin has. */
-export interface ClusterSettings {
-  readonly namespace: string | undefined;
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
-}
-
 /** The API server that is asked, and the namespace. */
-export interface Session extends Around {
+export interface Session extends PluginDeps {
   readonly api: ApiClient;
   readonly namespace: string;
 }
@@ -31,15 +25,15 @@ export interface PodSession extends Session {
 }
 
 /** Finds the API server as kubectl does, and the namespace of --namespace or of the context. */
-export async function openSession(settings: ClusterSettings, around: Around): Promise<Session> {
+export async function openSession(settings: ClusterSettings, deps: PluginDeps): Promise<Session> {
   const { kubeconfig, context, namespace } = settings;
-  const api = await connect({ env: around.env, kubeconfig, context }, around.log);
-  return { ...around, api, namespace: namespace ?? api.namespace };
+  const api = await connect({ env: deps.env, kubeconfig, context }, deps.log);
+  return { ...deps, api, namespace: namespace ?? api.namespace };
 }
 
 /** Opens a session and reads a pod. Rejects with Failure(64) if there is none. */
-export async function openPod(name: string, settings: ClusterSettings, around: Around): Promise<PodSession> {
-  const session = await openSession(settings, around);
+export async function openPod(name: string, settings: ClusterSettings, deps: PluginDeps): Promise<PodSession> {
+  const session = await openSession(settings, deps);
   const { api, namespace, signal } = session;
   try {
     const pod = await api.get(pathOf({ namespace, name, uid: "" }), { signal });

@@ -31,14 +31,14 @@ export async function showPod({
 }: PodSession & { readonly settings: StatusSettings }): Promise<number> {
   const { pod, ref, log } = session;
   const row = judge(pod);
-  const place = ebbIn(pod);
+  const ebb = ebbIn(pod);
   const isData = output === "json" || output === "yaml";
-  const told = place && (await execEbb(place, isData ? ["status", "--json"] : ["status"], session));
-  if (told !== undefined && "why" in told)
-    log.warn({ pod: ref.name, reason: told.why }, "cannot ask the ebb in the pod");
-  const text = told !== undefined && "text" in told ? told.text : undefined;
+  const answer = ebb && (await execEbb(ebb, isData ? ["status", "--json"] : ["status"], session));
+  if (answer !== undefined && "why" in answer)
+    log.warn({ pod: ref.name, reason: answer.why }, "cannot ask the ebb in the pod");
+  const text = answer !== undefined && "text" in answer ? answer.text : undefined;
   const status = (isData && text !== undefined && parseObject(text)) || null;
-  await print({ ...row, status } satisfies PodStatus, podLines(row, place, text), output);
+  await print({ ...row, status } satisfies PodStatus, podLines(row, ebb, text), output);
   return EXIT.ok;
 }
 

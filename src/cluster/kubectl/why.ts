@@ -39,7 +39,7 @@ export async function explainPod({ settings, methods, ...session }: Explaining):
   const now = Date.now();
   const state = stateOf(pod, policy, now);
   const usable = state.kind === "end" ? state.containers.flatMap(({ methods }) => methods.map(({ kind }) => kind)) : [];
-  const missing = await lackedRights(
+  const missing = await missingForMethods(
     methods.filter((each) => usable.includes(each)),
     session,
   );
@@ -55,7 +55,7 @@ export async function explainPod({ settings, methods, ...session }: Explaining):
 }
 
 /** Resolves with the permissions to use these methods that the caller lacks; none if the API server does not tell. */
-async function lackedRights(
+async function missingForMethods(
   methods: readonly MethodKind[],
   { api, namespace, signal }: Session,
 ): Promise<readonly Right[]> {

@@ -13,12 +13,12 @@ export function namespaceFinding(
   labels: JsonObject,
   { count, selections }: Pick<Webhooks, "count" | "selections">,
 ): Finding | undefined {
-  const ask = labels[ASK];
-  if (ask === undefined || ask === "false") return undefined;
+  const label = labels[ASK];
+  if (label === undefined || label === "false") return undefined;
   const object = `Namespace ${name}`;
   // the API server compares this label as text
-  if (ask !== "true")
-    return { object, message: `its label ${ASK} does nothing: expected true or false, got ${JSON.stringify(ask)}` };
+  if (label !== "true")
+    return { object, message: `its label ${ASK} does nothing: expected true or false, got ${JSON.stringify(label)}` };
   const asks = `its label ${ASK}=true asks for ebb, and`;
   if (count === 0) {
     const todo = `install it (ebb manifests webhook), or kubectl label namespace ${name} ${ASK}-`;

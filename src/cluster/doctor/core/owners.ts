@@ -30,14 +30,14 @@ const FORBIDDEN = " is forbidden: ";
  */
 export function refusalFinding({ involvedObject, message }: JsonObject): Refused | undefined {
   const { kind, namespace, name, uid } = objectOf(involvedObject);
-  const said = textOf(message) ?? "";
-  const [ours, others] = [REFUSED, FORBIDDEN].map((words) => said.split(words).slice(1).join(words));
+  const text = textOf(message) ?? "";
+  const [ours, others] = [REFUSED, FORBIDDEN].map((words) => text.split(words).slice(1).join(words));
   if (!ours && !others) return undefined;
   const object = `${kind} ${namespace}/${name}`;
   const owner = { kind: String(kind), namespace: String(namespace), name: String(name), uid: String(uid) };
   if (ours) return { ...owner, by: "webhook", object, message: `the webhook refuses its pods: ${ours}` };
-  const told = `its pods, which have ebb or are to have it, are refused: ${others}`;
-  return { ...owner, by: said.includes(INSTALL) ? "ebb-install" : "rule", object, message: told };
+  const refused = `its pods, which have ebb or are to have it, are refused: ${others}`;
+  return { ...owner, by: text.includes(INSTALL) ? "ebb-install" : "rule", object, message: refused };
 }
 
 /**
@@ -56,14 +56,14 @@ const refusals = [
 export function refusedContainer(refusal: string, { spec }: JsonObject): string {
   const { containers, initContainers } = objectOf(objectOf(objectOf(spec).template).spec);
   const all = [...listOf(initContainers), ...listOf(containers)].map(objectOf);
-  const told = refusals.flatMap((each) => [...refusal.matchAll(each)]);
-  if (told.length === 0) return "";
-  const isTold = (one: JsonObject): boolean =>
-    told.some(([, resource = "", what = "", amount]) => {
+  const amounts = refusals.flatMap((each) => [...refusal.matchAll(each)]);
+  if (amounts.length === 0) return "";
+  const isRefused = (one: JsonObject): boolean =>
+    amounts.some(([, resource = "", what = "", amount]) => {
       const own = amountOf(one, resource, what);
       return own !== undefined && own === parseQuantity(amount);
     });
-  const names = all.filter(isTold).map(({ name }) => String(name));
+  const names = all.filter(isRefused).map(({ name }) => String(name));
   if (names.length > 0) return ` (container ${names.join(", ")})`;
   if (all.some(({ name }) => isNumbered(String(name), INSTALL))) return "";
   return ` (no container of its template says that: it may be ${INSTALL}, which the webhook adds)`;

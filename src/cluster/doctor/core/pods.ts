@@ -47,7 +47,7 @@ function otherImage(image: string | undefined, injected: readonly Injected[]): s
 
 /** Names the options that all replicas set, each to another value. One that they do not set may be the manifest's. */
 function otherOptions(pod: JsonObject, injected: readonly Injected[]): string | undefined {
-  const options = statusOf(pod)?.options ?? {};
+  const options = recordedStatus(pod)?.options ?? {};
   const differing = injected.map((one) =>
     Object.keys(one.options).filter((flag) => options[flag] !== one.options[flag]),
   );
@@ -60,7 +60,7 @@ function inManifest([one]: readonly Injected[]): string {
 }
 
 /** Returns what the pod's ebb.dev/status records; undefined if it has none, or an unreadable one. */
-function statusOf({ metadata }: JsonObject): Status | undefined {
+function recordedStatus({ metadata }: JsonObject): Status | undefined {
   const status = readStatus(textOf(objectOf(objectOf(metadata).annotations)[STATUS]));
   return status === undefined || "field" in status ? undefined : status;
 }
@@ -70,7 +70,7 @@ function statusOf({ metadata }: JsonObject): Status | undefined {
  * must stay. One whose orchestrator needs its command as it is is none.
  */
 export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
-  return Object.entries(statusOf(pod)?.containers ?? {}).flatMap(([name, { hook, unwrapped }]) => {
+  return Object.entries(recordedStatus(pod)?.containers ?? {}).flatMap(([name, { hook, unwrapped }]) => {
     if (unwrapped === undefined || roleIn(pod as Pod & JsonObject, { name }) === "untouchable") return [];
     const does = hook === true ? "drains, and does not wait for the sidecars" : "starts without ebb";
     if (unwrapped.includes(MUST_BE_FIRST)) return [ofPod(pod, `its container "${name}" ${does}: ${unwrapped}`)];

@@ -2,6 +2,7 @@ import { type Arguments, parseArguments } from "../../../shared/cli/core/argumen
 import { complete, type Operands } from "../../../shared/cli/core/completion.ts";
 import type { CommandHelp } from "../../../shared/cli/core/help.ts";
 import { expandShortFlags, kubectlShort } from "../../../shared/cli/core/short-flags.ts";
+import type { ClusterSettings } from "./options.ts";
 
 /** What can stand in the place of the last word: lines for kubectl, or names that only the cluster knows. */
 export type Completion =
@@ -12,14 +13,7 @@ export type Completion =
       readonly typed: string;
       /** What stands before each of them in the word. */
       readonly prefix: string;
-    } & Place);
-
-/** The values of the flags that say where the names are looked up. */
-interface Place {
-  readonly namespace: string | undefined;
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
-}
+    } & ClusterSettings);
 
 interface Completable extends Pick<CommandHelp, "summary" | "options"> {
   readonly operands?: Operands;
@@ -41,10 +35,10 @@ export function completionOf(words: readonly string[], commands: Readonly<Record
   const text = complete(name === undefined ? [current] : [name, ...given, current], commands);
   const [, kind = "", before = ""] = /^(pods|namespaces|contexts) ?(.*)\n/.exec(text) ?? [];
   if (kind === "") return linesOf(text, "");
-  const { operands, place } = read(() => parseArguments(given, commands[name ?? ""]?.options ?? {}, true));
+  const { operands, settings } = read(() => parseArguments(given, commands[name ?? ""]?.options ?? {}, true));
   if (kind === "pods" && operands > 0) return linesOf("words\n", current);
   const prefix = kind === "pods" ? (/^(?:po|pods?)\//.exec(current)?.[0] ?? "") : before;
-  return { kind: kind as "pods", typed: current.slice(prefix.length), prefix, ...place };
+  return { kind: kind as "pods", typed: current.slice(prefix.length), prefix, ...settings };
 }
 
 /** Returns the lines by which a completion proposes names to kubectl. */
@@ -59,13 +53,13 @@ function linesOf(answer: string, typed: string): Completion {
   return { kind: "lines", text: [...good, directives[kind] ?? ":4"].map((line) => `${line}\n`).join("") };
 }
 
-function read(parse: () => Arguments): { readonly operands: number; readonly place: Place } {
+function read(parse: () => Arguments): { readonly operands: number; readonly settings: ClusterSettings } {
   try {
     const { flags, operands } = parse();
     const last = (flag: string) => flags.get(flag)?.at(-1);
-    const place = { namespace: last("namespace"), kubeconfig: last("kubeconfig"), context: last("context") };
-    return { operands: operands.length, place };
+    const settings = { namespace: last("namespace"), kubeconfig: last("kubeconfig"), context: last("context") };
+    return { operands: operands.length, settings };
   } catch {
-    return { operands: 1, place: { namespace: undefined, kubeconfig: undefined, context: undefined } }; // --help: nothing follows
+    return { operands: 1, settings: { namespace: undefined, kubeconfig: undefined, context: undefined } }; // --help: nothing follows
   }
 }

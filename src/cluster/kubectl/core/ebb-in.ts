@@ -5,7 +5,7 @@ import { runningIn } from "../../reaper/core/pod-containers.ts";
 import { viewOf } from "../../reaper/core/pod-view.ts";
 
 /** An ebb that can be run in a pod. */
-export interface EbbPlace {
+export interface EbbProgram {
   readonly container: string;
   readonly path: string;
 }
@@ -14,7 +14,7 @@ export interface EbbPlace {
  * Returns the first running container that starts with ebb, or has it mounted. Returns undefined if the pod's spec shows
  * none: ebb may be the ENTRYPOINT of an image.
  */
-export function ebbIn(pod: JsonObject): EbbPlace | undefined {
+export function ebbIn(pod: JsonObject): EbbProgram | undefined {
   const running = new Set(runningIn(viewOf(pod)).map(({ name }) => name));
   for (const each of listOf(objectOf(pod.spec).containers).map(objectOf)) {
     const container = textOf(each.name) ?? "";

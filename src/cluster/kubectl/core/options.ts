@@ -39,6 +39,13 @@ const end = option({
 const { kubeconfig, context, selector, methods, allJobs, after, allowReapExec, image, imagePullPolicy } = reaperOptions;
 const own = { namespace, kubeconfig, context };
 
+/** The values of the flags that say which cluster and namespace a command of the plugin is about. */
+export interface ClusterSettings {
+  readonly namespace: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
 /** The options of each command of the plugin that is about pods. They share some with `ebb reaper`. */
 export const podOptions = {
   status: {

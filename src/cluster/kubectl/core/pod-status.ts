@@ -58,10 +58,10 @@ export function summaryOf(pod: unknown): PodSummary {
 function containersOf(view: PodView): readonly ContainerStatus[] {
   const { apps, sidecars } = partsOf(view);
   return [
-    ...apps.map((each) => statusOf(each, "app")),
-    ...sidecars.map((each) => statusOf(each, isProxyIn(each) ? "sidecar" : "helper")),
-    ...view.initContainers.map((each) => statusOf(each, isNative(each) ? "native" : "init")),
-    ...view.ephemeralContainers.map((each) => statusOf(each, "ephemeral")),
+    ...apps.map((each) => containerStatus(each, "app")),
+    ...sidecars.map((each) => containerStatus(each, isProxyIn(each) ? "sidecar" : "helper")),
+    ...view.initContainers.map((each) => containerStatus(each, isNative(each) ? "native" : "init")),
+    ...view.ephemeralContainers.map((each) => containerStatus(each, "ephemeral")),
   ];
 }
 
@@ -70,7 +70,7 @@ function isProxyIn({ name, image }: ContainerView): boolean {
   return sidecar !== undefined && isProxy(sidecar);
 }
 
-function statusOf({ name, image, state }: ContainerView, role: ContainerStatus["role"]): ContainerStatus {
+function containerStatus({ name, image, state }: ContainerView, role: ContainerStatus["role"]): ContainerStatus {
   const isEnded = state.kind === "terminated";
   return {
     name,

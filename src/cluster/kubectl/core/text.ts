@@ -1,6 +1,6 @@
 import { columns } from "../../../shared/core/columns.ts";
 import { oneLine } from "../../../shared/core/text.ts";
-import type { EbbPlace } from "./ebb-in.ts";
+import type { EbbProgram } from "./ebb-in.ts";
 import type { ContainerStatus, PodRow, PodSummary } from "./pod-status.ts";
 import type { PodReason } from "./why.ts";
 
@@ -54,13 +54,12 @@ function stateLines({ namespace, name, phase, job, containers, stuck, state, why
 }
 
 /**
- * Formats one pod: what the API server tells, and `text` of the ebb at `place` in it. If there is none, says how ebb is
- * asked.
+ * Formats one pod: what the API server tells, and the `text` that the ebb in it printed. Without an ebb, says how to
+ * ask.
  */
-export function podLines(row: PodRow, place: EbbPlace | undefined, text: string | undefined): readonly string[] {
+export function podLines(row: PodRow, ebb: EbbProgram | undefined, text: string | undefined): readonly string[] {
   const rest = text === undefined ? [] : ["", ...text.trimEnd().split("\n")];
-  const hint =
-    place === undefined && row.containers.some(({ state }) => state === "running") ? ["", howToAsk(row)] : [];
+  const hint = ebb === undefined && row.containers.some(({ state }) => state === "running") ? ["", howToAsk(row)] : [];
   return [...stateLines(row), ...rest, ...hint].map(oneLine);
 }
 

@@ -26,8 +26,15 @@ export interface MethodStatus {
   readonly problem: string | null;
 }
 
-/** Decides what a pod is, by which rules the reaper leaves it, and what ends it. `missing`: the caller's lack of rights. */
-export function reasonOf(pod: JsonObject, policy: ReapPolicy, { now, missing }: Known): PodReason {
+/**
+ * Decides what a pod is, by which rules the reaper leaves it, and what ends it. `now` is in milliseconds since the epoch,
+ * `missing` are the permissions that the caller lacks.
+ */
+export function reasonOf(
+  pod: JsonObject,
+  policy: ReapPolicy,
+  { now, missing }: { readonly now: number; readonly missing: readonly Right[] },
+): PodReason {
   const state = stateOf(pod, policy, now);
   const { namespace } = viewOf(pod);
   return {
@@ -36,12 +43,6 @@ export function reasonOf(pod: JsonObject, policy: ReapPolicy, { now, missing }: 
     methods: state.kind === "end" ? state.containers.flatMap((each) => methodsOf(each, missing, namespace)) : [],
     end: null,
   };
-}
-
-interface Known {
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly missing: readonly Right[];
 }
 
 /** Leaves out what only repeats another rule: without sidecars all of them have ended, a pod that is over does not run. */
@@ -58,13 +59,13 @@ function methodsOf(
   missing: readonly Right[],
   namespace: string,
 ): readonly MethodStatus[] {
-  const known = methods.map((each): MethodStatus => {
+  const statuses = methods.map((each): MethodStatus => {
     const lack = missingFor(missing, { namespace, method: each.kind });
     const problem = lack.length === 0 ? null : describeMissing(lack, true);
     return { container, kind: each.kind, method: describeMethod(each), problem };
   });
   const method = `ephemeral container that quits ${container}`;
   return lacksImage === true
-    ? [...known, { container, kind: "ephemeral", method, problem: "needs --image IMAGE" }]
-    : known;
+    ? [...statuses, { container, kind: "ephemeral", method, problem: "needs --image IMAGE" }]
+    : statuses;
 }

@@ -20,7 +20,7 @@ export interface PodView {
   readonly restartPolicy: string;
   readonly phase: string | undefined;
   readonly statusReason: string | undefined;
-  /** All its containers are being started anew (Kubernetes 1.35, RestartAllContainers). */
+  /** All its containers are being started again (Kubernetes 1.35, RestartAllContainers). */
   readonly isRestarting: boolean;
   readonly containers: readonly ContainerView[];
   readonly initContainers: readonly ContainerView[];

@@ -25,8 +25,8 @@ export interface PodMemory {
   rests: number;
   /** No attempt is begun before this time, in milliseconds of the monotonic clock. */
   restUntil: number;
-  /** --dry-run has told of it. */
-  isSaid?: boolean;
+  /** The log has said that it is stuck (--dry-run). */
+  isLogged?: boolean;
 }
 
 /** What is known of pods, by UID. A pod that is gone is forgotten, and one that was always left alone is not there. */
@@ -162,8 +162,8 @@ function begin(pod: KubeObject, verdict: StuckVerdict, context: ReconcilerContex
   if (restMs > 0) return restMs;
   if (isDryRun) {
     const { why } = reportOfVerdict(verdict);
-    if (!one.isSaid) log.info({ ...auditOf(pod, verdict), why, dryRun: true }, "pod is stuck");
-    one.isSaid = true;
+    if (!one.isLogged) log.info({ ...auditOf(pod, verdict), why, dryRun: true }, "pod is stuck");
+    one.isLogged = true;
     return undefined;
   }
   attempts.begin(pod, verdict);

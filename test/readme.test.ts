@@ -6,7 +6,7 @@ import type { Exposition } from "../src/cluster/controller/process-metrics.ts";
 import { injectPod } from "../src/cluster/inject/core/inject-pod.ts";
 import { ownNames } from "../src/cluster/inject/core/pod-annotations.ts";
 import type { InjectPolicy } from "../src/cluster/inject/core/policy.ts";
-import { podsIn } from "../src/cluster/inject/core/workload.ts";
+import { podsIn } from "../src/cluster/inject/core/workload/workload.ts";
 import { methodKinds } from "../src/cluster/reaper/core/methods.ts";
 import { eventTypes } from "../src/cluster/reaper/core/report.ts";
 import { createReaperMetrics } from "../src/cluster/reaper/reaper-metrics.ts";

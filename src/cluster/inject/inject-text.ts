@@ -2,7 +2,14 @@ import { type Change, type Path, withValuesAt } from "../../shared/core/json.ts"
 import { STATUS } from "./core/annotation-names.ts";
 import type { Injection } from "./core/inject-pod.ts";
 import { brief, type Remark } from "./core/pod.ts";
-import { type ChangePod, changeAt, describeRemark, type FoundPod, type NoObject, objectsIn } from "./core/workload.ts";
+import {
+  type ChangePod,
+  changeAt,
+  describeRemark,
+  type FoundPod,
+  type NoObject,
+  objectsIn,
+} from "./core/workload/workload.ts";
 import { isEmptyDocument, linesIn, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";

@@ -13,7 +13,7 @@ import { createImageCache } from "../image/image-cache.ts";
 import { namesFor } from "./core/facts/words.ts";
 import { removeFromPod } from "./core/inject-pod.ts";
 import type { InjectPolicy } from "./core/policy.ts";
-import type { ChangePod } from "./core/workload.ts";
+import type { ChangePod } from "./core/workload/workload.ts";
 import { joinTexts } from "./documents.ts";
 import { type Injected, injectText } from "./inject-text.ts";
 import { readSources, replaceFile, type Source } from "./manifest-files.ts";

@@ -2,9 +2,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { formatDuration, parseDuration } from "../../shared/core/duration.ts";
 import type { Log } from "../../shared/output/log.ts";
 import type { ImageCache } from "../image/image-cache.ts";
-import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "../inject/core/paths.ts";
 import type { InjectPolicy } from "../inject/core/policy.ts";
 import { requestRoomBytes } from "./core/webhook-limits.ts";
+import { MUTATE_NAMESPACE_PATH, MUTATE_PATH } from "./core/webhook-paths.ts";
 import type { BrokenStatus, HttpsHandlers } from "./https.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Credentials } from "./pod-images.ts";

@@ -10,9 +10,9 @@ import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
+import type { ShownSidecar } from "../facts/shown-sidecars.ts";
 import type { Hook } from "../pod.ts";
 import { flagsOf } from "../pod-annotations.ts";
-import type { ShownSidecar } from "../shown.ts";
 import type { Concern, Note, Plan } from "./concern.ts";
 import { mountEbb } from "./install.ts";
 

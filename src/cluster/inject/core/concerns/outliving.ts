@@ -4,8 +4,8 @@ import { quits } from "../apps/quits.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
+import { quitsThatAreOff } from "../facts/shown-sidecars.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
-import { quitsThatAreOff } from "../shown.ts";
 import type { Concern, Note } from "./concern.ts";
 
 /** In a pod that ends, a sidecar that cannot be told to quit outlives the app. */

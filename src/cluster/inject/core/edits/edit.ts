@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../../shared/core/json.ts";
 import { NATIVE } from "../annotation-names.ts";
 import { starterOf } from "../facts/command.ts";
+import type { TrackedImage } from "../facts/former-injection.ts";
 import { withNatives } from "../facts/natives.ts";
-import type { TrackedImage } from "../former.ts";
 import type { Container, Mount, Pod, Volume } from "../pod.ts";
 import { addedTo, type ContainerStatus, type Empty, type Status } from "./status.ts";
 

@@ -1,7 +1,7 @@
 import { ANNOTATIONS, APPS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "../annotation-names.ts";
 import { EBB, EBB_FOLDER, unwrap } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
-import type { Former, FormerWords, TrackedImage } from "../former.ts";
+import type { Former, FormerWords, TrackedImage } from "../facts/former-injection.ts";
 import { isExemption } from "../orchestrators/registry.ts";
 import { annotationFolders, installCommand, isAppsMount } from "../own-parts.ts";
 import type { Container, Mount, Pod } from "../pod.ts";

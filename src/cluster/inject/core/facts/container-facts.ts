@@ -1,6 +1,6 @@
 import type { Role } from "../orchestrators/orchestrator.ts";
 import type { Container } from "../pod.ts";
-import type { ShownSidecar } from "../shown.ts";
+import type { ShownSidecar } from "./shown-sidecars.ts";
 import type { Start } from "./start.ts";
 
 /** What an ordinary container of a pod shows by itself. */

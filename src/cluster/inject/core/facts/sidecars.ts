@@ -4,8 +4,8 @@ import type { Environment } from "../../../../shared/core/environment.ts";
 import { Failure } from "../../../../shared/core/exit.ts";
 import { LONGEST_READ } from "../../../core/readable.ts";
 import type { Container, Pod } from "../pod.ts";
-import { type ShownSidecar, shownIn } from "../shown.ts";
 import type { SeenContainer } from "./container-facts.ts";
+import { type ShownSidecar, shownIn } from "./shown-sidecars.ts";
 
 /** A sidecar that ebb knows and that a pod's manifest shows. */
 export interface PodSidecar extends ShownSidecar {

@@ -1,7 +1,7 @@
-import type { TrackedImage } from "../former.ts";
 import type { Orchestrator, Role } from "../orchestrators/orchestrator.ts";
 import type { Container } from "../pod.ts";
 import { isInit, MUST_BE_FIRST, starterOf, wrap } from "./command.ts";
+import type { TrackedImage } from "./former-injection.ts";
 import { type WordSources, wordsOf } from "./words.ts";
 
 /** How a container starts from now on. */

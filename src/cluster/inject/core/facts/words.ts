@@ -1,10 +1,10 @@
 import { parseSignal } from "../../../../shared/core/signal.ts";
 import { withoutTag } from "../../../core/containers.ts";
 import type { Architecture, ImageCommand, ImageQuery } from "../../../image/core/lookup.ts";
-import type { Former, FormerWords, TrackedImage } from "../former.ts";
 import type { Container } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { InjectPolicy } from "../policy.ts";
+import type { Former, FormerWords, TrackedImage } from "./former-injection.ts";
 
 /** What tells the commands of containers. */
 export interface WordSources {

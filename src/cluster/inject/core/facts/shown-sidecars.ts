@@ -1,8 +1,8 @@
-import type { Annotations, Shown } from "../../../shared/sidecars/core/kinds/kind.ts";
-import { foundIn } from "../../../shared/sidecars/core/plan.ts";
-import { kindOf, type SidecarName, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
-import { baseOf, sidecarIn } from "../../core/containers.ts";
-import { readable } from "../../core/readable.ts";
+import type { Annotations, Shown } from "../../../../shared/sidecars/core/kinds/kind.ts";
+import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
+import { kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
+import { baseOf, sidecarIn } from "../../../core/containers.ts";
+import { readable } from "../../../core/readable.ts";
 
 /** A container of a pod's manifest. Its fields are whatever a user wrote. */
 export interface ManifestContainer {

@@ -1,4 +1,4 @@
-import { withoutTag } from "../../core/containers.ts";
+import { withoutTag } from "../../../core/containers.ts";
 
 /**
  * Images of what runs beside an app and never ends by itself, each with a place that names it. An image is known by the

@@ -1,4 +1,4 @@
-import type { Container, Volume } from "./pod.ts";
+import type { Container, Volume } from "../pod.ts";
 
 /** What an earlier injection has left that the pod without it does not tell. */
 export interface Former {

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
-import { ASK } from "./annotation-names.ts";
-import { readInjectAnnotation } from "./pod-annotations.ts";
+import { isObject, type JsonObject, listOf, objectOf, textOf } from "../../../../shared/core/json.ts";
+import { ASK } from "../annotation-names.ts";
+import { readInjectAnnotation } from "../pod-annotations.ts";
 import { groupOf } from "./pod-templates.ts";
 
 /**

@@ -1,5 +1,13 @@
-import { isObject, type JsonObject, listOf, objectOf, type Path, textOf, valueAt } from "../../../shared/core/json.ts";
-import type { Container } from "./pod.ts";
+import {
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  type Path,
+  textOf,
+  valueAt,
+} from "../../../../shared/core/json.ts";
+import type { Container } from "../pod.ts";
 
 /** Where a kind's pod templates are, and what its controller sets in their pods. */
 interface TemplateKind {

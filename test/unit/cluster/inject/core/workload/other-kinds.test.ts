@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { whyLeft } from "../../../../../src/cluster/inject/core/other-kinds.ts";
+import { whyLeft } from "../../../../../../src/cluster/inject/core/workload/other-kinds.ts";
 
 const template = { spec: { containers: [{ name: "app" }] } };
 const asks = { "ebb.dev/inject": "true" };

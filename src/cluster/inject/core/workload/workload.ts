@@ -7,11 +7,11 @@ import {
   type Path,
   textOf,
   valueAt,
-} from "../../../shared/core/json.ts";
-import { isEbbKey } from "./annotation-names.ts";
-import type { Injection } from "./inject-pod.ts";
+} from "../../../../shared/core/json.ts";
+import { isEbbKey } from "../annotation-names.ts";
+import type { Injection } from "../inject-pod.ts";
+import type { Remark } from "../pod.ts";
 import { whyLeft } from "./other-kinds.ts";
-import type { Remark } from "./pod.ts";
 import { type PodTemplate, templatesIn } from "./pod-templates.ts";
 
 /** Puts ebb into a pod, or takes it out. Never throws. */

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod } from "../../../../../src/cluster/inject/core/inject-pod.ts";
-import type { Pod } from "../../../../../src/cluster/inject/core/pod.ts";
+import { injectPod } from "../../../../../../src/cluster/inject/core/inject-pod.ts";
+import type { Pod } from "../../../../../../src/cluster/inject/core/pod.ts";
 import {
   changeAt,
   describeRemark,
   type FoundPod,
   objectsIn,
   podsIn,
-} from "../../../../../src/cluster/inject/core/workload.ts";
-import { policy } from "./injection.ts";
-import { imageSays } from "./registry.ts";
+} from "../../../../../../src/cluster/inject/core/workload/workload.ts";
+import { policy } from "../injection.ts";
+import { imageSays } from "../registry.ts";
 
 const pod = { spec: { containers: [{ name: "app" }] } };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isSidecarImage, sidecarImages } from "../../../../../src/cluster/inject/core/sidecar-images.ts";
+import { isSidecarImage, sidecarImages } from "../../../../../../src/cluster/inject/core/facts/sidecar-images.ts";
 
 test.each([
   "fluent/fluent-bit:4.0",

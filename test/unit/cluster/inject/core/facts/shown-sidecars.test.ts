@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type ManifestContainer, quitsThatAreOff, shownIn } from "../../../../../src/cluster/inject/core/shown.ts";
+import {
+  type ManifestContainer,
+  quitsThatAreOff,
+  shownIn,
+} from "../../../../../../src/cluster/inject/core/facts/shown-sidecars.ts";
 
 const csql = "gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.14.1";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { templatesIn } from "../../../../../src/cluster/inject/core/pod-templates.ts";
-import { describePath } from "../../../../../src/shared/core/json.ts";
+import { templatesIn } from "../../../../../../src/cluster/inject/core/workload/pod-templates.ts";
+import { describePath } from "../../../../../../src/shared/core/json.ts";
 
 const template = { spec: { containers: [{ name: "app" }] } };
 const never = { spec: { ...template.spec, restartPolicy: "Never" } };

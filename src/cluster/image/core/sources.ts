@@ -37,8 +37,8 @@ export interface SourcePolicy {
 }
 
 /**
- * Returns where to ask for an image, in order: the mirrors of its registry, then that itself if it is allowed. Returns
- * none if nothing is allowed.
+ * Returns where to ask for an image, in order: the mirrors of its registry as `--registry-mirror` lists them, then that
+ * itself if it is allowed. Returns none if nothing is allowed.
  */
 export function sourcesOf(
   { host: written, repository }: Reference,

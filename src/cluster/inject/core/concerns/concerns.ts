@@ -14,7 +14,10 @@ import { outliving } from "./outliving.ts";
 import { postStart } from "./post-start.ts";
 import { readiness } from "./readiness.ts";
 
-/** In the order of their edits and warnings. nativeAnnotation is last: it asks whether anything else is changed. */
+/**
+ * In the order of their edits and warnings; one without edits may stand anywhere. nativeAnnotation is last: it asks
+ * whether anything else is changed.
+ */
 const concerns: readonly Concern[] = [
   names,
   native,

@@ -56,14 +56,25 @@ const tasks = {
   unit: {
     setup: [],
     native: true,
-    run: [[...testing, ...manyFiles, "test/unit", "test/house.test.ts", "test/readme.test.ts"]],
+    run: [
+      [
+        ...testing,
+        ...manyFiles,
+        "test/core",
+        "test/kube",
+        "test/compat",
+        "test/system",
+        "test/house.test.ts",
+        "test/readme.test.ts",
+      ],
+    ],
     alone: [...testing],
     help: "npm run unit -- [FILE...]\n  the tests that need no executable",
   },
   watch: {
     setup: [],
     native: true,
-    run: [["bun", "test", "--watch", "test/unit"]],
+    run: [["bun", "test", "--watch", "test/core"]],
     alone: ["bun", "test", "--watch"],
     help: "npm run watch -- [FILE...]\n  runs the unit tests, or those of a file, again at each change",
   },
@@ -153,8 +164,7 @@ const tasks = {
     build: [],
     run: [["bun", "test/conformance/conformance.ts"]],
     help: `npm run conformance -- [--rival NAME=PATH]... [--only TEXT]
-npm run conformance -- --random N [--seed S] [--as NAME]
-  runs ebb's cases against the tools in whose place it stands, or N cases made from seeds; each difference must be a known one`,
+  runs ebb's cases against the tools in whose place it stands; each difference must be a known one`,
   },
   format: {
     setup: [],

@@ -5,10 +5,3 @@ import { compiled } from "../compiled.ts";
 export function appPath(): string {
   return compiled(join(import.meta.dirname, "app.c"));
 }
-
-/**
- * Returns the path of the program that starts a tool with a case's settings (random/launch.c); compiles it if needed.
- */
-export function launcherPath(): string {
-  return compiled(join(import.meta.dirname, "random", "launch.c"));
-}

@@ -18,13 +18,8 @@ export interface Server {
 
 /** Something to be done while the tool runs, once something else has happened. */
 export interface Step {
-  /** That many polls, signals or requests have come, that many milliseconds have passed, or the command has started. */
-  readonly once:
-    | { readonly polls: number }
-    | { readonly signals: number }
-    | { readonly requests: number }
-    | { readonly ms: number }
-    | "started";
+  /** That many polls, signals or requests have come, or the command has started. */
+  readonly once: { readonly polls: number } | { readonly signals: number } | { readonly requests: number } | "started";
   /** The milliseconds from then to the act. */
   readonly afterMs?: number;
   /** To send a signal to the tool, or to give the last answers of all servers to polls from then on. */
@@ -60,8 +55,6 @@ export interface Case {
   /** The command; `app` stands for the application. By default the application exits with 0. */
   readonly command?: readonly string[];
   readonly stdin?: string;
-  /** The settings, for random/launch.c, with which the tool is started. */
-  readonly launch?: readonly string[];
   readonly servers?: readonly Server[];
   /** Whether a process called pilot-agent is in the pod. */
   readonly hasAgent?: true;

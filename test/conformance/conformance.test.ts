@@ -2,9 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { cases } from "./cases.ts";
 import { differences } from "./differences.ts";
 import { runEbb } from "./ebb.ts";
-import { type Pool, startPool, way } from "./pool.ts";
-import { runRandom } from "./random/random.ts";
-import { rivals } from "./rivals.ts";
+import { startPool, way } from "./pool.ts";
 
 const pool = way === undefined ? undefined : startPool(8);
 // All are begun now, those that take longest first, and awaited one by one. Half of them have ebb as a file of the tool's name,
@@ -21,17 +19,6 @@ test.skipIf(pool === undefined).each(cases.map(({ name }) => name))(
   "%s",
   async (name) => {
     expect(await results.get(name)).toEqual([]);
-  },
-  120_000,
-);
-
-test.skipIf(pool === undefined)(
-  "what happens by chance breaks no promise, in the place of any tool",
-  async () => {
-    const told: string[] = [];
-    const run = { path: undefined, seeds: [1, 2, 3], width: 2, say: (text: string) => void told.push(text) };
-    const counts = await Promise.all(rivals.map((rival) => runRandom(pool as Pool, { ...run, rival })));
-    expect([counts, told.filter((text) => text.startsWith("seed"))]).toEqual([rivals.map(() => 0), []]);
   },
   120_000,
 );

@@ -2,10 +2,6 @@
 // EBB=PATH), and against the given binaries of the tools whose place ebb takes. What those do differently must be a
 // difference that differences.ts lists and the case names. The exit code is 0 if nothing else differs, and all that is
 // named shows.
-//
-// With --random N [--seed S] [--as NAME] it instead runs N random cases for each rival, from seed S (1) on; what
-// differs must be explained by random/known. Without a rival ebb alone is judged, by random/invariants.ts: N cases in
-// all, or all in NAME's place.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -16,32 +12,17 @@ import { type DifferenceId, differences, type Listed } from "./differences.ts";
 import { runEbb } from "./ebb.ts";
 import { judgeRival, type Verdict } from "./judge.ts";
 import { type Pool, startPool, way } from "./pool.ts";
-import { runRandom } from "./random/random.ts";
 import { type Rival, rivals } from "./rivals.ts";
 
 /** The time for a rival: twice what linkerd-await takes for a poll that hangs, 5 s, and a pause of 1 s. */
 const RIVAL_LIMIT_MS = 12_000;
 const WIDTH = 8;
 
-const { binaries, only, random } = readArguments();
+const { binaries, only } = readArguments();
 const chosen = cases.filter(({ name }) => name.includes(only));
-// by chance, both tools run at the same time
-await using pool = startPool(random === undefined ? WIDTH : 2 * WIDTH);
-const bad =
-  random === undefined ? (await againstEbb(pool)) + (await againstRivals(pool)) : await byChance(pool, random);
+await using pool = startPool(WIDTH);
+const bad = (await againstEbb(pool)) + (await againstRivals(pool));
 process.exitCode = bad === 0 ? 0 : 1;
-
-async function byChance(pool: Pool, { count, seed, as }: RandomArguments): Promise<number> {
-  const named = as === undefined ? rivals : [as];
-  const given = named.filter((rival) => binaries.has(rival));
-  const chosen = given.length > 0 ? given : named;
-  const each = given.length > 0 ? count : Math.ceil(count / chosen.length);
-  const seeds = Array.from({ length: each }, (_, index) => seed + index);
-  const same = { seeds, width: WIDTH, say: (text: string) => console.log(text) };
-  let bad = 0;
-  for (const rival of chosen) bad += await runRandom(pool, { ...same, rival, path: binaries.get(rival) });
-  return bad;
-}
 
 async function againstEbb(pool: Pool): Promise<number> {
   let failed = 0;
@@ -117,41 +98,15 @@ function readArguments() {
       options: {
         rival: { type: "string", multiple: true, default: [] },
         only: { type: "string", default: "" },
-        random: { type: "string" },
-        seed: { type: "string", default: "1" },
-        as: { type: "string" },
       },
     });
     if (way === undefined) throw new Error("this needs namespaces of its own: run it as root");
     if (!existsSync(ebbPath)) throw new Error(`${ebbPath} is missing: npm run build`);
-    return { binaries: new Map(values.rival.map(parseRival)), only: values.only, random: parseRandom(values) };
+    return { binaries: new Map(values.rival.map(parseRival)), only: values.only };
   } catch (error) {
     console.error(`conformance: ${error instanceof Error ? error.message : String(error)}`);
     process.exit(64);
   }
-}
-
-interface RandomArguments {
-  readonly count: number;
-  readonly seed: number;
-  readonly as: Rival | undefined;
-}
-
-function parseRandom(values: { random?: string; seed: string; as?: string }): RandomArguments | undefined {
-  if (values.random === undefined) return undefined;
-  const as = values.as === undefined ? undefined : parseRivalName("--as", values.as);
-  return { count: parseCount("--random", values.random), seed: parseCount("--seed", values.seed), as };
-}
-
-function parseCount(flag: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${flag}: expected a whole number from 1 on: ${text}`);
-  return Number(text);
-}
-
-function parseRivalName(flag: string, name: string): Rival {
-  const rival = rivals.find((known) => known === name);
-  if (rival === undefined) throw new Error(`${flag}: expected one of ${rivals.join(", ")}: ${name}`);
-  return rival;
 }
 
 function parseRival(text: string): readonly [Rival, string] {

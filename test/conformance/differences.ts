@@ -12,7 +12,7 @@ export interface Listed {
   readonly why: string;
   /** Whether it shows now and then, in any case. */
   readonly isAtRandom?: true;
-  /** Whether it shows only in what written cases do not compare: how long a run takes, what the command inherits. */
+  /** Whether it shows only in what the cases do not compare: how long a run takes, what the command inherits. */
   readonly isOfTime?: true;
 }
 

@@ -11,9 +11,3 @@ export function withNotes(stdout: string): string {
   const rest = withoutErrors.replaceAll(/^\d{4}-\d\d-\d\dT[\d:.]+Z[ \t](scuttle:|info\t).*\n/gm, "");
   return `${rest === withoutErrors ? "" : LOG}${withoutErrors === stdout ? "" : ERROR}${rest}`;
 }
-
-/** Removes the notes. */
-export function withoutNotes(stdout: string): string {
-  const rest = stdout.startsWith(LOG) ? stdout.slice(LOG.length) : stdout;
-  return rest.startsWith(ERROR) ? rest.slice(ERROR.length) : rest;
-}

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { childPath } from "../compiled.ts";
 import { canUnshare } from "../harness.ts";
-import { appPath, launcherPath } from "./app.ts";
+import { appPath } from "./app.ts";
 import type { Outcome } from "./run.ts";
 import type { Answer, Job } from "./worker.ts";
 
@@ -27,7 +27,7 @@ export interface Pool extends AsyncDisposable {
 
 /** Starts that many workers. */
 export function startPool(width: number): Pool {
-  for (const path of [appPath, launcherPath]) path(); // compiled here once, not by all workers at the same time
+  appPath(); // compiled here once, not by all workers at the same time
   const waiting: Wish[] = [];
   const workers = Array.from({ length: width }, () => startWorker(waiting));
   return {

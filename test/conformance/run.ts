@@ -5,16 +5,15 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { now, nowNs, watchStalls } from "../faults/clock.ts";
+import { nowNs } from "../faults/clock.ts";
 import { collect, until } from "../harness.ts";
-import { childrenOf, processState } from "../processes.ts";
-import { appPath, launcherPath } from "./app.ts";
+import { childrenOf } from "../processes.ts";
+import { appPath } from "./app.ts";
 import type { Case, Seen, Step } from "./case.ts";
 import { withNotes } from "./notes.ts";
 import { type Pod, startServers } from "./servers.ts";
@@ -27,16 +26,6 @@ export interface Outcome {
   readonly waitedMs: number;
   /** The time until the tool ended. */
   readonly tookMs: number;
-  /** The time from the command's last word to the tool's end; undefined if there was no word. */
-  readonly leavingMs: number | undefined;
-  /**
-   * Facts with which the command was started: `word A`, `variable A=b`, `umask 22` ...; empty if it does not note them.
-   */
-  readonly given: readonly string[];
-  /** The number of the command's processes that were left running. */
-  readonly left: number;
-  /** The time for which this machine stood still meanwhile. */
-  readonly stalledMs: number;
 }
 
 /** A tool to be run. */
@@ -48,7 +37,6 @@ export interface Tool {
 }
 
 const app = appPath();
-const launcher = launcherPath();
 
 /**
  * Runs a case in this process's network and PID namespace, in which nothing else may run: the rest is killed at the
@@ -61,24 +49,21 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
   const report = join(folder, "report");
   const start = nowNs();
   let isOver = false;
-  using stalls = watchStalls();
-  const from = now();
   const process_ = startTool(given, tool, report);
   const stdout = collect(process_.stdout);
   const stderr = collect(process_.stderr);
   try {
     const pid = () => (given.isPid1 ? childrenOf(process_.pid)[0] : process_.pid);
-    const scene = { pod, report, pid, start, isOver: () => isOver };
+    const scene = { pod, report, pid, isOver: () => isOver };
     const steps = takeSteps(given.steps ?? [], scene);
     const code = await endOf(process_.exited, tool.limitMs);
     const end = nowNs();
     isOver = true;
     await steps;
-    const left = countApps();
     endOthers();
     await pod.settled();
     await Promise.all([stdout.done, stderr.done]);
-    const { startedAt, endingAt, signals, given: facts } = readReport(report);
+    const { startedAt, signals } = readReport(report);
     const seen: Seen = {
       code,
       started: startOf(startedAt, pod.readyAt()),
@@ -89,10 +74,8 @@ export async function runCase(given: Case, tool: Tool): Promise<Outcome> {
       stdout: given.hasOwnStdout ? stdout.text() && "(some)" : withNotes(stdout.text()),
     };
     const waitedMs = Number((startedAt ?? end) - start) / 1e6;
-    const leavingMs = endingAt === undefined ? undefined : Number(end - endingAt) / 1e6;
     const tookMs = Number(end - start) / 1e6;
-    const stalledMs = stalls.within(from, now());
-    return { seen, stderr: stderr.text(), waitedMs, tookMs, leavingMs, given: facts, left, stalledMs };
+    return { seen, stderr: stderr.text(), waitedMs, tookMs };
   } finally {
     endOthers();
     pod.close();
@@ -108,14 +91,13 @@ function stdinOf(stdin: string | undefined, folder: string) {
 }
 
 function startTool(
-  { command = ["app", "exit", "0"], flags = [], env, stdin, isPid1, launch }: Case,
+  { command = ["app", "exit", "0"], flags = [], env, stdin, isPid1 }: Case,
   { words }: Tool,
   report: string,
 ) {
   const [name, ...rest] = command;
   const own = name === "app" ? [app, report, ...rest] : command;
   const through = isPid1 ? ["unshare", "--pid", "--fork", "--kill-child"] : [];
-  if (launch !== undefined) through.push(launcher, ...launch, "--");
   return Bun.spawn([...through, ...words, ...flags, ...own], {
     env: { PATH: process.env.PATH ?? "", ...env },
     stdin: stdinOf(stdin, dirname(report)),
@@ -146,7 +128,6 @@ function endOf(exited: Promise<number>, limitMs: number): Promise<Seen["code"]> 
 const STEP_MS = 600_000;
 
 interface Scene {
-  readonly start: bigint;
   readonly isOver: () => boolean;
   readonly pod: Pod;
   readonly report: string;
@@ -173,9 +154,8 @@ function send(pid: number | undefined, signal: number): void {
   }
 }
 
-function hasCome(once: Step["once"], { pod, report, start }: Scene): boolean {
+function hasCome(once: Step["once"], { pod, report }: Scene): boolean {
   if (once === "started") return readReport(report).startedAt !== undefined;
-  if ("ms" in once) return Number(nowNs() - start) / 1e6 >= once.ms;
   if ("polls" in once) return pod.polls() >= once.polls;
   if ("requests" in once) return pod.requests().length >= once.requests;
   return readReport(report).signals.length >= once.signals;
@@ -183,45 +163,19 @@ function hasCome(once: Step["once"], { pod, report, start }: Scene): boolean {
 
 interface Report {
   readonly startedAt: bigint | undefined;
-  readonly endingAt: bigint | undefined;
   readonly signals: readonly number[];
-  readonly given: readonly string[];
 }
 
 function readReport(path: string): Report {
   const text = existsSync(path) ? readFileSync(path, "latin1") : "";
-  const timeOf = (what: string): bigint | undefined => {
-    const found = new RegExp(`^${what} (\\d+)\n`, "m").exec(text)?.[1];
-    return found === undefined ? undefined : BigInt(found);
-  };
+  const started = /^started (\d+)\n/m.exec(text)?.[1];
   const signals = [...text.matchAll(/^signal (\d+)\n/gm)].map(([, number]) => Number(number));
-  const given = [...text.matchAll(/^given (.*)\n/gm)].map(([, fact]) => fact as string);
-  return { startedAt: timeOf("started"), endingAt: timeOf("ending"), signals, given };
+  return { startedAt: started === undefined ? undefined : BigInt(started), signals };
 }
 
 function startOf(startedAt: bigint | undefined, readyAt: bigint | undefined): Seen["started"] {
   if (startedAt === undefined) return "no";
   return readyAt !== undefined && readyAt <= startedAt ? "when ready" : "unready";
-}
-
-/** Counts the application's processes that run. */
-function countApps(): number {
-  let count = 0;
-  for (const name of readdirSync("/proc")) {
-    const pid = Number(name);
-    if (!(pid > 1) || !isApp(pid)) continue;
-    const state = processState(pid);
-    if (state !== undefined && state !== "Z") count += 1;
-  }
-  return count;
-}
-
-function isApp(pid: number): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`) === app;
-  } catch {
-    return false; // it has just gone
-  }
 }
 
 /** Kills all other processes of this namespace, whose PID 1 this process is. @throws Error if it is not */

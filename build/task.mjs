@@ -56,25 +56,14 @@ const tasks = {
   unit: {
     setup: [],
     native: true,
-    run: [
-      [
-        ...testing,
-        ...manyFiles,
-        "test/core",
-        "test/kube",
-        "test/compat",
-        "test/system",
-        "test/house.test.ts",
-        "test/readme.test.ts",
-      ],
-    ],
+    run: [[...testing, ...manyFiles, "test/unit", "test/house.test.ts", "test/readme.test.ts"]],
     alone: [...testing],
     help: "npm run unit -- [FILE...]\n  the tests that need no executable",
   },
   watch: {
     setup: [],
     native: true,
-    run: [["bun", "test", "--watch", "test/core"]],
+    run: [["bun", "test", "--watch", "test/unit"]],
     alone: ["bun", "test", "--watch"],
     help: "npm run watch -- [FILE...]\n  runs the unit tests, or those of a file, again at each change",
   },
@@ -91,6 +80,15 @@ const tasks = {
     check: true,
     run: [[...testing, ...manyFiles, ...apart]],
     help: "npm test -- [FILE...]\n  sets up, builds, and runs all tests but those of the tasks test:NAME",
+  },
+  "test:all": {
+    setup: ["apps"],
+    run: [["node", "build/suites.mjs"]],
+    help: `npm run test:all
+  runs all tests, 20 s of each fuzzer too: 70 min on two cores, the first time 40 min more, to download and compile; as
+  root, it installs nginx, PHP-FPM, Apache, uWSGI and gunicorn from Debian, and what the other tasks need
+  goes on after a failure; the last line counts what passed and failed
+  without root it runs test, test:faults, fuzz and test:syscalls, and says what it leaves out`,
   },
   "test:cluster": { setup: ["envoy", "cluster"], build: [], run: [["bun", "test/cluster/run.ts"]], ownHelp: true },
   "test:orchestrators": {
@@ -149,9 +147,10 @@ const tasks = {
   fuzz: {
     setup: [],
     run: [["bun", "test/fuzz/fuzz.ts"]],
-    help: `npm run fuzz -- NAME [--for 10m] [--seed N]
-  feeds a parser what its grammar makes by seed; stops at the first input that it does not take, or takes too long for
-  NAME is one of test/fuzz/grammars.ts; another word lists them`,
+    help: `npm run fuzz -- [NAME...] [--for 10m] [--seed N]
+  feeds each parser, so long, what its grammar makes by seed; stops at the first input that it does not take, or takes
+  too long for
+  NAME is one of test/fuzz/grammars.ts (all); another word lists them`,
   },
   bench: {
     setup: [],

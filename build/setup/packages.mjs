@@ -42,6 +42,16 @@ export const containerPackages = ["buildah", "containerd", "debootstrap", "podma
 /** The Debian packages of a real registry and its images. Each is named like its program. */
 export const registryPackages = ["buildah", "docker-registry"];
 
+/** The Debian packages of the servers whose parent ebb is in test/apps. */
+export const appPackages = [
+  { name: "nginx", check: { program: "nginx" } },
+  { name: "php8.2-fpm", check: { program: "php-fpm8.2" } },
+  { name: "apache2-bin", check: { program: "apache2" } },
+  { name: "uwsgi-core", check: { program: "uwsgi-core" } },
+  { name: "uwsgi-plugin-python3", check: { file: "/usr/lib/uwsgi/plugins/python3_plugin.so" } },
+  { name: "gunicorn", check: { program: "gunicorn" } },
+];
+
 /** The Debian packages of the tests of alerts and dashboard. It has promtool, too. */
 export const monitoringPackages = ["prometheus"];
 

@@ -29,13 +29,18 @@ async function main(): Promise<number> {
   if (values.help === true) console.log(HELP);
   if (values.help === true) return 0;
   const names = (Object.keys(scenarios) as ScenarioName[]).filter((name) => (values.scenario ?? name) === name);
-  let failed = 0;
-  for (const name of names) failed += await sweep(name);
-  return failed === 0 ? 0 : 1;
+  const total = { runs: 0, failed: 0 };
+  for (const name of names) {
+    const { runs, failed } = await sweep(name);
+    total.runs += runs;
+    total.failed += failed;
+  }
+  console.log(`${total.runs - total.failed} pass\n${total.failed} fail`);
+  return total.failed === 0 ? 0 : 1;
 }
 
-/** Tries all points of a scenario, and resolves with the number of those that broke a promise. */
-async function sweep(name: ScenarioName): Promise<number> {
+/** Tries all points of a scenario, and resolves with the number of runs, and of those that broke a promise. */
+async function sweep(name: ScenarioName): Promise<{ readonly runs: number; readonly failed: number }> {
   const start = performance.now();
   const points = pointsOf(await callsOf(name)).filter(isMeant);
   const counts = { tried: 0, missed: 0, known: 0, failed: 0 };
@@ -56,7 +61,7 @@ async function sweep(name: ScenarioName): Promise<number> {
   console.log(
     `${name}: ${points.length} points, ${counts.tried} calls failed, ${counts.missed} not made; ${counts.failed} fail, ${counts.known} known; ${took} s`,
   );
-  return counts.failed;
+  return { runs: points.length, failed: counts.failed };
 }
 
 function isMeant(point: Point): boolean {

@@ -103,9 +103,9 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     return code;
   }
 
-  /** Skipped where it cannot be had. */
+  /** Tests what the init can do. */
   function testWish(wish: InitFeatureName, run: () => Promise<void>): void {
-    test.skipIf(init.path === "" || words(wish, []) === undefined)(wish, run);
+    if (words(wish, []) !== undefined) test_(wish, run);
   }
 
   test_(
@@ -195,10 +195,12 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     await expectCaught(signal, alone, init.stops === "always" ? stopped : running);
   });
 
-  test_.skipIf(name !== "dumb-init").each(stops)("signal %d to a process group is STOP", async (signal) => {
-    const wish = "signals go to the child's process group";
-    await expectCaught(signal, wish, { own: "T", childs: "T", came: [SIG.CONT] });
-  });
+  if (name === "dumb-init") {
+    test_.each(stops)("signal %d to a process group is STOP", async (signal) => {
+      const wish = "signals go to the child's process group";
+      await expectCaught(signal, wish, { own: "T", childs: "T", came: [SIG.CONT] });
+    });
+  }
 
   test_("its working directory, and the child's", async () => {
     using folder = temporaryFolder();
@@ -230,9 +232,11 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     expect(await sentToLeft(alone)).toEqual([]);
   });
 
-  test_.skipIf(name !== "tini")("and with tini, where they go to the group, too", async () => {
-    expect(await sentToLeft("signals go to the child's process group")).toEqual([]);
-  });
+  if (name === "tini") {
+    test_("and with tini, where they go to the group, too", async () => {
+      expect(await sentToLeft("signals go to the child's process group")).toEqual([]);
+    });
+  }
 
   testWish("processes left in the child's group get TERM", async () => {
     expect(await sentToLeft("processes left in the child's group get TERM")).toEqual([SIG.TERM]);

@@ -1,13 +1,20 @@
 // bun build/regexps.ts looks in src/ for regular expressions whose time grows faster than the text that they read (recheck),
 // and fails if it finds one, or one that cannot be judged. A line with the comment `// regexp: WHY IT DOES NO HARM` is exempt.
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseSync, Visitor } from "oxc-parser";
 import { check, type Parameters } from "recheck";
+import packageJson from "../package.json";
+import { cacheFolder } from "./setup/cache.mjs";
 
 /** How recheck judges what stands in src/: it proves its answer. Most take milliseconds. */
 const PROVED = { checker: "automaton", timeout: 300_000 } as const;
 /** What is built there can be too large for a proof: then recheck counts steps on texts that it makes up. */
 const TRIED = { checker: "auto", timeout: 300_000, randomSeed: 1 } as const;
+
+/** An empty file for each judgement that an expression is safe, named by the digest of all that it depends on. */
+const safe = join(cacheFolder(), "safe-regexps");
 
 interface Expression {
   /** `src/shared/cli/core/page.ts:33` */
@@ -63,8 +70,14 @@ async function buildAll(): Promise<void> {
 
 /** Returns what is wrong with a regular expression; undefined if its time is linear. */
 async function faultOf({ pattern, flags }: Expression, how: Parameters): Promise<string | undefined> {
+  const judgement = JSON.stringify([packageJson.devDependencies.recheck, how, pattern, flags]);
+  const mark = join(safe, createHash("sha256").update(judgement).digest("hex"));
+  if (existsSync(mark)) return undefined;
   const result = await check(pattern, flags, how);
-  if (result.status === "safe") return undefined;
+  if (result.status === "safe") {
+    writeFileSync(mark, "");
+    return undefined;
+  }
   if (result.status === "unknown") return `it cannot be judged (${result.error.kind})`;
   return `${result.complexity.summary}: ${result.attack.pattern}`;
 }
@@ -78,6 +91,7 @@ async function faultsIn(expressions: readonly Expression[], how: Parameters): Pr
   return faults;
 }
 
+mkdirSync(safe, { recursive: true });
 const files = [...new Bun.Glob("src/**/*.ts").scanSync()].toSorted();
 const faults = [
   ...(await faultsIn(files.flatMap(literalsIn), PROVED)),

@@ -12,9 +12,9 @@ const place = { cwd: root, env: { ...process.env, PATH: `${root}/node_modules/.b
 const testing = ["bun", "test", "--preload", "./test/same-cases.ts", "--timeout", "60000", "--max-concurrency", "4"];
 /** The file with the time that each test file took: the slowest files of the last run start first. */
 const timings = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ebb", "test-timings.json");
-/** Most tests wait for something else, so there are more workers than processors. */
+/** Most tests wait for time to pass, so there are more workers than processors. */
 const manyFiles = [
-  `--parallel=${2 * availableParallelism()}`,
+  `--parallel=${3 * availableParallelism()}`,
   "--no-isolate",
   "--timings",
   timings,

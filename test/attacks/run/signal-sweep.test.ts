@@ -192,20 +192,27 @@ describe("while it drains:", () => {
     await expectAll(started, others);
   });
 
+  const AT_ONCE = 12; // each of these runs waits 2 s
+
   test("each as the stop signal: held until another one of it, after 2 s, cuts the drain short, then both come", async () => {
-    await inParallel(forwarded, async (stop) => {
-      const [other, last] = [besides(stop, SIG.USR1, SIG.USR2), besides(stop, SIG.TERM, SIG.INT)];
-      await using draining = await startDraining(stop, ["--stop-signal", String(stop)], last);
-      const { started } = draining;
-      process.kill(started.pid, other);
-      await until("the child has another one", () => received(started).length > 0);
-      const times = isRealTime(stop) ? 2 : 1; // both wait for the child at the same time
-      for (let ms = 2100; received(started).length <= times; await takes(ms), ms = 500) process.kill(started.pid, stop);
-      process.kill(started.pid, last);
-      const { code, stdout } = await started.ended;
-      const came = stdout.trim().split("\n").slice(1).map(Number);
-      expect({ stop, code, came }).toEqual({ stop, code: 0, came: [other, ...came.slice(1, -1), last] });
-      expect(came.slice(1, -1)).toEqual(new Array(came.length - 2).fill(stop));
-    });
+    await inParallel(
+      forwarded,
+      async (stop) => {
+        const [other, last] = [besides(stop, SIG.USR1, SIG.USR2), besides(stop, SIG.TERM, SIG.INT)];
+        await using draining = await startDraining(stop, ["--stop-signal", String(stop)], last);
+        const { started } = draining;
+        process.kill(started.pid, other);
+        await until("the child has another one", () => received(started).length > 0);
+        const times = isRealTime(stop) ? 2 : 1; // both wait for the child at the same time
+        for (let ms = 2100; received(started).length <= times; await takes(ms), ms = 500)
+          process.kill(started.pid, stop);
+        process.kill(started.pid, last);
+        const { code, stdout } = await started.ended;
+        const came = stdout.trim().split("\n").slice(1).map(Number);
+        expect({ stop, code, came }).toEqual({ stop, code: 0, came: [other, ...came.slice(1, -1), last] });
+        expect(came.slice(1, -1)).toEqual(new Array(came.length - 2).fill(stop));
+      },
+      AT_ONCE,
+    );
   }, 60_000);
 });

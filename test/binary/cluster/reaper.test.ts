@@ -4,7 +4,7 @@ import { podPath, refuse } from "../../stand-in/api-server/api-server.ts";
 import { nonEmpty, type Reaper, running, startCluster, startReaper, startResyncing, stuckPod } from "./reaper.ts";
 import { ended, LONG_MS, metric } from "./reaper-calls.ts";
 
-test("pods that were stuck before it came, and those that come to be, are seen to, each once", async () => {
+test.concurrent("pods that were stuck before it came, and those that come to be, are seen to, each once", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("early"));
   cluster.put(stuckPod("busy", { state: running }));
@@ -20,7 +20,7 @@ test("pods that were stuck before it came, and those that come to be, are seen t
   expect(await metric(reaper, 'ebb_reaper_pods{reason="stuck"}')).toBe(0);
 });
 
-test("a metric tells how many running pods asked for ebb and have none, and how many have it from another image", async () => {
+test.concurrent("a metric tells how many running pods asked for ebb and have none, and how many have it from another image", async () => {
   await using cluster = startCluster();
   const asks = { "ebb.dev/inject": "true" };
   const put = (name: string, annotations: object, image?: string) => {
@@ -48,7 +48,7 @@ test("a metric tells how many running pods asked for ebb and have none, and how 
   await until("and again", async () => (await states()) === "1,1,0,2" || undefined, LONG_MS);
 });
 
-test("a stop signal ends it with 0, also while a sidecar has its time to exit", async () => {
+test.concurrent("a stop signal ends it with 0, also while a sidecar has its time to exit", async () => {
   await using cluster = startCluster();
   cluster.onTold = () => undefined;
   cluster.put(stuckPod("slow"));
@@ -58,7 +58,7 @@ test("a stop signal ends it with 0, also while a sidecar has its time to exit", 
   expect((await reaper.started.ended).code).toBe(0);
 });
 
-test("one that is killed in the middle, and started again, asks the sidecar again, and the pod ends", async () => {
+test.concurrent("one that is killed in the middle, and started again, asks the sidecar again, and the pod ends", async () => {
   await using cluster = startCluster();
   const finish: (() => void)[] = [];
   cluster.onTold = (_, end) => finish.push(end);
@@ -76,7 +76,7 @@ test("one that is killed in the middle, and started again, asks the sidecar agai
   await ended(second, 1);
 });
 
-test("with --dry-run it says once what it would do, and does nothing", async () => {
+test.concurrent("with --dry-run it says once what it would do, and does nothing", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("done"));
   await using reaper = await startReaper(cluster, "--dry-run");
@@ -89,7 +89,7 @@ test("with --dry-run it says once what it would do, and does nothing", async () 
   expect(cluster.told).toEqual([]);
 });
 
-test("a right that is gone for a moment blames no sidecar, and the pod is ended once it is back", async () => {
+test.concurrent("a right that is gone for a moment blames no sidecar, and the pod is ended once it is back", async () => {
   await using cluster = startCluster();
   const { answer } = cluster.api;
   cluster.api.answer = (request, url) => {
@@ -114,7 +114,7 @@ test("a right that is gone for a moment blames no sidecar, and the pod is ended 
   expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarDidNotExit");
 });
 
-test("what only its author can mend is said once, also as an Event on what is wrong: a pod, or its namespace", async () => {
+test.concurrent("what only its author can mend is said once, also as an Event on what is wrong: a pod, or its namespace", async () => {
   await using cluster = startCluster();
   const badUrl = { "ebb.dev/reap": "true", "ebb.dev/reap-quit.envoy": "localhost:9901/quit" };
   const inBank = { annotations: {} };
@@ -152,7 +152,7 @@ test("what only its author can mend is said once, also as an Event on what is wr
   await until("another word is another Event", () => seen().length === 4, LONG_MS);
 });
 
-test("a namespace that is not there is named once, and counts once it is there", async () => {
+test.concurrent("a namespace that is not there is named once, and counts once it is there", async () => {
   await using cluster = startCluster();
   await using reaper = await startResyncing(cluster, "--namespace", "bank", "--dry-run");
   const asked = () => cluster.api.requests.filter((each) => each === "GET /api/v1/namespaces/bank").length;
@@ -165,7 +165,7 @@ test("a namespace that is not there is named once, and counts once it is there",
   await until("its pod is looked after", () => reaper.said("pod is stuck").length > 0, LONG_MS);
 });
 
-test("a container that cannot start is not put into a pod twice, and the kubelet's reason is told", async () => {
+test.concurrent("a container that cannot start is not put into a pod twice, and the kubelet's reason is told", async () => {
   await using cluster = startCluster();
   const message = "container has runAsNonRoot and image will run as root";
   cluster.onTold = (name) => {

@@ -45,7 +45,7 @@ const synced = ({ source }: Watched) =>
   until("all pods are listed", () => source.syncedAt() !== undefined || undefined, LONG_MS);
 const told = ({ seen }: Watched, what: string) => until(what, () => seen.includes(what) || undefined, LONG_MS);
 
-test("it tells of every pod that runs, of each change, and of the end; the server leaves out the others", async () => {
+test.concurrent("it tells of every pod that runs, of each change, and of the end; the server leaves out the others", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   put(api, "over", "2", { status: { phase: "Succeeded" } });
@@ -61,7 +61,7 @@ test("it tells of every pod that runs, of each change, and of the end; the serve
   expect({ size: [...watched.source.all()].length, a: watched.source.get("1") }).toEqual({ size: 0, a: undefined });
 });
 
-test("a pod of the same name is another one", async () => {
+test.concurrent("a pod of the same name is another one", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   await using watched = watch(api);
@@ -73,7 +73,7 @@ test("a pod of the same name is another one", async () => {
   expect(watched.source.get("1")).toBeUndefined();
 });
 
-test("many are listed in pages", async () => {
+test.concurrent("many are listed in pages", async () => {
   await using api = startStandInApi();
   for (let at = 0; at < 1201; at += 1) put(api, `p${at}`, String(at));
   await using watched = watch(api);
@@ -87,7 +87,7 @@ test("many are listed in pages", async () => {
   ]);
 });
 
-test("a watch that ends goes on where it was: nothing is listed again, nothing missed", async () => {
+test.concurrent("a watch that ends goes on where it was: nothing is listed again, nothing missed", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   await using watched = watch(api);
@@ -103,7 +103,7 @@ test("a watch that ends goes on where it was: nothing is listed again, nothing m
   expect(watched.interruptions).toEqual(["ended"]);
 });
 
-test("an expired version (410): all is listed anew, and what is gone meanwhile is told", async () => {
+test.concurrent("an expired version (410): all is listed anew, and what is gone meanwhile is told", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   put(api, "b", "2");
@@ -118,7 +118,7 @@ test("an expired version (410): all is listed anew, and what is gone meanwhile i
   expect(watched.log.lines.filter(({ message }) => message.includes("pods"))).toEqual([]);
 });
 
-test("an API server that is unwell: it goes on when that is over, and complains once", async () => {
+test.concurrent("an API server that is unwell: it goes on when that is over, and complains once", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   let refused = 0;
@@ -135,7 +135,7 @@ test("an API server that is unwell: it goes on when that is over, and complains 
   expect(complaints).toHaveLength(1);
 });
 
-test("a watch that fails again and again is complained of once", async () => {
+test.concurrent("a watch that fails again and again is complained of once", async () => {
   await using api = startStandInApi();
   let refused = 0;
   api.answer = (_, { pathname, searchParams }) => {
@@ -153,7 +153,7 @@ test("a watch that fails again and again is complained of once", async () => {
   ]);
 });
 
-test("a server that has too much to do is asked when it says", async () => {
+test.concurrent("a server that has too much to do is asked when it says", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   const times: number[] = [];
@@ -167,7 +167,7 @@ test("a server that has too much to do is asked when it says", async () => {
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1950);
 });
 
-test("all is listed anew now and then: what the watch has not said is found", async () => {
+test.concurrent("all is listed anew now and then: what the watch has not said is found", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   await using watched = watch(api, { resyncMs: 200 });
@@ -176,7 +176,7 @@ test("all is listed anew now and then: what the watch has not said is found", as
   await told(watched, "a -");
 });
 
-test("of some namespaces each is asked alone, and what those say is read one by one", async () => {
+test.concurrent("of some namespaces each is asked alone, and what those say is read one by one", async () => {
   await using api = startStandInApi();
   put(api, "a", "1", {}, "shop");
   put(api, "b", "2", {}, "bank");
@@ -190,7 +190,7 @@ test("of some namespaces each is asked alone, and what those say is read one by 
   expect(asked).toEqual(["GET /api/v1/namespaces/shop", "GET /api/v1/namespaces/bank"]);
 });
 
-test("--selector goes to the API server", async () => {
+test.concurrent("--selector goes to the API server", async () => {
   await using api = startStandInApi();
   put(api, "a", "1", { labels: { team: "x" } });
   put(api, "b", "2");
@@ -199,7 +199,7 @@ test("--selector goes to the API server", async () => {
   expect(watched.seen).toEqual(["a 1"]);
 });
 
-test("a namespace's word is known before its pods are, and a change of it tells of them again", async () => {
+test.concurrent("a namespace's word is known before its pods are, and a change of it tells of them again", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   const path = "/api/v1/namespaces/shop";
@@ -215,7 +215,7 @@ test("a namespace's word is known before its pods are, and a change of it tells 
   expect([...watched.source.namespaces()]).toEqual([]);
 });
 
-test("a named namespace's word is read again within seconds, not only at a resync", async () => {
+test.concurrent("a named namespace's word is read again within seconds, not only at a resync", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   const path = "/api/v1/namespaces/shop";
@@ -227,7 +227,7 @@ test("a named namespace's word is read again within seconds, not only at a resyn
   expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
 });
 
-test("who may not list namespaces is told so once, and goes on with pods", async () => {
+test.concurrent("who may not list namespaces is told so once, and goes on with pods", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   api.answer = ({ url }) => (url.includes("/api/v1/namespaces?") ? refuse(403, "cannot list namespaces") : undefined);
@@ -240,7 +240,7 @@ test("who may not list namespaces is told so once, and goes on with pods", async
   ]);
 });
 
-test("a namespace's word is known soon after it may be read, not only at a resync", async () => {
+test.concurrent("a namespace's word is known soon after it may be read, not only at a resync", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   api.put("/api/v1/namespaces/shop", { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });
@@ -255,7 +255,7 @@ test("a namespace's word is known soon after it may be read, not only at a resyn
   expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
 });
 
-test("a named namespace's word stays known while it may not be read", async () => {
+test.concurrent("a named namespace's word stays known while it may not be read", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   api.put("/api/v1/namespaces/shop", { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });
@@ -271,7 +271,7 @@ test("a named namespace's word stays known while it may not be read", async () =
   expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
 });
 
-test("the memory of a pod holds what its reaping depends on alone", async () => {
+test.concurrent("the memory of a pod holds what its reaping depends on alone", async () => {
   await using api = startStandInApi();
   put(api, "a", "1", {
     annotations: { "kubectl.kubernetes.io/last-applied-configuration": "x".repeat(10_000) },

@@ -13,14 +13,7 @@ type Answer = NonNullable<Cluster["api"]["answer"]>;
 
 /** What comes in the place of the right answer, at first. */
 const faults: Readonly<Record<string, Answer>> = {
-  "too many requests, and when to come back": () => refuse(429, "slow down", { "retry-after": "1" }),
-  "an internal error": () => refuse(500, "etcdserver: leader changed"),
   unavailable: () => refuse(503, "starting"),
-  "a conflict": () => refuse(409, "the object has been modified"),
-  "its version has expired": () => refuse(410, "too old resource version"),
-  "the page of a proxy": () => new Response("<html>\n<h1>Bad\n</html>\n", { headers: { "content-type": "text/html" } }),
-  "JSON of another kind": () => Response.json({ kind: "Other" }),
-  "a null": () => new Response("null\n"),
   "half an answer": () => broken(),
   "an answer that takes its time": async (request) => {
     await takes(1000);

@@ -97,15 +97,6 @@ test("--all-jobs, --namespace and --selector say which; the pods that are left o
   expect(cluster.told).toEqual(["mute"]);
 });
 
-test("a namespace that says no wins", async () => {
-  await using cluster = startCluster();
-  cluster.put(stuckPod("done"));
-  cluster.api.put("/api/v1/namespaces/shop", { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });
-  const { stdout } = await once(cluster);
-  expect(stdout).toContain('namespace shop says ebb.dev/reap: "false"');
-  expect(cluster.told).toEqual([]);
-});
-
 test("a namespace that is not there is exit 64, by its name", async () => {
   await using cluster = startCluster();
   const { code, stdout, stderr } = await once(cluster, "--namespace", "nope");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../../harness.ts";
-import { podPath, refuse } from "../../stand-in/api-server/api-server.ts";
+import { podPath } from "../../stand-in/api-server/api-server.ts";
 import { nonEmpty, type Reaper, running, startCluster, startReaper, startResyncing, stuckPod } from "./reaper.ts";
 import { ended, LONG_MS, metric } from "./reaper-calls.ts";
 
@@ -76,44 +76,6 @@ test.concurrent("one that is killed in the middle, and started again, asks the s
   await ended(second, 1);
 });
 
-test.concurrent("with --dry-run it says once what it would do, and does nothing", async () => {
-  await using cluster = startCluster();
-  cluster.put(stuckPod("done"));
-  await using reaper = await startReaper(cluster, "--dry-run");
-  const [line] = await until("it says so", () => nonEmpty(reaper.said("pod is stuck")), LONG_MS);
-  expect(line).toMatchObject({ pod: "done", dryRun: true });
-  cluster.put(stuckPod("done", { exitCode: 1 }));
-  cluster.put(stuckPod("more"));
-  await until("of the other too", () => reaper.said("pod is stuck").length > 1 || undefined, LONG_MS);
-  expect(reaper.said("pod is stuck").map(({ pod }) => pod)).toEqual(["done", "more"]);
-  expect(cluster.told).toEqual([]);
-});
-
-test.concurrent("a right that is gone for a moment blames no sidecar, and the pod is ended once it is back", async () => {
-  await using cluster = startCluster();
-  const { answer } = cluster.api;
-  cluster.api.answer = (request, url) => {
-    const isLook = request.method === "GET" && /\/pods\/[^/]+$/.test(url.pathname);
-    const message =
-      'pods "done" is forbidden: User "x" cannot get resource "pods" in API group "" in the namespace "shop"';
-    return isLook ? refuse(403, message) : answer?.(request, url);
-  };
-  cluster.put(stuckPod("done"));
-  await using reaper = await startReaper(cluster);
-  const [line] = await until(
-    "it is put off",
-    () => nonEmpty(reaper.said("cannot end the sidecars now: postponed")),
-    LONG_MS,
-  );
-  expect(line).toMatchObject({ pod: "done", level: "warn" });
-  expect(String(line?.why)).toContain('cannot get resource "pods"');
-  cluster.api.answer = answer;
-  await until("it is told", () => cluster.told.length === 1 || undefined, LONG_MS);
-  await ended(reaper, 1);
-  expect(reaper.said("gave up: a sidecar still runs after all methods")).toEqual([]);
-  expect(cluster.events().map(({ reason }) => reason)).not.toContain("SidecarDidNotExit");
-});
-
 test.concurrent("what only its author can mend is said once, also as an Event on what is wrong: a pod, or its namespace", async () => {
   await using cluster = startCluster();
   const badUrl = { "ebb.dev/reap": "true", "ebb.dev/reap-quit.envoy": "localhost:9901/quit" };
@@ -163,29 +125,4 @@ test.concurrent("a namespace that is not there is named once, and counts once it
   const pod = stuckPod("done", { annotations: {} });
   cluster.api.put(podPath("bank", "done"), { ...pod, metadata: { ...pod.metadata, namespace: "bank" } });
   await until("its pod is looked after", () => reaper.said("pod is stuck").length > 0, LONG_MS);
-});
-
-test.concurrent("a container that cannot start is not put into a pod twice, and the kubelet's reason is told", async () => {
-  await using cluster = startCluster();
-  const message = "container has runAsNonRoot and image will run as root";
-  cluster.onTold = (name) => {
-    const pod = cluster.pod(name);
-    const state = { waiting: { reason: "CreateContainerConfigError", message } };
-    cluster.put({ ...pod, status: { ...pod.status, ephemeralContainerStatuses: [{ name: "ebb-reaper-1", state }] } });
-  };
-  cluster.put(stuckPod("locked"));
-  await using reaper = await startReaper(cluster);
-  const said = () => reaper.said("gave up: a sidecar still runs after all methods");
-  const [line] = await until("it gives up", () => nonEmpty(said()), LONG_MS);
-  expect(line?.why).toContain(`ebb-reaper-1 does not start: CreateContainerConfigError: ${message}`);
-  await until("an Event", () => cluster.events().some(({ note }) => note.includes(message)), LONG_MS);
-  reaper.started.kill("SIGTERM");
-  await reaper.started.ended;
-  await using next = await startReaper(cluster);
-  await until(
-    "the next one leaves it, and says why",
-    () => nonEmpty(next.said("cannot reap: the pod or namespace needs a change")),
-    LONG_MS,
-  );
-  expect(cluster.told).toEqual(["locked"]);
 });

@@ -335,7 +335,7 @@ describeAgainstEnvoy("draining an Envoy beside an app, as Istio's is,", () => {
     await using envoy = await startSidecar(backend, 500);
     const call = await holdTcp({ port: envoy.portOf("outbound-raw"), backend });
     // no sidecar's defaults say that inbound alone is drained
-    const ended = await ebb(drain(envoy, "--drain", "20s", "--sidecar", "envoy", "--min-drain", "2s"));
+    const ended = await ebb(drain(envoy, "--drain", "40s", "--sidecar", "envoy", "--min-drain", "2s"));
     expect(lineOf(ended, "draining the listeners")).toMatchObject({ request: expect.stringContaining("inboundonly") });
     expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
     expect(ended.code).toBe(0);

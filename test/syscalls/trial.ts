@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { PeerRecord } from "../../src/pod/run/core/peers.ts";
 import { beside } from "../binary/run/app-containers.ts";
 import { compiled } from "../compiled.ts";
+import { now, watchStalls } from "../faults/clock.ts";
 import { type Ended, startEbb, temporaryFolder } from "../harness.ts";
 import { takes } from "../time.ts";
 import { callName, callNumbers, errorNumber, type Made, type Point, type Role } from "./points.ts";
@@ -13,7 +14,7 @@ const app = compiled(resolve(import.meta.dirname, "app.c"));
 
 const APP_CODE = 7;
 const HANG_MS = 15_000;
-/** The time, in ms, in which ebb must say that nothing can be started: at once, but loaded machines are slow. */
+/** The time, in ms, in which ebb must say that nothing can be started, beside the time that this machine stands still. */
 const AT_ONCE_MS = 4000;
 
 export interface Trial {
@@ -36,12 +37,14 @@ export async function tryPoint(name: ScenarioName, point?: Point): Promise<Trial
   const fails =
     point === undefined ? [] : [point.role, callNumbers.get(point.call), point.count, errorNumber(point.error)];
   const flags = ["--sidecar", "envoy", "--admin", proxy.url, "--wait-timeout", "2s", ...scenario.flags, ...pod.flags];
-  const start = performance.now();
+  using stalls = watchStalls();
+  const start = now();
   await using ebb = startEbb(["run", ...flags, "--", app, file, scenario.app], {
     through: [...pod.through, tracer, out, ...fails.map(String), "--"],
   });
   const ended = await endOf(ebb.ended, () => stopApp(scenario.app === "stop", out, file));
-  const tookMs = performance.now() - start;
+  const end = now();
+  const tookMs = end - start - stalls.within(start, end);
   const lines = readLines(out);
   const pid = startedIn(file);
   const isLeft = pid !== undefined && isAlive(pid);

@@ -130,7 +130,7 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
       [["run", "--no-wait", ...app], 5],
     ] as const) {
       const [verb, ...rest] = command;
-      const ended = await ebbBeside(ports, [verb, "--sidecar", name, "--quit-timeout", "800ms", ...rest]);
+      const ended = await ebbBeside(ports, [verb, "--sidecar", name, "--quit-timeout", "2s", ...rest]);
       expect(ended.code).toBe(code);
       expect(quitOf(ended, name)?.level).toBe("info");
       expect(quitOf(ended, name)?.outcome).toMatch(outcome);

@@ -21,7 +21,7 @@ import {
   type Way,
 } from "./traffic.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 function drain(envoy: Pick<Envoy, "admin">, ...flags: readonly string[]): readonly string[] {
   return ["drain", "--admin", envoy.admin, "--min-drain", "200ms", ...flags];

@@ -85,8 +85,9 @@ const tasks = {
     setup: ["apps"],
     run: [["node", "build/suites.mjs"]],
     help: `npm run test:all
-  runs all tests, 20 s of each fuzzer too: 70 min on two cores, the first time 40 min more, to download and compile; as
-  root, it installs nginx, PHP-FPM, Apache, uWSGI and gunicorn from Debian, and what the other tasks need
+  runs all tests, and each fuzzer for 20 s: some 75 min on two cores; the first time it downloads and compiles for some
+  40 min more
+  as root it installs nginx, PHP-FPM, Apache, uWSGI and gunicorn from Debian, and what the other tasks need
   goes on after a failure; the last line counts what passed and failed
   without root it runs test, test:faults, fuzz and test:syscalls, and says what it leaves out`,
   },

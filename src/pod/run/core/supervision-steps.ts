@@ -34,8 +34,9 @@ export interface Draining {
   readonly mergesRepeats: boolean;
 }
 
-/** The name of a deadline, by which an event of an earlier phase's deadline is recognised and ignored. */
-export type Deadline = "wait" | "repeat" | "grace" | "kill";
+/** The names of the deadlines, by which an event of an earlier phase's deadline is recognised and ignored. */
+export const deadlines = ["wait", "repeat", "grace", "kill"] as const;
+export type Deadline = (typeof deadlines)[number];
 
 /** An event of the run, as `step` takes it. */
 export type Event =

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Action, RunPolicy } from "../../../../../src/pod/run/core/supervision-steps.ts";
+import { type Action, deadlines, type RunPolicy } from "../../../../../src/pod/run/core/supervision-steps.ts";
 import { forwarded } from "../../../../../src/shared/core/signal.ts";
 import { type Entry, type Move, simulate, type World } from "./simulated-run.ts";
 
@@ -44,7 +44,7 @@ export const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("end-orphan"), pid: fc.constantFrom(8, 9) }) },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom("wait", "repeat", "grace", "kill") }),
+    arbitrary: fc.record({ kind: fc.constant("run-out"), of: fc.constantFrom(...deadlines) }),
   },
   { weight: 2, arbitrary: fc.constant({ kind: "end-drain" } as const) },
   { weight: 2, arbitrary: fc.constant({ kind: "end-group" } as const) },

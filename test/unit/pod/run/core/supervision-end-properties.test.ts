@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { step } from "../../../../../src/pod/run/core/supervision.ts";
-import type { Event } from "../../../../../src/pod/run/core/supervision-steps.ts";
+import { deadlines, type Event } from "../../../../../src/pod/run/core/supervision-steps.ts";
 import { forwarded } from "../../../../../src/shared/core/signal.ts";
 import {
   actionsOf,
@@ -150,10 +150,8 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
     { kind: "quit-done" },
     { kind: "drained" },
     { kind: "group-gone" },
-    { kind: "deadline", of: "wait" },
-    { kind: "deadline", of: "repeat" },
-    { kind: "deadline", of: "grace" },
   ),
+  fc.record({ kind: fc.constant("deadline"), of: fc.constantFrom(...deadlines) }),
   fc.record({ kind: fc.constantFrom("wait-failed", "start-failed"), exitCode: code }),
   fc.record({ kind: fc.constant("started"), pid: fc.constantFrom(CHILD, 8) }),
   fc.record({ kind: fc.constant("signal"), signal }),

@@ -31,7 +31,9 @@ const otherTools: Readonly<Record<string, readonly string[]>> = {
 /** Files of which sidecars are not the subject, but other tools or the sidecars themselves. */
 function isExempt(path: string): boolean {
   return (
-    path.startsWith("shared/sidecars/core/kinds/") || path === "shared/sidecars/core/registry.ts" || path.startsWith("compat/")
+    path.startsWith("shared/sidecars/core/kinds/") ||
+    path === "shared/sidecars/core/registry.ts" ||
+    path.startsWith("compat/")
   );
 }
 

@@ -15,12 +15,13 @@ const RATE = { perSecond: 1, burst: 20 };
 /**
  * Creates a function that logs a refused request. Who can reach the webhook can have any number refused, so it logs 20
  * at once and then one each second, and counts the others: the next line has them as `notLogged`. The metric counts
- * all. `now` is by performance.now().
+ * all.
  */
-export function createRefusalLogger(log: Log): (request: RefusedRequest, now?: number) => void {
+export function createRefusalLogger(log: Log): (request: RefusedRequest) => void {
   let bucket: Bucket | undefined;
   let notLogged = 0;
-  return (request, now = performance.now()) => {
+  return (request) => {
+    const now = performance.now();
     const [next, waitMs] = take(bucket ?? fullBucket(RATE, now), RATE, now);
     if (waitMs > 0) {
       notLogged += 1;

@@ -61,7 +61,7 @@ async function builtBy(run: () => Promise<void>): Promise<readonly Expression[]>
 
 /** Does what builds the expressions of src/: most are built when their module is loaded. */
 async function buildAll(): Promise<void> {
-  const files = [...new Bun.Glob("src/{core,kube}/**/*.ts").scanSync()];
+  const files = ["src/**/core/**/*.ts", "src/cluster/**/*.ts"].flatMap((glob) => [...new Bun.Glob(glob).scanSync()]);
   const modules = await Promise.all(files.map((file) => import(`../${file}`)));
   const { countInbound, parseChallenges, kindOf, sidecarNames } = Object.assign({}, ...modules);
   parseChallenges("Basic");

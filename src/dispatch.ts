@@ -2,7 +2,7 @@ import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { argvIndexAt, invoke } from "./invoke.ts";
 import { completePlugin, runPlugin } from "./kubectl.ts";
-import { hintAtBlanks } from "./pod/process/core/start-failure.ts";
+import { hintAtName } from "./pod/process/core/start-failure.ts";
 import { HelpAsked } from "./shared/cli/core/arguments.ts";
 import { UnknownFlags } from "./shared/cli/core/call.ts";
 import { complete } from "./shared/cli/core/completion.ts";
@@ -60,11 +60,11 @@ type UnknownWord = Extract<Resolution, { kind: "unknown" }>;
 
 function unknownCommand({ word, near }: UnknownWord): Failure {
   if (near === undefined) {
-    const isNot = `${word}: not a command of ebb, and no such program in PATH${hintAtBlanks(word)}`;
+    const isNot = `${word}: not a command of ebb, and no such program in PATH${hintAtName(word)}`;
     return new Failure(EXIT.notFound, `${isNot}; ebb --help lists the commands`);
   }
   const instead = `(to run a program of that name: ebb -- ${word})`;
-  return new Failure(EXIT.usage, `${word}: no such command; did you mean "ebb ${near}"? ${instead}`);
+  return new Failure(EXIT.usage, `${word}: no such command; did you mean "${near}"? ${instead}`);
 }
 
 /** Throws the error; one about unknown flags with the commands that have them. */

@@ -3,7 +3,7 @@ import { redactUrls } from "../../shared/core/redact.ts";
 import { isExecutable, isThere, pathsOf } from "../../shared/io/file.ts";
 import { ERRNO, errnoText } from "../../shared/native/errno.ts";
 import { type FileHead, parseHead } from "./core/file-head.ts";
-import { explainStart, type Host, hintAtBlanks, type Seen, type StartProblem } from "./core/start-failure.ts";
+import { explainStart, type Host, hintAtName, type Seen, type StartProblem } from "./core/start-failure.ts";
 
 /** Returns the path of a script without `#!` that the kernel did not execute; undefined if the file is none. */
 export function scriptAt(word: string): string | undefined {
@@ -15,7 +15,7 @@ export function scriptAt(word: string): string | undefined {
 /** Returns the failure of a program that did not start, with the reason that its file shows. */
 export function startFailure(word: string, error: number): Failure {
   const path = blamedPath(word);
-  const hint = path === undefined || !isThere(path) ? hintAtBlanks(word) : "";
+  const hint = path === undefined || !isThere(path) ? hintAtName(word) : "";
   const refused = { reason: `${errnoText(error)}${hint}`, exitCode: codeOf(error) };
   const isOfFile = path !== undefined && ofFile.includes(error);
   return failureOf(word, isOfFile ? explainStart(path, refused, host) : refused);

@@ -152,6 +152,36 @@ describe("the command line", () => {
     });
   });
 
+  describe("a command of kubectl's plugin", () => {
+    const hint = 'did you mean "kubectl ebb why"? (';
+
+    test.each([[["why"]], [["why", "web-0", "-n", "shop"]]])("at a desk: ebb %j is a mistake", async (args) => {
+      const { code, stderr } = await ebb(args);
+      const reason = `why: no such command; ${hint}to run a program of that name: ebb -- why)`;
+      expect([code, stderr]).toEqual([64, `ebb: ${reason}\n`]);
+    });
+
+    test("in a pod it is a program: the sidecars are told to quit, and the reason names the plugin", async () => {
+      await using proxy = await startRawServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
+      const env = {
+        KUBERNETES_SERVICE_HOST: "10.0.0.1",
+        EBB_SIDECAR: "none",
+        EBB_QUIT: `http://127.0.0.1:${proxy.port}/q`,
+      };
+      const { code, log } = await ebb(["why", "web-0"], { env: { ...env, EBB_QUIT_TIMEOUT: "200ms" } });
+      const reason = `cannot start why: no such file or directory; ${hint}ebb help kubectl)`;
+      expect([code, log.find((line) => line.msg === "ebb: the command did not start")?.reason]).toEqual([127, reason]);
+      expect(proxy.received()).toBeGreaterThan(0);
+    });
+
+    test("a program of that name runs", async () => {
+      using folder = temporaryFolder();
+      writeFileSync(join(folder.path, "why"), "#!/bin/sh\nexit 3\n", { mode: 0o755 });
+      const env = { PATH: folder.path, EBB_SIDECAR: "none" };
+      expect((await ebb(["why", "web-0"], { env })).code).toBe(3);
+    });
+  });
+
   test("a slip in a command's name stands in the termination log", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "termination");

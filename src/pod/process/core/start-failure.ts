@@ -1,3 +1,4 @@
+import { pluginCall } from "../../../shared/cli/core/names.ts";
 import { EXIT } from "../../../shared/core/exit.ts";
 import type { FileHead } from "./file-head.ts";
 
@@ -100,7 +101,9 @@ function builtFor(loader: string): string {
   return /\/ld-linux/.test(loader) ? "; it is built for glibc, which Alpine and static images lack" : "";
 }
 
-/** Returns what to add to the reason if a program was not found whose name has blanks; else an empty text. */
-export function hintAtBlanks(name: string): string {
+/** Returns what to add to the reason if a program was not found and its name shows why; else an empty text. */
+export function hintAtName(name: string): string {
+  const call = pluginCall(name);
+  if (call !== undefined) return `; did you mean "${call}"? (ebb help kubectl)`;
   return /\s/.test(name) ? "; the name has blanks: give the program and each argument as a word of its own" : "";
 }

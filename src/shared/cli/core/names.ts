@@ -15,5 +15,13 @@ export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "link
 /** The names under which the executable is a plugin of kubectl, and completes it. */
 export const pluginNames = { plugin: "kubectl-ebb", completion: "kubectl_complete-ebb" };
 
+/** The commands that only the plugin has, whose first guess is `ebb NAME`. */
+const pluginCommands: readonly string[] = ["why"];
+
+/** Returns how a command that only the plugin has is called; undefined if the word is none. */
+export function pluginCall(word: string): string | undefined {
+  return pluginCommands.includes(word) ? `kubectl ebb ${word}` : undefined;
+}
+
 /** The names of other inits, which do nothing that ebb does not. */
 export const initNames: readonly string[] = ["tini", "tini-static", "docker-init", "dumb-init", "catatonit"];

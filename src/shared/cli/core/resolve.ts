@@ -1,4 +1,4 @@
-import { ownWords, pluginNames, toolNames } from "./names.ts";
+import { ownWords, pluginCall, pluginNames, toolNames } from "./names.ts";
 import { nearest } from "./suggestion.ts";
 import type { CompatSettings } from "./values.ts";
 
@@ -15,7 +15,7 @@ export type Resolution =
   | { readonly kind: "plugin"; readonly completes: boolean; readonly words: readonly string[] }
   /** A shell asks what can stand in the place of the last of these words. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
-  /** The first word is neither a command nor a program. `near` is the command, or the flag, that was meant, if any. */
+  /** The first word is neither a command nor a program. `near` is the call that was meant (`ebb drain`), if any. */
   | { readonly kind: "unknown"; readonly word: string; readonly near: string | undefined };
 
 /** A call of one of ebb's commands. */
@@ -49,15 +49,16 @@ export interface Surroundings {
   /** Reports whether a program of this name is in PATH. */
   readonly isProgram: (name: string) => boolean;
   /**
-   * Reports whether ebb runs in a container. There `run` tells the sidecars to quit, even if its program is not found.
+   * Reports whether ebb runs in a container, not at a desk. There `run` tells the sidecars to quit, even if its program
+   * is not found.
    */
   readonly isContainer: () => boolean;
 }
 
 /**
  * Decides what a command line asks for: a command, another tool by name, help, a page of the manual, the version or the licences.
- * If the first word is none of ebb's, it is `run` with all words; unless it is like a command's name, or stands alone
- * outside a container, and there is no such program.
+ * If the first word is none of ebb's, it is `run` with all words; unless there is no such program, and it is like a
+ * command's name, or outside a container stands alone or is a command of the plugin.
  */
 export function resolveCommand(
   words: readonly string[],
@@ -76,10 +77,12 @@ export function resolveCommand(
   if (ownWords.includes(first)) return { kind: "command", name: first, args: rest, at: 1 };
   const run = { kind: "command", name: "run", args: words, at: 0 } as const;
   if (first.startsWith("-") || first.includes("/")) return run;
+  const near = nearest(first, ownWords);
   const flag = nearest(first, aboutFlags);
-  const near = nearest(first, ownWords) ?? (flag === undefined ? undefined : `--${flag}`);
-  if (near === undefined && (rest.length > 0 || isContainer())) return run;
-  return isProgram(first) ? run : { kind: "unknown", word: first, near };
+  const slip = near ?? (flag === undefined ? undefined : `--${flag}`);
+  const call = slip === undefined ? pluginCall(first) : `ebb ${slip}`;
+  if (slip === undefined && ((call === undefined && rest.length > 0) || isContainer())) return run;
+  return isProgram(first) ? run : { kind: "unknown", word: first, near: call };
 }
 
 /** The flags of ebb itself that users take for commands, without dashes. */

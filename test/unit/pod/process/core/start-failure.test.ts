@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { FileHead } from "../../../../../src/pod/process/core/file-head.ts";
-import { explainStart, hintAtBlanks, type Seen } from "../../../../../src/pod/process/core/start-failure.ts";
+import { explainStart, hintAtName, type Seen } from "../../../../../src/pod/process/core/start-failure.ts";
 
 const missing = { reason: "no such file or directory", exitCode: 127 };
 const format = { reason: "exec format error", exitCode: 126 };
@@ -121,6 +121,6 @@ test("on a volume mounted noexec all bits are set, and nothing may be executed",
 });
 
 test.each([["python app.py"], ["app\n"], [" app"]])("%j has blanks, and is told so", (name) => {
-  expect(hintAtBlanks(name)).toStartWith("; the name has blanks: ");
-  expect(hintAtBlanks(name.trim().replace(" ", "-"))).toBe("");
+  expect(hintAtName(name)).toStartWith("; the name has blanks: ");
+  expect(hintAtName(name.trim().replace(" ", "-"))).toBe("");
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../src/command.ts";
 import { commands } from "../src/commands.ts";
-import { defaultOf, flagOf } from "../src/shared/cli/core/help.ts";
+import { defaultOf, flagOf, ownVariable } from "../src/shared/cli/core/help.ts";
 import type { Options } from "../src/shared/cli/core/option.ts";
 import { options } from "../src/shared/cli/core/options.ts";
 import { exitMeanings } from "../src/shared/core/exit.ts";
@@ -80,8 +80,12 @@ function optionList(options: Options): string {
   return list(
     Object.values(options).map((option) => {
       const initial = defaultOf(option);
-      const variables = option.variables.map(({ name }) => code(name)).join(", ");
-      const notes = [variables, option.repeatable ? "repeatable" : "", initial === "" ? "" : `default: ${initial}`];
+      const variable = ownVariable(option);
+      const notes = [
+        variable === undefined ? "" : code(variable),
+        option.repeatable ? "repeatable" : "",
+        initial === "" ? "" : `default: ${initial}`,
+      ];
       return `${code(flagOf(option))} (${notes.filter(Boolean).join("; ")}): ${option.help}`;
     }),
   );

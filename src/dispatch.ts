@@ -15,7 +15,7 @@ import { exitOnStop } from "./shared/process/stop.ts";
 
 /** Performs any call but that of another tool. Resolves to ebb's exit code. @throws Failure for an expected failure */
 export async function dispatch(call: Resolution, signals: Signals): Promise<number> {
-  if (call.kind === "help") return await showHelp(call.name);
+  if (call.kind === "help") return await showHelp(call.name, call.isShort === true);
   if (call.kind === "page") {
     await (await import("./help.ts")).showPage(call.topic, commands, process.env);
     return EXIT.ok;
@@ -44,7 +44,7 @@ async function run({ name, args, at, compat }: NamedCommand, signals: Signals): 
     const invocation = { args, argvIndex: argvIndexAt(at), env: process.env, compat, signals };
     return await invoke({ ...command, main }, invocation);
   } catch (error) {
-    if (error instanceof HelpAsked) return await showHelp(name);
+    if (error instanceof HelpAsked) return await showHelp(name, error.isShort);
     throw error;
   }
 }
@@ -73,8 +73,8 @@ function rethrowWithOwners(error: unknown): never {
   throw new Failure(error.exitCode, allOf([error.message, ...describeFlagOwners(error.flags, commands)]));
 }
 
-async function showHelp(name: string | undefined): Promise<number> {
-  await (await import("./help.ts")).showHelp(name, commands);
+async function showHelp(name: string | undefined, isShort: boolean): Promise<number> {
+  await (await import("./help.ts")).showHelp(name, commands, { isShort, env: process.env });
   return EXIT.ok;
 }
 

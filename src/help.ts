@@ -1,28 +1,44 @@
 import type { Command } from "./command.ts";
 import type { CompatTool } from "./compat/tool.ts";
-import { type Described, describeCommand, describeTool, listCommands, listPages } from "./shared/cli/core/help.ts";
+import {
+  type Described,
+  describeBriefly,
+  describeCommand,
+  describeTool,
+  type Look,
+  listCommands,
+  listPages,
+  lookOf,
+} from "./shared/cli/core/help.ts";
 import { ownWords, toolNames } from "./shared/cli/core/names.ts";
 import { introOf, pagesWith, partsOf, titleOf } from "./shared/cli/core/page.ts";
 import { nearest } from "./shared/cli/core/suggestion.ts";
 import type { Environment } from "./shared/core/environment.ts";
 import { EXIT, Failure } from "./shared/core/exit.ts";
-import { isTerminal } from "./shared/output/live.ts";
-import { writeOutput, writeStreamed } from "./shared/output/output.ts";
+import { hasColours, isTerminal } from "./shared/output/live.ts";
+import { writeStreamed } from "./shared/output/output.ts";
 
 type Commands = Readonly<Record<string, Command>>;
 type Pages = Readonly<Record<string, string>>;
+
+/** What `--help`, or `-h`, is asked about, and with which environment. */
+interface Asked {
+  readonly isShort: boolean;
+  readonly env: Environment;
+}
 
 /**
  * Prints to stdout the help of ebb if `name` is undefined or a flag, otherwise that of the command or other tool with
  * this name.
  * @throws Failure(64) if there is none
  */
-export async function showHelp(name: string | undefined, commands: Commands): Promise<void> {
-  const width = process.stdout.columns || 80;
-  if (name === undefined || name.startsWith("-")) return void (await writeOutput(listCommands(commands, width)));
+export async function showHelp(name: string | undefined, commands: Commands, asked: Asked): Promise<void> {
+  const { env } = asked;
+  if (name === "help") return await showPage(undefined, commands, env);
+  if (name === undefined || name.startsWith("-")) return await writeHelp(listCommands(commands, lookAt(env)));
   if (toolNames.includes(name)) {
     const { compatTools } = await import("./compat/tools.ts");
-    return void (await writeOutput(describeTool(name, compatTools[name] as CompatTool, width)));
+    return await writeHelp(describeTool(name, compatTools[name] as CompatTool, lookAt(env)));
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) {
@@ -30,28 +46,50 @@ export async function showHelp(name: string | undefined, commands: Commands): Pr
     const hint = near === undefined ? "" : `did you mean ebb ${near}? `;
     throw new Failure(EXIT.usage, `${name}: no such command; ${hint}ebb --help lists them`);
   }
-  await writeOutput(describeCommand(withPage(name, command, await readPages()), width));
+  await showCommand(name, command, asked);
+}
+
+/** Prints the help of a command, all of it or the short one. `program` is what users type before its name. */
+export async function showCommand(
+  name: string,
+  command: Command,
+  { isShort, env, program }: Asked & { readonly program?: string },
+): Promise<void> {
+  const describe = isShort ? describeBriefly : describeCommand;
+  await writeHelp(describe(withPage(name, command, await readPages()), lookAt(env), program));
 }
 
 /** Returns a command with what only its page says: the first paragraph describes it, unless its `about` does. */
 export function withPage(name: string, command: Command, pages: Pages): Described {
   const { about = introOf(pages[name] ?? ""), page = name } = command;
-  return { ...command, about, page };
+  return { ...command, name, about, page };
+}
+
+/** Returns the look of help on stdout: as wide as the terminal, with colours if it has them. */
+export function lookAt(env: Environment): Look {
+  return lookOf(process.stdout.columns || 80, hasColours(env, 1));
+}
+
+/** Writes a text that may have colours to stdout. */
+export async function writeHelp(text: string): Promise<void> {
+  await writeStreamed(new TextEncoder().encode(text));
 }
 
 /**
- * Prints the list of topics, if `topic` is undefined or a flag, or the page of the manual: formatted at a terminal,
- * through $PAGER if it is set. For a command or other tool without a page it prints its --help.
+ * Prints the list of topics, if `topic` is undefined, a flag or `help`, or the page of the manual: at a terminal
+ * formatted, and by a pager. For a command or other tool without a page it prints its --help.
  * @throws Failure(64) if there is no such topic
  */
 export async function showPage(topic: string | undefined, commands: Commands, env: Environment): Promise<void> {
   const pages = await readPages();
-  if (topic === undefined || topic.startsWith("-")) {
-    return void (await writeOutput(listPages(titlesOf(pages), process.stdout.columns || 80)));
+  if (topic === undefined || topic.startsWith("-") || topic === "help") {
+    return await showPaged(listPages(titlesOf(pages), lookAt(env)), env);
   }
   const page = Object.hasOwn(pages, topic) ? pages[topic] : undefined;
-  if (page !== undefined) return await printPage(page, env);
-  if (ownWords.includes(topic) || toolNames.includes(topic)) return await showHelp(topic, commands);
+  if (page !== undefined) return await showPaged(isTerminal(1) ? renderPage(page, themeOf(env)) : page, env);
+  if (ownWords.includes(topic) || toolNames.includes(topic)) {
+    return await showHelp(topic, commands, { isShort: false, env });
+  }
   const having = pagesWith(topic, pages).map((name) => `ebb help ${name}`);
   const near = nearest(topic, [...Object.keys(pages), ...ownWords, ...toolNames]);
   const others = near === undefined ? "ebb help lists them" : `did you mean ebb help ${near}?`;
@@ -59,11 +97,10 @@ export async function showPage(topic: string | undefined, commands: Commands, en
   throw new Failure(EXIT.usage, `help: ${JSON.stringify(topic)}: no such topic; ${hint}`);
 }
 
-/** Prints a page: at a terminal formatted, and through $PAGER; otherwise as Markdown. */
-async function printPage(page: string, env: Environment): Promise<void> {
-  if (!isTerminal(1)) return void (await writeOutput(page));
-  const bytes = new TextEncoder().encode(renderPage(page, themeOf(env)));
-  if (!(await wasPaged(bytes, env.PAGER))) await writeStreamed(bytes);
+/** Writes a text to stdout: at a terminal by the pager, if there is one. */
+async function showPaged(text: string, env: Environment): Promise<void> {
+  if (isTerminal(1) && (await wasPaged(new TextEncoder().encode(text), pagerOf(env)))) return;
+  await writeHelp(text);
 }
 
 /** Lists the topics with their titles; the command's name before a title is removed. */
@@ -82,9 +119,8 @@ export async function readPages(): Promise<Pages> {
 /** The most columns of a line, because longer ones are hard to read. */
 const WIDEST = 100;
 
-function themeOf({ NO_COLOR, TERM }: Environment): Bun.markdown.AnsiTheme {
-  const columns = Math.min(process.stdout.columns || 80, WIDEST);
-  return { columns, colors: (NO_COLOR ?? "") === "" && TERM !== "dumb" };
+function themeOf(env: Environment): Bun.markdown.AnsiTheme {
+  return { columns: Math.min(process.stdout.columns || 80, WIDEST), colors: hasColours(env, 1) };
 }
 
 /** Formats a page for a terminal. Code stays as it is, without a frame, so that it can be copied. */
@@ -94,13 +130,21 @@ export function renderPage(page: string, theme: Bun.markdown.AnsiTheme): string 
   return `${texts.filter((text) => text !== "").join("\n\n")}\n`;
 }
 
-/** Shows bytes by a pager, and waits until it ends. Resolves to false if `pager` is empty or cannot be started. */
-async function wasPaged(bytes: Uint8Array, pager = ""): Promise<boolean> {
-  const words = pager.split(" ").filter((word) => word !== "");
-  if (words.length === 0) return false;
+/**
+ * Returns the words of the pager, as git chooses it: $PAGER, or less if that is unset; none if it is empty. A dumb
+ * terminal has no less, which would wait there for a key.
+ */
+function pagerOf({ TERM = "dumb", PAGER = TERM === "dumb" ? "" : "less" }: Environment): readonly string[] {
+  return PAGER.split(" ").filter((word) => word !== "");
+}
+
+/** Shows bytes by a pager, and waits until it ends. Resolves to false if there is none, or it cannot be started. */
+async function wasPaged(bytes: Uint8Array, pager: readonly string[]): Promise<boolean> {
+  if (pager.length === 0) return false;
   try {
+    // as git: end if it fits the screen, show colours, leave the text there
     const env = { LESS: "FRX", ...process.env };
-    const { exited } = Bun.spawn([...words], { stdin: bytes, stdout: "inherit", stderr: "inherit", env });
+    const { exited } = Bun.spawn([...pager], { stdin: bytes, stdout: "inherit", stderr: "inherit", env });
     await exited;
     return true;
   } catch {

@@ -14,6 +14,7 @@ import { createMetrics } from "../src/cluster/webhook/metrics.ts";
 import { commands } from "../src/commands.ts";
 import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "../src/pod/status/core/snapshot.ts";
 import { readCommandCall, readOperandCall } from "../src/shared/cli/core/call.ts";
+import { options } from "../src/shared/cli/core/options.ts";
 import { appSocket, processes, snapshot } from "./unit/pod/status/core/snapshots.ts";
 
 const policy: InjectPolicy = {
@@ -63,6 +64,16 @@ test.each([...pages, "src/README.md", ".github/CONTRIBUTING.md"])("each link of 
     return anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor);
   });
   expect(broken).toEqual([]);
+});
+
+test("each variable of another tool stands on its page, with the flag that it sets", () => {
+  const items = textOf("src/manual/variables.md")
+    .split("\n")
+    .filter((line) => line.startsWith("- `"));
+  const missing = Object.values(options).flatMap(({ flag, also }) =>
+    also.filter(({ name }) => !items.some((item) => new RegExp(`\`${name}[\`=].*: .*\`--${flag}\\b`).test(item))),
+  );
+  expect(missing).toEqual([]);
 });
 
 /** What the README writes as code. */

@@ -26,6 +26,7 @@ const options = {
     initial: 60_000,
     initially: "60s",
     help: "time limit for the whole drain, --quit included",
+    brief: "limit of the whole drain",
   }),
   quit: changed(common.quit, {
     flag: "quit-request",

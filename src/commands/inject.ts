@@ -20,6 +20,7 @@ const options = {
     isFlagOnly: true,
     secret: false,
     help: "-f: a file with manifests, a folder of such files, or - for stdin (the default)",
+    brief: "-f: a file, a folder, or - for stdin",
   }),
   recursive: option({
     flag: "recursive",
@@ -38,6 +39,7 @@ const options = {
     syntax: boolean,
     isFlagOnly: true,
     help: "remove ebb from every injected pod, whatever its annotations say; needs no --image",
+    brief: "take ebb out again",
   }),
   inPlace: option({
     flag: "in-place",
@@ -45,6 +47,7 @@ const options = {
     syntax: boolean,
     isFlagOnly: true,
     help: "-i: change the files instead of printing to stdout",
+    brief: "-i: change the files",
   }),
   diff: option({
     flag: "diff",
@@ -52,6 +55,7 @@ const options = {
     syntax: boolean,
     isFlagOnly: true,
     help: "print a diff instead of the manifests; exit code 1 if anything would change",
+    brief: "print a diff",
   }),
   strict: option({
     flag: "strict",

@@ -1,11 +1,11 @@
 import { relative, resolve } from "node:path";
-import { isatty } from "node:tty";
 import { nearest } from "../../shared/cli/core/suggestion.ts";
 import type { Environment } from "../../shared/core/environment.ts";
 import { allOf, EXIT, Failure, INJECT_EXIT } from "../../shared/core/exit.ts";
 import { listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import { oneLine, printable } from "../../shared/core/text.ts";
 import { writeContent } from "../../shared/output/content.ts";
+import { hasColours } from "../../shared/output/live.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { writeStreamed } from "../../shared/output/output.ts";
 import type { RegistrySettings } from "../image/core/registry-options.ts";
@@ -117,8 +117,7 @@ function writeFiles(done: readonly Done[]): number {
 /** Prints the diff. Returns the exit code of diff and kubectl diff: 1 if there is a difference. */
 async function showDiff(done: readonly Done[], env: Environment): Promise<number> {
   const diff = done.map((each) => unifiedDiff(patchNameOf(each), each.text, each.splices)).join("");
-  const isColored = isatty(1) && !env.NO_COLOR && env.TERM !== "dumb";
-  if (isColored) await writeStreamed(new TextEncoder().encode(diff.replaceAll(/[^\n]+/g, colored)));
+  if (hasColours(env, 1)) await writeStreamed(new TextEncoder().encode(diff.replaceAll(/[^\n]+/g, colored)));
   else await writeContent(diff);
   return diff === "" ? EXIT.ok : INJECT_EXIT.differs;
 }

@@ -1,4 +1,5 @@
 import { type CallContext, readOperandCall } from "../../shared/cli/core/call.ts";
+import type { Look } from "../../shared/cli/core/help.ts";
 import { expandShortFlags, kubectlShort } from "../../shared/cli/core/short-flags.ts";
 import { nearest } from "../../shared/cli/core/suggestion.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
@@ -29,8 +30,8 @@ export interface PluginCommand extends PluginHelp {
 
 /** kubectl's plugin. */
 export interface Plugin {
-  /** The text of --help. */
-  readonly help: string;
+  /** Returns the text of --help. */
+  help(look: Look): string;
   /** Returns the command of this name. @throws Failure(64) if there is none */
   command(name: string): PluginCommand;
   /** Resolves with what kubectl_complete-ebb prints. Never rejects: a shell has no place for the reason. */
@@ -45,7 +46,7 @@ type Commands = Readonly<Record<string, PluginCommand>>;
 export function createPlugin(name: string, ebbs: Commands): Plugin {
   const commands = { ...commandsOfPods, ...commandsOfCluster(ebbs) };
   return {
-    help: listCommands(name, commands),
+    help: (look) => listCommands(name, commands, look),
     command(word) {
       const found = Object.hasOwn(commands, word) ? commands[word as keyof typeof commands] : undefined;
       if (found !== undefined) return found;

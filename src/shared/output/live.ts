@@ -31,11 +31,11 @@ export function keepLive(lineNow: (passedMs: number) => string, afterMs = 0): ()
 }
 
 /**
- * Reports whether to write colours to stderr: it is a terminal, TERM is not `dumb`, and NO_COLOR (https://no-color.org)
- * is not set.
+ * Reports whether to write colours to stderr, or to stdout: it is a terminal, TERM is not `dumb`, and NO_COLOR
+ * (https://no-color.org) is not set.
  */
-export function hasColours({ NO_COLOR, TERM }: Environment): boolean {
-  return isTerminal(2) && (NO_COLOR ?? "") === "" && TERM !== "dumb";
+export function hasColours({ NO_COLOR, TERM }: Environment, descriptor: 1 | 2 = 2): boolean {
+  return isTerminal(descriptor) && (NO_COLOR ?? "") === "" && TERM !== "dumb";
 }
 
 /** Reports whether a descriptor is a terminal. */

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { manualPages } from "../../../build/pages.ts";
 import type { Command } from "../../../src/command.ts";
 import { commands } from "../../../src/commands.ts";
 import { withPage } from "../../../src/help.ts";
-import { describeCommand } from "../../../src/shared/cli/core/help.ts";
+import { describeBriefly, describeCommand, lookOf } from "../../../src/shared/cli/core/help.ts";
 import { titleOf } from "../../../src/shared/cli/core/page.ts";
-import { ebb, ebbPath } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
 
 const folder = resolve(import.meta.dirname, "../../../src/manual");
 const topics = readdirSync(folder).map((file) => file.replace(/\.md$/, ""));
 const pages = manualPages();
 const page = (topic: string) => readFileSync(join(folder, `${topic}.md`), "utf8");
 
-/** What a terminal of so many columns shows, `\r` left out. */
+/** What a terminal of so many columns shows, `\r` left out. Without a pager, unless `env` names one. */
 function shownAt(columns: number, command: string, env: Readonly<Record<string, string>> = {}): string {
   const words = ["script", "-qec", `stty columns ${columns}; exec ${command}`, "/dev/null"];
   const { stdout } = Bun.spawnSync(words, {
     stdin: "ignore",
-    env: { PATH: process.env.PATH ?? "", TERM: "xterm", ...env },
+    env: { PATH: process.env.PATH ?? "", TERM: "xterm", PAGER: "", ...env },
   });
   return stdout.toString().replaceAll("\r", "");
 }
@@ -40,9 +40,42 @@ describe("--help", () => {
     expect(stdout).toContain(`usage: ebb ${command?.usage}`);
     for (const { flag } of Object.values(command?.options ?? {})) expect(stdout).toContain(`--${flag}`);
     if (!topics.includes(name)) expect((await ebb(["help", name])).stdout).toBe(stdout);
-    expect((await ebb([name, "-h"])).stdout).toBe(stdout);
     expect((await ebb([name, "--nonsense", "--help"])).stdout).toBe(stdout);
-    expect(stdout).toStartWith(describeCommand(withPage(name, command as Command, pages), 80));
+    expect(stdout).toStartWith(describeCommand(withPage(name, command as Command, pages), lookOf(80)));
+  });
+
+  test.each(Object.keys(commands))("ebb %s -h is the short help", async (name) => {
+    const { code, stdout, stderr } = await ebb([name, "-h"]);
+    const expected = describeBriefly(withPage(name, commands[name] as Command, pages), lookOf(80));
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expected, stderr: "" });
+    expect((await ebb(["-h", name])).stdout).toBe(stdout);
+  });
+
+  test("ebb run -h has the ten flags that people set, a line each", async () => {
+    const { stdout } = await ebb(["run", "-h"]);
+    const lines = stdout.split("\n").filter((line) => line.startsWith("  "));
+    const flags = "sidecar ready wait-timeout on-wait-timeout restart-policy drain min-drain grace pod-grace log-level";
+    expect(lines.map((line) => /^ {2}--(\S+) .*[a-z)]$/.exec(line)?.[1])).toEqual(flags.split(" "));
+    expect(stdout).toContain("ebb run --help: all 33 flags");
+  });
+
+  test("names no variable of another tool, but the page that has them", async () => {
+    const { stdout } = await ebb(["run", "--help"]);
+    expect(stdout).not.toMatch(/KILL_ISTIO|SCUTTLE_LOGGING|QUIT_REQUEST_TIMEOUT/);
+    expect(stdout).toContain("ebb help variables");
+    expect((await ebb(["help", "variables"])).stdout).toContain("NEVER_KILL_ISTIO");
+  });
+
+  describe("at a terminal", () => {
+    test.each(["run --help", "run -h", "--help", "help", "scuttle --help"])("ebb %s has colours", async (call) => {
+      const shown = shownAt(80, `${ebbPath} ${call}`);
+      expect(shown).toContain("\x1b[1m");
+      expect(Bun.stripANSI(shown)).toBe((await ebb(call.split(" "))).stdout);
+    });
+
+    test.each([{ NO_COLOR: "1" }, { TERM: "dumb" }])("%j: without colours", async (env) => {
+      expect(shownAt(80, `${ebbPath} run -h`, env)).toBe((await ebb(["run", "-h"])).stdout);
+    });
   });
 
   test("is as wide as the terminal", async () => {
@@ -71,6 +104,14 @@ describe("the manual", () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   });
 
+  test.each([
+    ["help", "help"],
+    ["--help", "help"],
+    ["help", "--nonsense"],
+  ])("ebb %s %s lists them too", async (first, second) => {
+    expect(await ebb([first, second])).toMatchObject({ code: 0, stdout: (await ebb(["help"])).stdout });
+  });
+
   test.each(topics)("ebb help %s is its page, to the byte, in a pipe", async (topic) => {
     expect(await ebb(["help", topic])).toMatchObject({ code: 0, stdout: page(topic), stderr: "" });
   });
@@ -92,6 +133,29 @@ describe("the manual", () => {
 
   test("$PAGER gets what the terminal would show", () => {
     expect(shownAt(80, `${ebbPath} help quit`, { PAGER: "sed s/^/paged:/" })).toStartWith("paged:");
+  });
+
+  describe("without $PAGER", () => {
+    const less = "#!/bin/sh\necho $LESS; exec sed s/^/less:/\n";
+
+    test.each(["help", "help quit"])("ebb %s is shown by less", (call) => {
+      using folder = temporaryFolder();
+      writeFileSync(join(folder.path, "less"), less, { mode: 0o755 });
+      const shown = shownAt(80, `env -u PAGER PATH=${folder.path}:$PATH ${ebbPath} ${call}`);
+      expect(shown).toStartWith("FRX\nless:");
+    });
+
+    test("a dumb terminal has none", () => {
+      using folder = temporaryFolder();
+      writeFileSync(join(folder.path, "less"), less, { mode: 0o755 });
+      const shown = shownAt(80, `env -u PAGER TERM=dumb PATH=${folder.path}:$PATH ${ebbPath} help quit`);
+      expect(shown).toStartWith(titleOf(page("quit")));
+    });
+
+    test("an image without less shows it all", () => {
+      const shown = shownAt(80, `env -u PAGER PATH=/nosuch ${ebbPath} help quit`);
+      expect(Bun.stripANSI(shown)).toStartWith(titleOf(page("quit")));
+    });
   });
 
   test("a pager that is not there is no reason to show nothing", () => {

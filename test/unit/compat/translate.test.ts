@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { commands } from "../../../src/commands.ts";
 import type { CompatTool } from "../../../src/compat/tool.ts";
 import { compatTools } from "../../../src/compat/tools.ts";
-import { describeTool, listCommands } from "../../../src/shared/cli/core/help.ts";
+import { describeTool, listCommands, lookOf } from "../../../src/shared/cli/core/help.ts";
 import { toolNames } from "../../../src/shared/cli/core/names.ts";
 import type { Environment } from "../../../src/shared/core/environment.ts";
 
@@ -99,9 +99,9 @@ describe("linkerd-await's flags, as clap reads them", () => {
 
 test("ebb --help names them all, and each has a help of its own", () => {
   for (const tool of toolNames) {
-    expect(listCommands(commands, 80)).toContain(tool);
+    expect(listCommands(commands, lookOf(80))).toContain(tool);
     const { usage, about, takes } = compatTools[tool] as CompatTool;
-    const help = describeTool(tool, { usage, about, takes }, 80);
+    const help = describeTool(tool, { usage, about, takes }, lookOf(80));
     for (const word of [`usage: ${tool} ${usage}`, ...takes]) expect(help).toContain(word);
   }
 });

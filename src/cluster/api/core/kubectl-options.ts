@@ -10,6 +10,7 @@ export const allNamespaces = option({
   syntax: boolean,
   isFlagOnly: true,
   help: "-A: the pods of all namespaces",
+  brief: "-A: all namespaces",
 });
 
 export const output = optional({
@@ -19,6 +20,7 @@ export const output = optional({
   secret: false,
   isFlagOnly: true,
   help: "-o: json or yaml for programs; wide for more columns",
+  brief: "-o: the format",
 });
 
 /** -A and -o json. */

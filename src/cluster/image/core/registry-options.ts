@@ -18,6 +18,7 @@ export const registryOptions = {
     syntax: syntax(parseRegistries, "all, none, or registries such as docker.io,registry.example.com:5000"),
     secret: false,
     help: "the registries that may be asked what an image starts",
+    brief: "asked about images",
   }),
   registryMirror: list<Mirror>({
     flag: "registry-mirror",
@@ -61,6 +62,7 @@ export const webhookRegistryOptions = {
     ),
     secret: false,
     help: "the registries that may be asked what an image starts",
+    brief: "asked about images",
   }),
   registryConfig: changed(registryOptions.registryConfig, { initially: "none" }),
   pullSecrets: option({

@@ -17,6 +17,7 @@ export const injectionOptions = {
     ),
     secret: false,
     help: "the image that pods copy or mount ebb from; it has ebb as /ebb",
+    brief: "the image that has ebb as /ebb",
   }),
   imagePullPolicy: optional({
     flag: "image-pull-policy",
@@ -32,6 +33,7 @@ export const injectionOptions = {
     initial: false,
     syntax: boolean,
     help: 'change every pod except those with ebb.dev/inject: "false"',
+    brief: "every pod that does not opt out",
   }),
   volume: option({
     flag: "volume",
@@ -40,6 +42,7 @@ export const injectionOptions = {
     initial: "emptyDir",
     syntax: oneOf(["emptyDir", "image"]),
     help: "how ebb gets into the pod: emptyDir, copied by an init container; image, mounted (Kubernetes 1.35, containerd 2.1 or newer)",
+    brief: "how ebb gets into the pod",
   }),
   entrypoint: list({
     flag: "entrypoint",
@@ -60,6 +63,7 @@ export const injectionOptions = {
     separator: "\n",
     syntax: syntax(parseSetting, "an option of ebb run and its value, such as drain=40s", shownSetting),
     help: "an option of ebb run for all pods; a pod's annotation ebb.dev/OPTION overrides it",
+    brief: "an option of ebb run for all pods",
   }),
 };
 

@@ -16,6 +16,7 @@ const namespace = optional({
   initially: "the context's",
   syntax: label,
   help: "-n: the pod's namespace",
+  brief: "-n: its namespace",
 });
 
 /** Returns the options of a command for the whole cluster as the plugin shows them. */
@@ -34,6 +35,7 @@ const end = option({
   syntax: boolean,
   isFlagOnly: true,
   help: "end the sidecars if the pod is stuck, whether or not a reaper selects it",
+  brief: "end the sidecars if it is stuck",
 });
 
 const { kubeconfig, context, selector, methods, allJobs, after, allowReapExec, image, imagePullPolicy } = reaperOptions;

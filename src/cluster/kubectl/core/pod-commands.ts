@@ -1,6 +1,5 @@
 import type { Operands } from "../../../shared/cli/core/completion.ts";
-import type { CommandHelp } from "../../../shared/cli/core/help.ts";
-import { columns } from "../../../shared/core/columns.ts";
+import { type CommandHelp, columns, type Look } from "../../../shared/cli/core/help.ts";
 import { podOptions } from "./options.ts";
 
 /** What the plugin knows of a command of its own, or of ebb's. */
@@ -9,16 +8,15 @@ export interface PluginHelp extends CommandHelp {
 }
 
 /** Returns the text of `kubectl ebb --help`. `plugin` is what users type. */
-export function listCommands(plugin: string, commands: Readonly<Record<string, PluginHelp>>): string {
-  const rows = Object.entries(commands).map(([name, { summary }]) => [`  ${name}`, summary]);
+export function listCommands(plugin: string, commands: Readonly<Record<string, PluginHelp>>, look: Look): string {
+  const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
   return `${plugin}: pods beside a sidecar
 
-usage: ${plugin} COMMAND [flags]
+${look.heading("usage:")} ${plugin} COMMAND [flags]
 
-commands:
-${columns(rows).join("\n")}
-
-${plugin} COMMAND --help    flags, examples and exit codes of a command
+${columns("commands", rows, look)}
+${plugin} COMMAND -h        the flags of a command that people set
+${plugin} COMMAND --help    all flags, examples and exit codes of a command
 ${plugin} help [TOPIC]      a page of the manual; without TOPIC that of the plugin
 `;
 }

@@ -25,6 +25,7 @@ const reaping = {
     syntax: names,
     secret: false,
     help: "-n: only pods of these namespaces; a Role in each of them is enough",
+    brief: "-n: only these namespaces",
   }),
   selector: optional({
     flag: "selector",
@@ -33,6 +34,7 @@ const reaping = {
     syntax: labelSelector,
     secret: false,
     help: "only pods with these labels; the API server sends no others",
+    brief: "-l: only pods with these labels",
   }),
   allJobs: option({
     flag: "all-jobs",
@@ -40,6 +42,7 @@ const reaping = {
     initial: false,
     syntax: boolean,
     help: 'also the pods of all Jobs, except those with ebb.dev/reap: "false"',
+    brief: "also the pods of all Jobs",
   }),
   after: option({
     flag: "after",
@@ -76,6 +79,7 @@ const reaping = {
     initial: false,
     syntax: boolean,
     help: "look once, end the sidecars of stuck pods, print what was done with each pod and why, and exit",
+    brief: "look once, act, and exit",
   }),
   dryRun: option({
     flag: "dry-run",
@@ -83,6 +87,7 @@ const reaping = {
     initial: false,
     syntax: boolean,
     help: "only report what would be done",
+    brief: "only say what would be done",
   }),
 };
 

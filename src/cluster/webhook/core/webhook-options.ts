@@ -50,6 +50,7 @@ const certificates = {
     syntax: anyText,
     secret: false,
     help: "the folder with tls.crt and tls.key, such as cert-manager's mounted Secret; read again when they change",
+    brief: "tls.crt and tls.key, if not ebb's own",
   }),
   secret: nameOption("secret", "ebb-webhook-certificates", "the Secret that holds ebb's own CA and certificate"),
   service: nameOption(
@@ -107,6 +108,7 @@ const certificates = {
     syntax: anyText,
     secret: false,
     help: "the kubeconfig to use outside the cluster",
+    brief: "the kubeconfig, outside of the cluster",
   }),
   context: optional({
     flag: "context",
@@ -116,12 +118,14 @@ const certificates = {
     syntax: anyText,
     secret: false,
     help: "the context of --kubeconfig to use",
+    brief: "its context",
   }),
 };
 
 const shutdown = {
   minDrain: changed(options.minDrain, {
     help: "after a stop signal, report not ready but keep accepting requests for this long",
+    brief: undefined,
   }),
   drain: option({
     flag: "drain",

@@ -19,8 +19,15 @@ export interface Arguments {
   readonly unknown: readonly string[];
 }
 
-/** Thrown if `--help` or `-h` stands among the flags: then nothing else of the call matters. */
-export class HelpAsked extends Error {}
+/** Thrown if `--help` or `-h`, the short one, stands among the flags: then nothing else of the call matters. */
+export class HelpAsked extends Error {
+  readonly isShort: boolean;
+
+  constructor(isShort: boolean) {
+    super();
+    this.isShort = isShort;
+  }
+}
 
 /**
  * Reads flags (`--name value`, `--name=value`, `--switch`) up to `--` or, unless `mayMix`, up to the first operand.
@@ -49,7 +56,7 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
     const { dashes, name, inline } = splitFlag(arg);
     const option = dashes === "--" ? optionOf(name, all) : undefined;
     if (option === undefined) {
-      if (arg === "--help" || arg === "-h") throw new HelpAsked();
+      if (arg === "--help" || arg === "-h") throw new HelpAsked(arg === "-h");
       problems.push(`unknown flag ${dashes}${unknownName(name, all)}`);
       unknown.push(name);
       if (inline === undefined && hasValue(args, at)) at += 1;

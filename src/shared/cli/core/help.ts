@@ -1,5 +1,5 @@
 import { type CommandName, toolNames } from "./names.ts";
-import type { Option, OptionGroup, Options } from "./option.ts";
+import { type Option, type OptionGroup, type Options, OWN } from "./option.ts";
 
 /** What `--help` says about a command, as plain text without line breaks. */
 export interface CommandHelp {
@@ -29,51 +29,122 @@ type Summary = Pick<CommandHelp, "summary">;
 
 type Row = readonly [left: string, right: string];
 
-/** Returns the text of `ebb --help`: usage, and each command with its summary. `width` is in columns. */
-export function listCommands(commands: Readonly<Record<string, Summary>>, width: number): string {
+/** How help looks: its width in columns, and what marks its headings, and its flags and names. */
+export interface Look {
+  readonly width: number;
+  readonly heading: (text: string) => string;
+  readonly flag: (text: string) => string;
+}
+
+const same = (text: string) => text;
+const marked = (code: number) => (text: string) => `\x1b[${code}m${text}\x1b[0m`;
+const BOLD = 1;
+const CYAN = 36;
+
+/** Returns the look of help in so many columns, with colours for a terminal or without. */
+export function lookOf(width: number, hasColours = false): Look {
+  return hasColours ? { width, heading: marked(BOLD), flag: marked(CYAN) } : { width, heading: same, flag: same };
+}
+
+/** Returns the text of `ebb --help`: usage, and each command with its summary. */
+export function listCommands(commands: Readonly<Record<string, Summary>>, look: Look): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   return `ebb: the life of an application container beside a sidecar
 
-usage: ebb [run] [flags] -- CMD ARG...
+${look.heading("usage:")} ebb [run] [flags] -- CMD ARG...
        ebb COMMAND [flags]
 
-${columns("commands", rows, width)}
-${wrap(`As a drop-in replacement, with the tool's own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, width, "")}
-ebb COMMAND --help         flags, examples and exit codes of a command
+${columns("commands", rows, look)}
+${wrap(`As a drop-in replacement, with the tool's own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, look.width, "")}
+ebb COMMAND -h             the flags of a command that people set
+ebb COMMAND --help         all flags, examples and exit codes of a command
 ebb help                   the topics of the manual, ebb help TOPIC one of them
+ebb help kubectl           kubectl ebb: pods seen from a terminal
 ebb --version [--json]     print the version; --json adds build details
 ebb --licenses             the licences of that
 `;
 }
 
-/** Returns the text of `ebb help`: the topics of the manual with their titles. `width` is in columns. */
-export function listPages(pages: readonly (readonly [topic: string, title: string])[], width: number): string {
-  return `${columns("ebb help TOPIC prints a page of the manual", pages, width)}
+/** Returns the text of `ebb help`: the topics of the manual with their titles. */
+export function listPages(pages: readonly (readonly [topic: string, title: string])[], look: Look): string {
+  return `${columns("ebb help TOPIC prints a page of the manual", pages, look)}
 ebb --help lists the commands, ebb COMMAND --help the flags of one.
 `;
 }
 
 /**
  * Returns the text of `ebb COMMAND --help`: description, examples, flags by group, exit codes. Lines have at most
- * `width` columns, unless a single word is longer. `program` is what stands before the commands.
+ * `look.width` columns, unless a single word is longer. `program` is what stands before the commands.
  */
-export function describeCommand(command: Described, width: number, program = "ebb"): string {
-  const { usage, about, page, examples, exits, seeAlso, options } = command;
+export function describeCommand(command: Described, look: Look, program = "ebb"): string {
+  const { about, page, examples, exits, seeAlso, options } = command;
+  const { width } = look;
+  const more = `${program} help ${page}`;
   const sections = [
-    `usage: ${program} ${usage}\n`,
+    usageOf(command, look, program),
     wrap(about, width, ""),
-    `examples:\n${examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
-    ...groupNames.map((group) => describeGroup(group, options, width)),
-    nameRare(options, `${program} help ${page}`, width),
-    columns("exit codes", exits, width),
+    `${look.heading("examples:")}\n${examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
+    ...groupNames.map((group) => describeGroup(group, options, look)),
+    nameRare(options, more, look),
+    columns("exit codes", exits, { ...look, flag: same }),
     (seeAlso.length === 0 ? "" : wrap(`see also: ${seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "")) +
-      wrap(`more: ${program} help ${page}`, width, ""),
+      wrap(`more: ${more}`, width, "") +
+      (Object.values(options).some(({ also }) => also.length > 0)
+        ? wrap(`variables of other tools that set these flags: ${program} help variables`, width, "")
+        : ""),
   ];
   return sections.filter((section) => section !== "").join("\n");
 }
 
+/** The most flags of a command that `-h` shows all. */
+const FEW = 10;
+/** Where the texts of `-h` begin, at most. What is longer before it moves its own text. */
+const TEXT_AT = 32;
+
+/**
+ * Returns the text of `ebb COMMAND -h`: usage, and a line for each flag that people set; for all, if there are few.
+ * `look` and `program` are as in `describeCommand`.
+ */
+export function describeBriefly(command: Described, look: Look, program = "ebb"): string {
+  const { name, summary, page, options } = command;
+  const all = Object.values(options);
+  const shown = all.length <= FEW ? all : all.filter((option) => isCommon(option, name));
+  const left = Math.min(TEXT_AT, Math.max(...shown.map((option) => flagOf(option).length + 4)));
+  const lines = shown.map((option) => {
+    const flag = flagOf(option);
+    const before = `  ${flag}  `.padEnd(left);
+    const text = wrap(briefOf(option), look.width, " ".repeat(left), before).slice(before.length);
+    return `  ${look.flag(flag)}${before.slice(2 + flag.length)}${text}`;
+  });
+  const flags = shown.length < all.length ? `all ${all.length} flags, ` : all.length > 0 ? "variables, " : "";
+  const sections = [
+    usageOf(command, look, program),
+    wrap(summary, look.width, ""),
+    lines.length === 0
+      ? ""
+      : `${look.heading(shown.length === all.length ? "flags:" : "flags that people set:")}\n${lines.join("")}`,
+    wrap(`${program} ${name} --help: ${flags}examples, exit codes; ${program} help ${page}: more`, look.width, ""),
+  ];
+  return sections.filter((section) => section !== "").join("\n");
+}
+
+function isCommon({ brief, commonIn }: Option<unknown>, command: string): boolean {
+  return brief !== undefined && (commonIn === undefined || (commonIn as readonly string[]).includes(command));
+}
+
+/** Returns an option's line in `-h`, with its default if that is one word. */
+function briefOf(option: Option<unknown>): string {
+  const initial = defaultOf(option);
+  return `${option.brief ?? option.help}${/^\S+$/.test(initial) ? ` (default: ${initial})` : ""}`;
+}
+
+function usageOf({ usage }: Described, look: Look, program: string): string {
+  return `${look.heading("usage:")} ${program} ${usage}\n`;
+}
+
 /** A command's help with all that its page in the manual gives. */
 export interface Described extends CommandHelp {
+  readonly name: string;
   readonly about: string;
   readonly page: string;
 }
@@ -85,12 +156,13 @@ interface Tool {
 }
 
 /** Returns the text of `ebb scuttle --help`: what ebb does if it is started by the name of another tool. */
-export function describeTool(name: string, { usage, about, takes }: Tool, width: number): string {
+export function describeTool(name: string, { usage, about, takes }: Tool, look: Look): string {
+  const { width } = look;
   const own = `ebb's own variables (EBB_...) count too, before those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` list them.`;
   return [
-    `usage: ${name} ${usage}\n`,
+    `${look.heading("usage:")} ${name} ${usage}\n`,
     wrap(`ebb in the place of ${name}. ${about}`, width, ""),
-    `what ebb reads, with ${name}'s meaning:\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
+    `${look.heading(`what ebb reads, with ${name}'s meaning:`)}\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
     wrap(own, width, ""),
   ].join("\n");
 }
@@ -116,24 +188,31 @@ const groupTitles: Readonly<Record<OptionGroup, string>> = {
 
 const groupNames = Object.keys(groupTitles) as readonly OptionGroup[];
 
-function describeGroup(group: OptionGroup, options: Options, width: number): string {
+function describeGroup(group: OptionGroup, options: Options, look: Look): string {
   const members = Object.values(options).filter((option) => option.group === group && !option.isRare);
   if (members.length === 0) return "";
-  return `${groupTitles[group]}:\n${members.map((option) => describeOption(option, width)).join("")}`;
+  return `${look.heading(`${groupTitles[group]}:`)}\n${members.map((option) => describeOption(option, look)).join("")}`;
 }
 
 /** Names the options that few set, in one paragraph; "" if there are none. `page`: the call that prints what they do. */
-function nameRare(options: Options, page: string, width: number): string {
+function nameRare(options: Options, page: string, { width, heading }: Look): string {
   const rare = Object.values(options).filter(({ isRare }) => isRare);
-  return rare.length === 0 ? "" : `rarely set, see ${page}:\n${wrap(rare.map(flagOf).join(", "), width, "  ")}`;
+  return rare.length === 0
+    ? ""
+    : `${heading(`rarely set, see ${page}:`)}\n${wrap(rare.map(flagOf).join(", "), width, "  ")}`;
 }
 
-function describeOption(option: Option<unknown>, width: number): string {
+function describeOption(option: Option<unknown>, { width, flag }: Look): string {
   const initial = defaultOf(option);
   const notes = [option.repeatable ? "repeatable" : "", initial === "" ? "" : `default: ${initial}`].filter(Boolean);
   const text = `${option.help}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
-  const variables = option.variables.map(({ name }) => name).join(", ");
-  return `  ${flagOf(option)}\n${wrap(text, width, DEEP)}${variables === "" ? "" : wrap(`[${variables}]`, width, DEEP)}`;
+  const variable = ownVariable(option);
+  return `  ${flag(flagOf(option))}\n${wrap(text, width, DEEP)}${variable === undefined ? "" : wrap(`[${variable}]`, width, DEEP)}`;
+}
+
+/** Returns the name of the option's own variable; undefined if only a flag sets it. */
+export function ownVariable({ variables }: Option<unknown>): string | undefined {
+  return variables.find(({ name }) => name.startsWith(OWN))?.name;
 }
 
 /** Formats an option's flag with the name of its value: `--grace DURATION`, or `--json` for a switch. */
@@ -146,22 +225,26 @@ export function defaultOf({ initially, value }: Option<unknown>): string {
   return value === undefined ? "" : initially;
 }
 
-function columns(title: string, rows: readonly Row[], width: number): string {
+/** Returns rows under a heading, their texts below each other, and the words before them marked as flags are. */
+export function columns(title: string, rows: readonly Row[], { width, heading, flag }: Look): string {
   const left = Math.max(...rows.map(([name]) => name.length)) + 4;
-  const lines = rows.map(([name, text]) => `  ${name}`.padEnd(left) + wrap(text, width, " ".repeat(left)).slice(left));
-  return `${title}:\n${lines.join("")}`;
+  const lines = rows.map(([name, text]) => {
+    const before = `  ${name}`.padEnd(left);
+    return `  ${flag(name)}${before.slice(2 + name.length)}${wrap(text, width, " ".repeat(left)).slice(left)}`;
+  });
+  return `${heading(`${title}:`)}\n${lines.join("")}`;
 }
 
 /**
- * Wraps a text at blanks to lines of at most `width` columns, with `indent` before each line and a line break after it.
- * A word that is too long has its own line.
+ * Wraps a text at blanks to lines of at most `width` columns, with `indent` before each line, `first` before the first,
+ * and a line break after it. A word that is too long has its own line.
  */
-export function wrap(text: string, width: number, indent: string): string {
+export function wrap(text: string, width: number, indent: string, first = indent): string {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(indent + word);
+    else lines.push((lines.length === 0 ? first : indent) + word);
   }
   return lines.map((line) => `${line}\n`).join("");
 }

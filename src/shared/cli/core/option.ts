@@ -41,6 +41,10 @@ export interface Option<T, C extends CommandName = CommandName> {
   /** The default as help shows it; empty if there is none. */
   readonly initially: string;
   readonly help: string;
+  /** Its line in `-h`; undefined if few people set it. */
+  readonly brief: string | undefined;
+  /** The commands for which many people set it; undefined for all that take it. */
+  readonly commonIn: readonly C[] | undefined;
   /** The syntax of one value. */
   readonly syntax: Syntax<unknown>;
   /** As declared. */
@@ -60,6 +64,8 @@ interface Declaration<V, C extends CommandName> {
   readonly commands?: readonly C[];
   readonly group?: OptionGroup;
   readonly help: string;
+  readonly brief?: string;
+  readonly commonIn?: readonly C[];
   readonly syntax: Syntax<V>;
   readonly value?: string;
   /** The name of its own variable, if that is not `EBB_` and the flag's name. */
@@ -108,9 +114,9 @@ export function list<V, C extends CommandName = never>(declaration: Declaration<
 /** Returns a copy of an option with some of its fields changed. */
 export function changed<T, C extends CommandName>(option: Option<T, C>, changes: Partial<Option<T, C>>): Option<T, C> {
   const { flag, commands, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
-  const { secret, shown, isAnnotation, isRare } = option;
+  const { brief, commonIn, secret, shown, isAnnotation, isRare } = option;
   const named = { flag, commands, group, value, repeatable, variables, also, initial, initially, help };
-  return { ...named, syntax, secret, shown, isAnnotation, isRare, ...changes };
+  return { ...named, brief, commonIn, syntax, secret, shown, isAnnotation, isRare, ...changes };
 }
 
 /** Fields that few starts need are getters, because each start creates all options. */
@@ -139,6 +145,14 @@ class Declared<T, C extends CommandName> implements Option<T, C> {
 
   get initially(): string {
     return this.declaration.initially ?? textOf(this.initial);
+  }
+
+  get brief(): string | undefined {
+    return this.declaration.brief;
+  }
+
+  get commonIn(): readonly C[] | undefined {
+    return this.declaration.commonIn;
   }
 
   get secret(): boolean | undefined {

@@ -6,8 +6,8 @@ import type { CompatSettings } from "./values.ts";
 export type Resolution =
   | NamedCommand
   | Tool
-  /** `name` is that of a command or another tool; undefined for `ebb --help`. */
-  | { readonly kind: "help"; readonly name: string | undefined }
+  /** `name` is that of a command or another tool; undefined for `ebb --help`. `isShort`: it is `ebb -h NAME`. */
+  | { readonly kind: "help"; readonly name: string | undefined; readonly isShort?: boolean }
   | { readonly kind: "page"; readonly topic: string | undefined }
   | { readonly kind: "version"; readonly format: string | undefined }
   | { readonly kind: "licenses" }
@@ -95,7 +95,7 @@ function resolveTool(name: string, args: readonly string[], at: number): Resolut
 
 function resolveAbout(word: string, next: string | undefined): Resolution | undefined {
   if (word === "help") return { kind: "page", topic: next };
-  if (word === "-h" || word === "--help") return { kind: "help", name: next };
+  if (word === "-h" || word === "--help") return { kind: "help", name: next, isShort: word === "-h" };
   if (word === "-V" || word === "--version") return { kind: "version", format: next };
   return word === "--licenses" ? { kind: "licenses" } : undefined;
 }

@@ -24,6 +24,7 @@ export const output = {
       },
     ],
     help: "info logs each phase, debug also each attempt",
+    brief: "debug: each attempt",
   }),
   logFormat: option({
     flag: "log-format",

@@ -27,6 +27,7 @@ export const shutdown = {
     value: "Always|OnFailure|Never",
     syntax: oneOf(["Always", "OnFailure", "Never"]),
     help: "the restartPolicy of the container, else of the pod; ebb keeps the sidecars if the kubelet will restart this container",
+    brief: "keep the sidecars for a restart",
   }),
   restartCodes: optional({
     flag: "restart-codes",
@@ -55,6 +56,8 @@ export const shutdown = {
     syntax: positive,
     also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
     help: "time limit for each sidecar to answer and to exit",
+    brief: "limit for each sidecar to end",
+    commonIn: ["quit"],
   }),
   drain: option({
     flag: "drain",
@@ -66,6 +69,7 @@ export const shutdown = {
     syntax: duration,
     also: [{ name: "TERMINATION_DRAIN_DURATION_SECONDS" }],
     help: "drain for at most this long before the command gets its stop signal",
+    brief: "drain this long at most, before the stop signal",
   }),
   minDrain: option({
     flag: "min-drain",
@@ -76,6 +80,7 @@ export const shutdown = {
     syntax: duration,
     also: [{ name: "MINIMUM_DRAIN_DURATION" }],
     help: "keep accepting connections for at least this long, while the pod leaves its endpoints",
+    brief: "keep accepting at least this long",
   }),
   maxInFlight: option({
     flag: "max-in-flight",
@@ -86,6 +91,8 @@ export const shutdown = {
     initially: "0",
     syntax: wholeNumber,
     help: "the drain is done when at most N requests and connections are in flight",
+    brief: "drained at this many in flight",
+    commonIn: ["drain"],
   }),
   grace: optional({
     flag: "grace",
@@ -94,6 +101,7 @@ export const shutdown = {
     value: "D",
     syntax: duration,
     help: "send SIGKILL to what is left of the command this long after its stop signal",
+    brief: "SIGKILL this long after the stop signal",
   }),
   podGrace: optional({
     flag: "pod-grace",
@@ -102,5 +110,6 @@ export const shutdown = {
     value: "D",
     syntax: positive,
     help: "the pod's terminationGracePeriodSeconds; --drain and --grace are cut to fit into it",
+    brief: "the pod's terminationGracePeriodSeconds",
   }),
 } as const;

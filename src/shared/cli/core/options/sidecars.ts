@@ -24,6 +24,7 @@ export const sidecars = {
     initially: "auto",
     syntax: sidecarChoice,
     help: "the sidecars of this pod, with the port of an admin interface that was moved; auto finds others",
+    brief: "which sidecars the pod has",
   }),
   admin: optional({
     flag: "admin",
@@ -34,6 +35,8 @@ export const sidecars = {
     syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
     also: [{ name: "ENVOY_ADMIN_API" }],
     help: "URL of the sidecar's admin interface; ebb then asks there whether it is ready",
+    brief: "where Envoy's admin interface is",
+    commonIn: ["drain", "quit", "request", "status"],
   }),
   ready: list({
     flag: "ready",
@@ -42,6 +45,8 @@ export const sidecars = {
     value: "URL",
     syntax: { ...syntax(parseTarget, TARGET_FORMS, redactUrl), hint: hintAtTcp },
     help: "another target that must be ready: http(s)://, tcp://, unix: or file:",
+    brief: "what else must be ready before the start",
+    commonIn: ["run"],
   }),
   readyPath: optional({
     flag: "ready-path",
@@ -70,6 +75,8 @@ export const sidecars = {
       { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
     ],
     help: "a quit request to send instead of the sidecar's usual one; +URL sends it before the usual one; none leaves out the usual one",
+    brief: "the request, in place of the usual one",
+    commonIn: ["quit"],
   }),
   signalProcess: list({
     flag: "signal-process",

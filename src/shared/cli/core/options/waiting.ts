@@ -11,6 +11,7 @@ export const waiting = {
     initial: false,
     syntax: boolean,
     help: "wait for one of the targets, not for all",
+    brief: "one of the targets is enough",
   }),
   waitTimeout: option({
     flag: "wait-timeout",
@@ -21,6 +22,7 @@ export const waiting = {
     syntax: limit,
     also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT")],
     help: "give up the wait after this long; 0 waits for ever",
+    brief: "limit of the wait; 0: none",
   }),
   onWaitTimeout: option({
     flag: "on-wait-timeout",
@@ -31,6 +33,7 @@ export const waiting = {
     syntax: oneOf(["fail", "start"]),
     also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT", "start")],
     help: "after --wait-timeout: fail exits with 69, start starts the command anyway",
+    brief: "then: exit with 69, or start",
   }),
   noWait: option({
     flag: "no-wait",

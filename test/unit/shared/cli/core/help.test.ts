@@ -4,7 +4,15 @@ import type { Command } from "../../../../../src/command.ts";
 import { commands } from "../../../../../src/commands.ts";
 import { withPage } from "../../../../../src/help.ts";
 import { readCommandCall, readOperandCall } from "../../../../../src/shared/cli/core/call.ts";
-import { defaultOf, describeCommand, flagOf, listCommands, wrap } from "../../../../../src/shared/cli/core/help.ts";
+import {
+  defaultOf,
+  describeBriefly,
+  describeCommand,
+  flagOf,
+  listCommands,
+  lookOf,
+  wrap,
+} from "../../../../../src/shared/cli/core/help.ts";
 import type { Option } from "../../../../../src/shared/cli/core/option.ts";
 import { options, pickOptions } from "../../../../../src/shared/cli/core/options.ts";
 import { expandShortFlags, kubectlShort } from "../../../../../src/shared/cli/core/short-flags.ts";
@@ -13,6 +21,7 @@ const pages = manualPages();
 
 test("a command's help has its text, examples, flags by group with variables and defaults, and exit codes", () => {
   const command = {
+    name: "run",
     summary: "run a command",
     usage: "run [flags]",
     options: pickOptions("waitTimeout", "quit", "signalGroup"),
@@ -25,7 +34,7 @@ test("a command's help has its text, examples, flags by group with variables and
     seeAlso: ["wait", "quit"],
     page: "run",
   } as const;
-  expect(describeCommand(command, 50)).toBe(`usage: ebb run [flags]
+  expect(describeCommand(command, lookOf(50))).toBe(`usage: ebb run [flags]
 
 Waits, and then runs the command.
 
@@ -37,9 +46,7 @@ waiting:
   --wait-timeout D
       give up the wait after this long; 0 waits
       for ever (default: 5m)
-      [EBB_WAIT_TIMEOUT,
-      QUIT_WITHOUT_ENVOY_TIMEOUT,
-      WAIT_FOR_ENVOY_TIMEOUT]
+      [EBB_WAIT_TIMEOUT]
 
 the command:
   --signal-group
@@ -55,9 +62,7 @@ shutdown:
       the usual one; none leaves out the usual one
       (repeatable; default: depends on the
       sidecar)
-      [EBB_QUIT, ISTIO_QUIT_API, ENVOY_KILL_API,
-      GENERIC_QUIT_ENDPOINTS,
-      CSQL_PROXY_QUIT_URLS]
+      [EBB_QUIT]
 
 exit codes:
   0      it went well
@@ -66,17 +71,74 @@ exit codes:
 
 see also: ebb wait, ebb quit
 more: ebb help run
+variables of other tools that set these flags: ebb
+help variables
 `);
+});
+
+describe("the short help", () => {
+  const command = {
+    name: "drain",
+    summary: "drain the sidecars",
+    usage: "drain [flags]",
+    about: "",
+    examples: [],
+    exits: [],
+    seeAlso: [],
+    page: "drain",
+  } as const;
+
+  test("has all flags of a command that has few, wrapped where they have no line", () => {
+    const few = { ...command, options: pickOptions("grace", "hostNetwork", "restartPolicy") };
+    expect(describeBriefly(few, lookOf(60))).toBe(`usage: ebb drain [flags]
+
+drain the sidecars
+
+flags:
+  --restart-policy Always|OnFailure|Never  keep the sidecars
+                                for a restart
+  --grace D                     SIGKILL this long after the
+                                stop signal
+  --host-network                the network is the node's,
+                                where auto believes no port;
+                                if unset, ebb decides by
+                                /etc/hosts
+
+ebb drain --help: variables, examples, exit codes; ebb help
+drain: more
+`);
+  });
+
+  test("of a command with many has those with a line, if they are common in it", () => {
+    const help = describeBriefly({ ...command, options }, lookOf(80), "kubectl ebb");
+    expect(help).toContain("usage: kubectl ebb drain [flags]");
+    expect(help).toContain("flags that people set:");
+    expect(help).toContain("\n  --max-in-flight N             drained at this many in flight (default: 0)\n");
+    expect(help).not.toMatch(/--(ready|host-network) /);
+    expect(
+      help,
+    ).toEndWith(`kubectl ebb drain --help: all ${Object.keys(options).length} flags, examples, exit codes; kubectl ebb help
+drain: more
+`);
+  });
+
+  test("marks headings and flags, whose columns stay", () => {
+    const few = { ...command, options: pickOptions("grace", "podGrace") };
+    const marked = describeBriefly(few, lookOf(80, true));
+    expect(Bun.stripANSI(marked)).toBe(describeBriefly(few, lookOf(80)));
+    expect(marked).toStartWith("\x1b[1musage:\x1b[0m ebb drain");
+    expect(marked).toContain("\x1b[1mflags:\x1b[0m\n  \x1b[36m--grace D\x1b[0m ");
+  });
 });
 
 describe("the overview", () => {
   test("lists each command", () => {
-    const help = listCommands({ run: { summary: "does the job" }, quit: { summary: "ends it" } }, 80);
+    const help = listCommands({ run: { summary: "does the job" }, quit: { summary: "ends it" } }, lookOf(80));
     expect(help).toContain("  run   does the job\n  quit  ends it\n");
   });
 
   test("of all commands is one screen, a line for each", () => {
-    const lines = listCommands(commands, 80).split("\n");
+    const lines = listCommands(commands, lookOf(80)).split("\n");
     expect(lines.length).toBeLessThanOrEqual(40);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     for (const { summary } of Object.values(commands)) expect(lines.some((line) => line.endsWith(summary))).toBe(true);
@@ -96,8 +158,14 @@ test.each([
 test("the help of options that few set names them, and the page that has the rest", () => {
   const { options: all } = commands.reaper as Command;
   const { qps, after } = all as Record<"qps" | "after", Option<unknown>>;
-  const command = { ...(commands.reaper as Command), about: "", page: "reaper", options: { qps, after } };
-  const help = describeCommand(command, 80);
+  const command = {
+    ...(commands.reaper as Command),
+    name: "reaper",
+    about: "",
+    page: "reaper",
+    options: { qps, after },
+  };
+  const help = describeCommand(command, lookOf(80));
   expect(help).toContain("rarely set, see ebb help reaper:\n  --qps N\n");
   expect(help).not.toContain(qps.help);
   expect(help).toContain(after.help.slice(0, 20));
@@ -108,9 +176,19 @@ describe.each(Object.entries(commands))("the help of ebb %s", (name, command) =>
     const described = withPage(name, command, pages);
     expect(described.about).not.toBe("");
     expect(Object.keys(pages)).toContain(described.page);
-    const help = describeCommand(described, 80);
+    const help = describeCommand(described, lookOf(80));
     expect(help.split("\n").filter((line) => line.length > 80 && !line.startsWith("  ebb "))).toEqual([]);
     expect(command.examples).not.toEqual([]);
+  });
+
+  test("is short with -h: a line for each flag that people set", () => {
+    const help = describeBriefly(withPage(name, command, pages), lookOf(80));
+    const all = Object.values(command.options);
+    const lines = help.split("\n");
+    const shown = lines.filter((line) => line.startsWith("  --"));
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    if (all.length <= 10) expect(shown.length).toBe(all.length);
+    else expect([shown.length <= 12, lines.filter((line) => line.startsWith("    "))]).toEqual([true, []]);
   });
 
   test.each(command.examples)("has an example that ebb takes: $call", ({ call }) => {

@@ -11,7 +11,7 @@ const run = (...args: string[]): Resolution => ({ kind: "command", name: "run", 
 
 test.each<[string, readonly string[], Surroundings, Resolution]>([
   ["nothing", [], desk, { kind: "help", name: undefined }],
-  ["--help", ["--help"], desk, { kind: "help", name: undefined }],
+  ["--help", ["--help"], desk, { kind: "help", name: undefined, isShort: false }],
   ["help, alone", ["help"], desk, { kind: "page", topic: undefined }],
   ["help of a command", ["help", "drain"], desk, { kind: "page", topic: "drain" }],
   ["--version", ["--version", "--json"], desk, { kind: "version", format: "--json" }],
@@ -54,7 +54,7 @@ test.each<[string, readonly string[], Surroundings, Resolution]>([
     { ...desk, calledBy: "kubectl_complete-ebb" },
     { kind: "plugin", completes: true, words: [""] },
   ],
-  ["help of another tool", ["scuttle", "-h"], desk, { kind: "help", name: "scuttle" }],
+  ["help of another tool", ["scuttle", "-h"], desk, { kind: "help", name: "scuttle", isShort: true }],
   [
     "a program of another tool's called help",
     ["scuttle", "help"],

@@ -107,7 +107,7 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const network = await readNetwork(settings, env);
   const reason = doubts[0] ?? (network === "own" ? undefined : whyNoPort(network));
   if (found === undefined && reason !== undefined)
-    throw new Failure(EXIT.unavailable, `request: found no proxy that is surely this pod's: ${reason}`);
+    throw new Failure(EXIT.unavailable, `request: found no sidecar to ask: ${reason}`);
   const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
   return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
 }

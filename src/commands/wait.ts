@@ -2,7 +2,7 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { exec } from "../pod/process/child.ts";
 import { startWait, type Wait } from "../pod/wait/waiting.ts";
 import { argvIndexOf, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
-import { optionsOf, type Settings } from "../shared/cli/core/options.ts";
+import { options, optionsOf, type Settings } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { redactUrl } from "../shared/core/redact.ts";
 import { endsWait, type SignalNumber } from "../shared/core/signal.ts";
@@ -48,7 +48,8 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
   const settings = { ...call.values, ready: call.values.ready.map((probe) => only(probe, compat?.readyStatus)) };
   const headers = headersOfFlag(call);
   const targets = call.operands.map((text) => withHeaders(readTarget(text), headers));
-  if (settings.any && targets.length === 0) throw new Failure(EXIT.usage, `--any: expected targets (${TARGET_FORMS})`);
+  if (settings.any && targets.length === 0)
+    throw new Failure(EXIT.usage, "--any: expected TARGETs, as in ebb wait --any tcp://db-0:5432 tcp://db-1:5432");
   const log = createLog(settings, { env, compat });
   const stop = new AbortController();
   // if targets are named, a sidecar that is not there yet is not waited for
@@ -84,9 +85,11 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
 function readTarget(text: string): Probe {
   const probe = parseTarget(text);
   if (probe !== undefined) return probe;
+  const isSidecar = options.sidecar.syntax.parse(text) !== undefined;
+  const hint = isSidecar ? `; did you mean --sidecar ${text}?` : hintAtTcp(text);
   throw new Failure(
     EXIT.usage,
-    `wait: expected a target (${TARGET_FORMS}), got ${JSON.stringify(redactUrl(text))}${hintAtTcp(text)}`,
+    `wait: expected a target (${TARGET_FORMS}), got ${JSON.stringify(redactUrl(text))}${hint}`,
   );
 }
 

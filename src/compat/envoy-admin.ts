@@ -28,7 +28,7 @@ export function addAdmin(
     for (const variable of variables.among(idle)) {
       builder.note({
         fields: { variable, needs: ADMIN },
-        message: "ignored an environment variable: another one is not set",
+        message: "ignored an environment variable: it needs another one, which is not set",
       });
     }
     return undefined;

@@ -1,5 +1,6 @@
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { formatHostPort } from "../../shared/core/host-port.ts";
+import { describeSystemError } from "../../shared/core/system-error.ts";
 import { readIfThere } from "../../shared/io/file.ts";
 import { MiB, readFileWithin } from "../../shared/io/input.ts";
 import type { Log } from "../../shared/output/log.ts";
@@ -19,7 +20,7 @@ export async function findAccess(given: Surroundings, log: Log): Promise<Access>
   if (paths.length === 0) {
     throw new Failure(
       EXIT.usage,
-      "no Kubernetes API server is configured: this is no pod with a ServiceAccount's token, KUBECONFIG is not set, and there is no ~/.kube/config; name one by --kubeconfig",
+      "no kubeconfig: name one by --kubeconfig or KUBECONFIG (there is no ~/.kube/config, and this is not a pod with a ServiceAccount)",
     );
   }
   return readKubeconfig(paths, given, log);
@@ -57,7 +58,7 @@ function read(path: string): string {
   } catch (error) {
     throw new Failure(
       EXIT.unavailable,
-      `${path}: ${(error as Error).message}; the pod needs a ServiceAccount with automountServiceAccountToken`,
+      `${path}: ${describeSystemError(error)}; the pod needs a ServiceAccount with automountServiceAccountToken`,
     );
   }
 }

@@ -5,6 +5,7 @@ import { z } from "zod/mini";
 import { withoutSlashes } from "../../shared/core/address.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { redactUrl } from "../../shared/core/redact.ts";
+import { describeSystemError } from "../../shared/core/system-error.ts";
 import { MiB, readFileWithin, readPathWithin } from "../../shared/io/input.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plugin.ts";
@@ -165,7 +166,7 @@ function unreadable(path: string, error: Error, text = ""): Failure {
 /** Says what is wrong, without the parser's quotation, in which a token may stand. */
 function reasonOf(error: Error, text: string): string {
   if (error instanceof ReferenceError) return "not YAML: an alias without its anchor, or too many aliases";
-  if (!(error instanceof YAMLError)) return error.message;
+  if (!(error instanceof YAMLError)) return describeSystemError(error);
   return `not YAML, line ${text.slice(0, error.pos[0]).split("\n").length} (${error.code})`;
 }
 
@@ -246,10 +247,12 @@ function contents(entry: Cluster | User, field: string, { path }: File): string 
 }
 
 function readPath(named: string, kubeconfig: string): string {
+  const path = absolute(named, kubeconfig);
   try {
-    return readFileWithin(absolute(named, kubeconfig), MiB);
+    return readFileWithin(path, MiB);
   } catch (error) {
-    throw new Failure(EXIT.unavailable, `kubeconfig ${kubeconfig}: ${(error as Error).message}`, { cause: error });
+    const reason = describeSystemError(error);
+    throw new Failure(EXIT.unavailable, `kubeconfig ${kubeconfig}: ${path}: ${reason}`, { cause: error });
   }
 }
 

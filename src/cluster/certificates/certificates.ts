@@ -1,3 +1,4 @@
+import { describeSystemError } from "../../shared/core/system-error.ts";
 import { MiB, readFileWithin } from "../../shared/io/input.ts";
 import { createQueue, type Queue } from "../../shared/io/queue.ts";
 import type { Context } from "../api/context.ts";
@@ -103,11 +104,19 @@ async function readPair({
   key: keyPath,
 }: CertificateFiles): Promise<ServingCertificate | { problem: string }> {
   try {
-    const [cert, key] = [readFileWithin(certPath, MiB), readFileWithin(keyPath, MiB)];
+    const [cert, key] = [readPem(certPath), readPem(keyPath)];
     const expiresAt = expiryOf({ cert, key });
     if (expiresAt !== undefined) return { cert, key, expiresAt };
     return { problem: `${certPath} is not a PEM certificate, or does not belong to the key in ${keyPath}` };
   } catch (error) {
     return { problem: (error as Error).message };
+  }
+}
+
+function readPem(path: string): string {
+  try {
+    return readFileWithin(path, MiB);
+  } catch (cause) {
+    throw new Error(`${path}: ${describeSystemError(cause)}`, { cause });
   }
 }

@@ -1,5 +1,6 @@
 import { withoutSlashes } from "../../shared/core/address.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { describeSystemError } from "../../shared/core/system-error.ts";
 import { explainInstallError } from "./core/install.ts";
 
 type Files = typeof import("node:fs/promises");
@@ -64,7 +65,7 @@ async function openSelf(files: Files): Promise<File> {
   try {
     return await files.open("/proc/self/exe").catch(() => files.open(process.execPath));
   } catch (cause) {
-    throw new Failure(EXIT.system, `install: cannot read ebb itself: ${(cause as Error).message}`, { cause });
+    throw new Failure(EXIT.system, `install: cannot read ebb itself: ${describeSystemError(cause)}`, { cause });
   }
 }
 

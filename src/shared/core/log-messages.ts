@@ -21,7 +21,7 @@ export const warnings = [
   "did not drain a proxy",
   "cannot read the pod's annotations",
   "ignored an unknown EBB_ variable",
-  "ignored an environment variable: another one is not set",
+  "ignored an environment variable: it needs another one, which is not set",
   "disabled by an environment variable: does not wait for the sidecar or quit it",
   "the copy cannot be executed here: its volume is mounted noexec",
   "dropped log lines of ebb: stderr was not read",

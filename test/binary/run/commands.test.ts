@@ -97,7 +97,7 @@ describe("ebb config", () => {
   });
 });
 
-test.each(["--version", "-V"])("ebb %s", async (flag) => {
+test.each(["--version", "-V", "-v", "version"])("ebb %s", async (flag) => {
   expect(await ebb([flag])).toMatchObject({ code: 0, stdout: `ebb ${packageJson.version}\n`, stderr: "" });
 });
 
@@ -110,8 +110,41 @@ describe("the command line", () => {
     ],
     ["an unknown flag without a command", ["--nosuch"], /--nosuch/],
     ["a short flag", ["-x", "--", "true"], /-x/],
-    ["a flag of ebb's as a word", ["version"], /^ebb: version: no such command; did you mean "ebb --version"\?/],
-    ["the short flag of other tools", ["-v"], /did you mean ebb --version\?/],
+    ["a flag of ebb's as a word", ["licenses"], /^ebb: licenses: no such command; did you mean "ebb --licenses"\?/],
+    ["a slip in it", ["--verison"], /^ebb: unknown flag --verison; did you mean ebb --version\?\n$/],
+    [
+      "the short flag of other tools",
+      ["run", "-v", "--", "true"],
+      /did you mean --log-level debug, or ebb --version\?/,
+    ],
+    ["--verbose", ["run", "--verbose", "--", "true"], /did you mean --log-level debug\?/],
+    ["run --wait", ["run", "--wait", "3s", "--", "true"], /did you mean --wait-timeout D, or --ready URL\?/],
+    ["a negative time", ["sleep", "-1"], /^ebb: sleep: expected one duration such as 5s, got "-1"\n$/],
+    ["a negative drain", ["drain", "-40s"], /^ebb: -40s: unexpected argument; usage: ebb drain/],
+    [
+      "a flag that was left out",
+      ["drain", "40s"],
+      /^ebb: 40s: unexpected argument; did you mean --drain 40s\? usage: /,
+    ],
+    ["the same of a sidecar", ["quit", "istio"], /^ebb: istio: .*; did you mean --sidecar istio\? usage: ebb quit/],
+    ["the same of a namespace", ["doctor", "shop"], /; did you mean --namespace shop\? usage: ebb doctor/],
+    ["a word that is no likely value", ["webhook", "shop"], /^ebb: shop: unexpected argument; usage: ebb webhook/],
+    ["the same before a target", ["wait", "istio"], /got "istio"; did you mean --sidecar istio\?\n$/],
+    ["a target without a port", ["wait", "tcp://db"], /got "tcp:\/\/db"; its port is missing: tcp:\/\/db:PORT\n$/],
+    [
+      "a sidecar's bad port",
+      ["quit", "--sidecar", "istio:99999"],
+      /: expected a port from 1 to 65535 after istio:, got /,
+    ],
+    ["none among sidecars", ["quit", "--sidecar", "istio,none"], /: expected none alone, or sidecars without it, got /],
+    ["a slip in a sidecar", ["quit", "--sidecar", "auto,itsio"], /; did you mean istio\?\n$/],
+    ["a header without a colon", ["quit", "--header", "abc"], /: expected NAME: VALUE, with a colon, got "\*\*\*"\n$/],
+    ["no image", ["inject", "README.md"], /; neither the flag nor EBB_IMAGE is set\n$/],
+    [
+      "a kubeconfig that is not there",
+      ["doctor", "--kubeconfig", "/nonexistent"],
+      /^ebb: kubeconfig \/nonexistent: no such file or directory\n$/,
+    ],
     ["a flag without its value", ["doctor", "-n"], /--namespace: expected a value \(.*\): names such as shop/],
     ["help itself with a slip in it", ["hlep", "run"], /did you mean "ebb help"\?/],
     [

@@ -300,7 +300,9 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
     const run = await ebbBeside([there], ["run", ...flags, ...app], network);
     expect(run).toMatchObject({ code: 5, requests: [] });
     const ways =
-      hosts === "machine" ? /this is no pod.*--sidecar .*--admin .*--host-network=false/ : /--sidecar .*--admin/;
+      hosts === "machine"
+        ? /this is not a pod\. If .*--sidecar .*--admin .*--host-network=false$/
+        : /--sidecar .*--admin/;
     expect(lineOf(run, "no sidecar found")).toMatchObject({ lookedMs: 0, reason: expect.stringMatching(ways) });
     expect(lineOf(run, "did not tell a proxy to quit").reason).toMatch(/^port 9901 suggests envoy/);
     const quit = await ebbBeside([there], ["quit", ...flags], network);
@@ -311,10 +313,10 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
     expect(lineOf(drain, "did not drain a proxy or tell it to quit").reason).toMatch(ways);
   });
 
-  test("in a pod that has an /etc/hosts of its own the log does not say that this is no pod", async () => {
+  test("in a pod that has an /etc/hosts of its own the log does not say that this is not a pod", async () => {
     const env = { KUBERNETES_SERVICE_HOST: "10.96.0.1" };
     const run = await ebbBeside([there], ["run", ...app], { hosts: "copied", env });
-    const reason = expect.stringMatching(/^no port is believed where nothing shows .*--host-network=false/);
+    const reason = expect.stringMatching(/^\/etc\/hosts does not show .*--sidecar .*--host-network=false/);
     expect(lineOf(run, "no sidecar found")).toMatchObject({ level: "info", lookedMs: 0, reason });
   });
 

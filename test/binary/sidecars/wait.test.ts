@@ -58,7 +58,10 @@ test("with --any none in time is 69, and says why of each", async () => {
 });
 
 test("--any without targets is a usage error", async () => {
-  expect(await ebb(["wait", "--any"])).toMatchObject({ code: 64, stderr: expect.stringContaining("expected targets") });
+  expect(await ebb(["wait", "--any"])).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining("expected TARGETs, as in ebb wait --any tcp://"),
+  });
 });
 
 test("at a terminal it shows what it still waits for, and for how long, and takes that away", async () => {

@@ -74,7 +74,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     const log = await here.logs(metadata.name, "app");
     expect(log).toContain('"msg":"ebb: did not tell a proxy to quit"');
-    expect(log).toContain("no port is believed on the node's network: set --sidecar envoy");
+    expect(log).toContain("on the node's network a port may be another pod's: name the sidecar by --sidecar envoy");
     expect(await isRunning(here)).toBe(true);
   });
 
@@ -85,7 +85,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     await here.apply([injected(jobOf("work", { containers: [app], ...onNode }))]);
     const { metadata } = await here.podOf("work");
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
-    expect(await here.logs(metadata.name, "app")).toContain("no port is believed on the node's network");
+    expect(await here.logs(metadata.name, "app")).toContain("on the node's network a port may be another pod's");
     expect(await isRunning(here)).toBe(true);
   });
 

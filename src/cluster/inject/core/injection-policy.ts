@@ -5,11 +5,12 @@ import type { injectionOptions } from "./injection-options.ts";
 import { podOptions, problemOf } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
 
-const MISSING = "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";
+const SUCH = "the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";
+const MISSING = `--image: expected ${SUCH}; neither the flag nor EBB_IMAGE is set`;
 
-/** @throws Failure(64) if there is no image */
+/** For a command that reads no EBB_IMAGE. @throws Failure(64) if there is no image */
 export function expectImage(image: string | undefined): string {
-  if (image === undefined) throw new Failure(EXIT.usage, MISSING);
+  if (image === undefined) throw new Failure(EXIT.usage, `--image: expected ${SUCH}; it is not set`);
   return image;
 }
 

@@ -36,7 +36,7 @@ export function problemOf(option: Option<unknown>, text: string): Mismatch | und
   const { syntax, shown } = option;
   const texts = valuesIn(option, text);
   const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);
-  return bad === undefined ? undefined : mismatch(syntax.expected, bad, shown);
+  return bad === undefined ? undefined : mismatch(syntax.closer?.(bad) ?? syntax.expected, bad, shown);
 }
 
 /** Returns the values of an option's flag that the text of its variable stands for: several if it is a list. */

@@ -35,13 +35,13 @@ function isMountedOver(mounts: string): boolean {
  * sidecar's, or NAME.
  */
 export function whyNoPort(network: Exclude<Network, "own">, name = "NAME"): string {
-  const ways = `--sidecar ${name}, or --admin to the URL of its admin interface`;
+  const ways = `name the sidecar by --sidecar ${name} or --admin URL`;
   switch (network) {
     case "node":
-      return `no port is believed on the node's network: set ${ways}`;
+      return `on the node's network a port may be another pod's: ${ways}`;
     case "no pod":
-      return `this is no pod, so ebb does not look for a sidecar by its ports: if one is here, set ${ways}, or --host-network=false to look at all that listens here`;
+      return `this is not a pod. If a sidecar is here, name it: --sidecar ${name} or --admin URL; or look at each port here: --host-network=false`;
     case "unknown":
-      return `no port is believed where nothing shows that the network is the pod's own: set ${ways}, or --host-network=false if it is`;
+      return `/etc/hosts does not show whether the network is the pod's own: ${ways}, or set --host-network=false if it is`;
   }
 }

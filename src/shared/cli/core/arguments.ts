@@ -1,4 +1,5 @@
 import { HIDDEN } from "../../core/redact.ts";
+import { aboutFlags } from "./names.ts";
 import type { Option, Options } from "./option.ts";
 import { nearest } from "./suggestion.ts";
 
@@ -46,7 +47,8 @@ export function parseArguments(args: readonly string[], options: Options, mayMix
   while (at < args.length) {
     const arg = args[at] as string;
     if (arg === "--") return { flags, operands, length: at + 1, problems, unknown };
-    const isOperand = !arg.startsWith("-") || arg === "-";
+    // no flag begins with a digit: -1 is a bad operand
+    const isOperand = !arg.startsWith("-") || arg === "-" || (mayMix && /^-\d/.test(arg));
     if (isOperand && !mayMix) break;
     at += 1;
     if (isOperand) {
@@ -92,7 +94,7 @@ function optionOf(name: string, all: readonly Option<unknown>[]): Option<unknown
   return undefined;
 }
 
-/** What the flags of curl, dockerize, linkerd-await and tini are here, for commands that have the flag named first. */
+/** What the flags of curl, dockerize, kubectl, linkerd-await and tini are here, for commands that have the flag named first. */
 const othersFlags: Readonly<Record<string, readonly [flag: string, hint: string]>> = {
   X: ["body", "the method is the first word: ebb request POST URL"],
   d: ["body", "did you mean --body?"],
@@ -100,7 +102,10 @@ const othersFlags: Readonly<Record<string, readonly [flag: string, hint: string]
   m: ["timeout", "did you mean --timeout?"],
   t: ["wait-timeout", "did you mean --wait-timeout?"],
   timeout: ["wait-timeout", "did you mean --wait-timeout?"],
-  wait: ["no-wait", "did you mean ebb wait?"],
+  wait: ["no-wait", "did you mean --wait-timeout D, or --ready URL?"],
+  verbose: ["log-level", "did you mean --log-level debug?"],
+  debug: ["log-level", "did you mean --log-level debug?"],
+  v: ["log-level", "did you mean --log-level debug, or ebb --version?"],
   e: ["expect-exit", "see ebb help init"],
   g: ["signal-group", "see ebb help init"],
   p: ["parent-death", "see ebb help init"],
@@ -112,7 +117,6 @@ const othersFlags: Readonly<Record<string, readonly [flag: string, hint: string]
  * `***`: a value, which may be secret.
  */
 function unknownName(name: string, all: readonly Option<unknown>[]): string {
-  if (name === "v" || name === "version") return `${name}; did you mean ebb --version?`;
   const [flag = "", ...rest] = name.split(/\s/);
   if (rest.length > 0 && optionOf(flag, all) !== undefined)
     return `${flag} ${HIDDEN}; the flag and its value are one word: write --${flag}=VALUE`;
@@ -121,5 +125,7 @@ function unknownName(name: string, all: readonly Option<unknown>[]): string {
   if (flags.includes(needed)) return `${name}; ${hint}`;
   const near = nearest(flag, flags);
   const shown = rest.length > 0 ? `${flag} ${HIDDEN}` : flag;
-  return near === undefined ? shown : `${shown}; did you mean --${near}?`;
+  if (near !== undefined) return `${shown}; did you mean --${near}?`;
+  const about = flag === "v" ? "version" : nearest(flag, aboutFlags);
+  return about === undefined ? shown : `${shown}; did you mean ebb --${about}?`;
 }

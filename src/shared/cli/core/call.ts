@@ -51,7 +51,19 @@ export function readFlagCall<O extends Options>(options: O, given: CallContext, 
   const call = readOperandCall(options, given);
   const [unexpected] = [...call.operands, ...call.command];
   if (unexpected === undefined) return call;
-  throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; usage: ebb ${usage}`);
+  const hint = hintAtFlag(unexpected, options);
+  throw new Failure(EXIT.usage, `${redactUrls(unexpected)}: unexpected argument; ${hint}usage: ebb ${usage}`);
+}
+
+/** The flags whose values people give without them: `ebb drain 40s`, `ebb quit istio`, `ebb doctor shop`. */
+const leftOut = ["drain", "sidecar", "namespace"];
+
+/** Returns `did you mean --drain 40s? ` if an operand is the value of such a flag; otherwise nothing. */
+function hintAtFlag(word: string, options: Options): string {
+  const common = Object.values(options).filter(({ brief }) => brief !== undefined);
+  const likely = leftOut.flatMap((flag) => common.find((option) => option.flag === flag) ?? []);
+  const meant = likely.find(({ syntax }) => syntax.parse(word) !== undefined);
+  return meant === undefined ? "" : `did you mean --${meant.flag} ${word}? `;
 }
 
 /**

@@ -9,6 +9,9 @@ export type CommandName = (typeof commandNames)[number];
 /** The first words of a call that ebb does not take for the name of a program to run. */
 export const ownWords: readonly string[] = [...commandNames, "help"];
 
+/** The flags of ebb itself that users take for commands, or for flags of one, without dashes. */
+export const aboutFlags: readonly string[] = ["version", "licenses"];
+
 /** The names of other tools by which ebb can be started (src/compat). */
 export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "linkerd-await", "valet", "pilot-agent"];
 

@@ -1,4 +1,4 @@
-import { ownWords, pluginCall, pluginNames, toolNames } from "./names.ts";
+import { aboutFlags, ownWords, pluginCall, pluginNames, toolNames } from "./names.ts";
 import { nearest } from "./suggestion.ts";
 import type { CompatSettings } from "./values.ts";
 
@@ -66,17 +66,18 @@ export function resolveCommand(
 ): Resolution {
   const [first, ...rest] = words;
   if (toolNames.includes(calledBy)) return resolveTool(calledBy, words, 0);
-  const isPlugin = calledBy === pluginNames.plugin && first !== "--version";
+  const isPlugin = calledBy === pluginNames.plugin && first !== "--version" && first !== "version";
   const completes = calledBy === pluginNames.completion;
   if (isPlugin || completes) return { kind: "plugin", completes, words };
   if (first === undefined) return { kind: "help", name: undefined };
   if (first === "__complete") return { kind: "completion", words: rest };
   if (toolNames.includes(first)) return resolveTool(first, rest, 1);
-  const about = resolveAbout(first, rest[0]);
+  const about = resolveAbout(first, rest[0]) ?? (words.join(" ") === "-v" ? resolveAbout("-V", undefined) : undefined);
   if (about !== undefined) return about;
   if (ownWords.includes(first)) return { kind: "command", name: first, args: rest, at: 1 };
   const run = { kind: "command", name: "run", args: words, at: 0 } as const;
   if (first.startsWith("-") || first.includes("/")) return run;
+  if (first === "version" && !isProgram(first)) return { kind: "version", format: rest[0] };
   const near = nearest(first, ownWords);
   const flag = nearest(first, aboutFlags);
   const slip = near ?? (flag === undefined ? undefined : `--${flag}`);
@@ -84,9 +85,6 @@ export function resolveCommand(
   if (slip === undefined && ((call === undefined && rest.length > 0) || isContainer())) return run;
   return isProgram(first) ? run : { kind: "unknown", word: first, near: call };
 }
-
-/** The flags of ebb itself that users take for commands, without dashes. */
-const aboutFlags = ["version", "licenses"];
 
 function resolveTool(name: string, args: readonly string[], at: number): Resolution {
   const about = args.length === 1 ? resolveAbout(args[0] as string, name) : undefined;

@@ -1,5 +1,3 @@
-import type { Options } from "./option.ts";
-
 /**
  * Returns that of the words that was probably meant by `given`: one that is equal but for case and `_`, one that begins
  * with it (three letters or more), or one that differs by one slip. Returns undefined if there is no such word.
@@ -31,7 +29,8 @@ function isOneSlipAway(a: string, b: string): boolean {
   );
 }
 
-type Commands = Readonly<Record<string, { readonly options: Options }>>;
+type Flags = Readonly<Record<string, { readonly flag: string }>>;
+type Commands = Readonly<Record<string, { readonly options: Flags }>>;
 
 /**
  * Returns a line for each of these unknown flags (names without dashes) that other commands have: `--json belongs to
@@ -45,7 +44,7 @@ export function describeFlagOwners(flags: readonly string[], commands: Commands)
   });
 }
 
-function hasFlag(options: Options, flag: string): boolean {
+function hasFlag(options: Flags, flag: string): boolean {
   return Object.values(options).some((option) => option.flag === flag);
 }
 

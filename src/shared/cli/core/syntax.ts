@@ -4,8 +4,9 @@ import { parsePort } from "../../core/host-port.ts";
 import { redactUrls } from "../../core/redact.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "../../core/signal.ts";
 import { splitBy } from "../../core/text.ts";
-import { parseChoice, type SidecarChoice } from "../../sidecars/core/choice.ts";
+import { expectedOfChoice, parseChoice, type SidecarChoice } from "../../sidecars/core/choice.ts";
 import { sidecarNames } from "../../sidecars/core/registry.ts";
+import { nearest } from "./suggestion.ts";
 
 /**
  * The syntax of an option's value: a plain function, because zod costs each pod's start 1.2 ms (measured). zod checks
@@ -16,6 +17,8 @@ export interface Syntax<V> {
   readonly parse: (text: string) => V | undefined;
   /** What a good text is, for messages: it follows the word "expected". */
   readonly expected: string;
+  /** What is expected, if a bad text shows it more closely; in the place of `expected`. */
+  readonly closer?: (text: string) => string | undefined;
   /** All words that are good, if there are only a few. */
   readonly words?: readonly string[];
   /** Redacts a text, good or bad, that may hold a secret. */
@@ -68,10 +71,21 @@ export const wholeNumber = syntax(
 );
 export const boolean = syntax(parseBoolean, "true or false");
 export const port = syntax(parsePort, "a port from 1 to 65535");
+const choiceWords: readonly string[] = ["auto", "none", ...sidecarNames];
 export const sidecarChoice: Syntax<SidecarChoice> = {
-  ...syntax(parseChoice, `auto, none, or a comma-separated list of ${sidecarNames.join(", ")}, each maybe with :PORT`),
-  words: ["auto", "none", ...sidecarNames],
+  ...syntax(parseChoice, `auto, none, or NAME or NAME:PORT of ${sidecarNames.join(", ")}; several with commas`),
+  closer: expectedOfChoice,
+  hint: hintAtSidecar,
+  words: choiceWords,
 };
+/** Returns `; did you mean istio?` for the first word that is nearly a sidecar's name. */
+function hintAtSidecar(text: string): string {
+  const given = splitBy(text, ",").map((word) => word.split(":", 1)[0] as string);
+  const unknown = given.filter((word) => !choiceWords.includes(word));
+  const near = unknown.map((word) => nearest(word, choiceWords)).find((word) => word !== undefined);
+  return near === undefined ? "" : `; did you mean ${near}?`;
+}
+
 /** A pair of signal numbers, of which the second may be 0. */
 export const rewrite = syntax(parseRewrite, "FROM:TO, two signals such as TERM:QUIT (TERM:0: not forwarded)");
 /** Signal numbers, at least one. */

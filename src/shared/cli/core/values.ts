@@ -180,7 +180,8 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
     const value = syntax.parse(text);
     if (value === undefined) {
       const hint = syntax.hint?.(text) ?? "";
-      throw new BadValue(unexpected(origin, syntax.expected, text, option.shown) + hint);
+      const expected = syntax.closer?.(text) ?? syntax.expected;
+      throw new BadValue(unexpected(origin, expected, text, option.shown) + hint);
     }
     values.push(value);
   }

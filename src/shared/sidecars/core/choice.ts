@@ -36,6 +36,22 @@ export function parseChoice(text: string): SidecarChoice | undefined {
   return words.length === 0 ? undefined : { isAuto: words.includes("auto"), named: ordered };
 }
 
+/**
+ * Returns what is expected of a text that `parseChoice` does not take: another port, or `none` alone. Undefined if it
+ * shows neither.
+ */
+export function expectedOfChoice(text: string): string | undefined {
+  const words = splitBy(text, ",");
+  if (words.length > 1 && words.includes("none")) return "none alone, or sidecars without it";
+  for (const word of words) {
+    const [given, digits] = word.split(":");
+    const isName = sidecarNames.some((name) => name === given);
+    if (isName && digits !== undefined && parseNamed(word) === undefined)
+      return `a port from 1 to 65535 after ${given}:`;
+  }
+  return undefined;
+}
+
 function parseNamed(word: string): NamedSidecar | undefined {
   const [given, digits, ...more] = word.split(":");
   const name = sidecarNames.find((one) => one === given);

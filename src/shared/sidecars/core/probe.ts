@@ -78,8 +78,12 @@ export function parseTarget(text: string): Probe | undefined {
   return probe?.kind === "connect" ? { ...probe, staysOpenMs: STAYS_OPEN_MS } : probe;
 }
 
-/** Returns `; did you mean tcp://db:5432?` for a user's target `db:5432`, and nothing for any other text. */
+/**
+ * Returns `; did you mean tcp://db:5432?` for a user's target `db:5432`, that its port is missing for `tcp://db`, and
+ * nothing for any other text.
+ */
 export function hintAtTcp(text: string): string {
+  if (/^tcp:\/\/[^:/?#@]+$/.test(text)) return `; its port is missing: ${text}:PORT`;
   return parseTarget(`tcp://${text}`) === undefined ? "" : `; did you mean ${redactUrl(`tcp://${text}`)}?`;
 }
 

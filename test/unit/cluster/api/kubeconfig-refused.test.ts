@@ -64,7 +64,7 @@ test.each<[string, object | string, RegExp]>([
 
 test("no access at all: the ways are told", async () => {
   await expect(findAccess({ env: {} }, collectLog())).rejects.toThrow(
-    /no Kubernetes API server is configured: .* --kubeconfig$/,
+    /^no kubeconfig: name one by --kubeconfig or KUBECONFIG \(.* ServiceAccount\)$/,
   );
 });
 

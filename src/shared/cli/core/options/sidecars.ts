@@ -94,7 +94,10 @@ export const sidecars = {
     group: "sidecars",
     value: "'NAME: VALUE'",
     separator: "\n",
-    syntax: syntax(parseHeader, "a header such as 'dapr-api-token: abc'", redactHeader),
+    syntax: {
+      ...syntax(parseHeader, "a header such as 'dapr-api-token: abc'", redactHeader),
+      closer: (text) => (text.includes(":") ? undefined : "NAME: VALUE, with a colon"),
+    },
     help: "a header to send with every request to the sidecars, as a flag also with those of ebb request and ebb wait",
   }),
 } as const;

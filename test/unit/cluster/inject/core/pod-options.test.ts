@@ -83,7 +83,7 @@ test("what is meant for all pods gives way to another tool's variable; an annota
 test.each<[string, string, string]>([
   ["ebb.dev/drain", "soon", 'expected a duration such as 30s, 1m30s or 500ms, got "soon"'],
   ["ebb.dev/drain.app", "", 'expected a duration such as 30s, 1m30s or 500ms, got ""'],
-  ["ebb.dev/sidecar", "istio,linkerdd", "expected auto, none, or a comma-separated list of istio, envoy"],
+  ["ebb.dev/sidecar", "istio,linkerdd", "expected auto, none, or NAME or NAME:PORT of istio, envoy"],
   ["ebb.dev/quit", "http://localhost/a,nowhere", 'got "nowhere"'],
   ["ebb.dev/quit", "", 'got ""'],
   ["ebb.dev/signal-group", "yes", 'expected true or false, got "yes"'],

@@ -79,6 +79,10 @@ describe("what is wrong is said:", () => {
     [["--gace"], ["unknown flag --gace; did you mean --grace?"]],
     [["-v"], ["unknown flag -v; did you mean ebb --version?"]],
     [["--version"], ["unknown flag --version; did you mean ebb --version?"]],
+    [["--verison"], ["unknown flag --verison; did you mean ebb --version?"]],
+    [["--license"], ["unknown flag --license; did you mean ebb --licenses?"]],
+    [["--verbose"], ["unknown flag --verbose"]],
+    [["-1"], ["unknown flag -1"]],
     [["--grice"], ["unknown flag --grice; did you mean --grace?"]],
     [["--grove"], ["unknown flag --grove"]],
     [["--Quiet"], ["unknown flag --Quiet; did you mean --quiet?"]],
@@ -105,13 +109,24 @@ describe("what is wrong is said:", () => {
     [["-H", "a: b"], "unknown flag -H; did you mean --header?"],
     [["-m", "5"], "unknown flag -m; did you mean --timeout?"],
     [["-t", "5"], "unknown flag -t; did you mean --wait-timeout?"],
-    [["-wait", "tcp://db:1"], "unknown flag -wait; did you mean ebb wait?"],
+    [["-wait", "tcp://db:1"], "unknown flag -wait; did you mean --wait-timeout D, or --ready URL?"],
     [["-e", "143"], "unknown flag -e; see ebb help init"],
     [["-p", "TERM"], "unknown flag -p; see ebb help init"],
     [["-s"], "unknown flag -s; see ebb help init"],
+    [["--verbose"], "unknown flag --verbose; did you mean --log-level debug?"],
+    [["-v"], "unknown flag -v; did you mean --log-level debug, or ebb --version?"],
     [["--no-such"], "unknown flag --no-such"],
   ])("%j of another tool", (args, problem) => {
-    const all = pickOptions("body", "header", "timeout", "waitTimeout", "noWait", "expectExit", "parentDeath");
+    const all = pickOptions(
+      "body",
+      "header",
+      "timeout",
+      "waitTimeout",
+      "noWait",
+      "expectExit",
+      "parentDeath",
+      "logLevel",
+    );
     expect(parseArguments(args, all, true).problems).toEqual([problem]);
   });
 

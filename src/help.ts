@@ -10,7 +10,7 @@ import {
   listPages,
   lookOf,
 } from "./shared/cli/core/help.ts";
-import { ownWords, toolNames } from "./shared/cli/core/names.ts";
+import { ownWords, pluginCall, toolNames } from "./shared/cli/core/names.ts";
 import { introOf, pagesWith, partsOf, titleOf } from "./shared/cli/core/page.ts";
 import { nearest } from "./shared/cli/core/suggestion.ts";
 import type { Environment } from "./shared/core/environment.ts";
@@ -85,7 +85,8 @@ export async function showPage(topic: string | undefined, commands: Commands, en
   if (topic === undefined || topic.startsWith("-") || topic === "help") {
     return await showPaged(listPages(titlesOf(pages), lookAt(env)), env);
   }
-  const page = Object.hasOwn(pages, topic) ? pages[topic] : undefined;
+  const name = pluginCall(topic) === undefined ? topic : "kubectl";
+  const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
   if (page !== undefined) return await showPaged(isTerminal(1) ? renderPage(page, themeOf(env)) : page, env);
   if (ownWords.includes(topic) || toolNames.includes(topic)) {
     return await showHelp(topic, commands, { isShort: false, env });

@@ -176,6 +176,10 @@ describe("the manual", () => {
     expect(await ebb(["help", topic])).toMatchObject({ code: 64, stdout: "", stderr: `ebb: ${reason}\n` });
   });
 
+  test("ebb help why is the page of kubectl's plugin", async () => {
+    expect((await ebb(["help", "why"])).stdout).toBe(page("kubectl"));
+  });
+
   test("ebb help COMMAND is its --help where it has no page", async () => {
     expect((await ebb(["help", "completion"])).stdout).toBe((await ebb(["completion", "--help"])).stdout);
   });

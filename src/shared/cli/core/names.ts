@@ -10,7 +10,7 @@ export type CommandName = (typeof commandNames)[number];
 export const ownWords: readonly string[] = [...commandNames, "help"];
 
 /** The flags of ebb itself that users take for commands, or for flags of one, without dashes. */
-export const aboutFlags: readonly string[] = ["version", "licenses"];
+export const aboutFlags: readonly string[] = ["version", "licenses", "help"];
 
 /** The names of other tools by which ebb can be started (src/compat). */
 export const toolNames: readonly string[] = ["scuttle", "envoy-preflight", "linkerd-await", "valet", "pilot-agent"];

@@ -80,6 +80,7 @@ describe("what is wrong is said:", () => {
     [["-v"], ["unknown flag -v; did you mean ebb --version?"]],
     [["--version"], ["unknown flag --version; did you mean ebb --version?"]],
     [["--verison"], ["unknown flag --verison; did you mean ebb --version?"]],
+    [["--hepl"], ["unknown flag --hepl; did you mean ebb --help?"]],
     [["--license"], ["unknown flag --license; did you mean ebb --licenses?"]],
     [["--verbose"], ["unknown flag --verbose"]],
     [["-1"], ["unknown flag -1"]],

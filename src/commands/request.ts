@@ -11,6 +11,7 @@ import { formatDuration } from "../shared/core/duration.ts";
 import type { Environment } from "../shared/core/environment.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { redactUrl } from "../shared/core/redact.ts";
+import { describeSystemError } from "../shared/core/system-error.ts";
 import { excerpt } from "../shared/http/core/http-framing.ts";
 import { fetchWithin, type StreamedAnswer } from "../shared/http/fetch.ts";
 import { RequestFailed } from "../shared/http/request-failed.ts";
@@ -80,7 +81,7 @@ async function readBody(): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return new Uint8Array(await readStdinWithin(MOST_BODY_BYTES));
   } catch (error) {
-    throw new Failure(EXIT.usage, `--body: cannot read stdin: ${(error as Error).message}`);
+    throw new Failure(EXIT.usage, `--body: cannot read stdin: ${describeSystemError(error)}`);
   }
 }
 

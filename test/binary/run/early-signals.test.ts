@@ -24,9 +24,12 @@ test.each(stops)("%s during the wait ends it: sidecar quit, 128+n, the child nev
 });
 
 test.each(stops)("%s while auto still looks for a sidecar ends it at once", async (_, signal) => {
-  await using started = startEbb(["run", "--detect-timeout", "1h", "--", childPath(), "exit", "0"], {
-    through: ["env"],
-  });
+  await using started = startEbb(
+    ["run", "--host-network=false", "--detect-timeout", "1h", "--", childPath(), "exit", "0"],
+    {
+      through: ["env"],
+    },
+  );
   await until("ebb is there for it", () => catches(started.pid, signal));
   started.kill(signal);
   expect((await started.ended).code).toBe(128 + signal);

@@ -12,6 +12,7 @@ import { formatDuration, formatSeconds } from "../shared/core/duration.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { planShutdown, splitDrain } from "../shared/core/shutdown-budget.ts";
 import { counted } from "../shared/core/wording.ts";
+import { trustFile } from "../shared/http/trust.ts";
 import { leftUntil } from "../shared/io/timer.ts";
 import { keepLive } from "../shared/output/live.ts";
 import { createLog, type Log } from "../shared/output/log.ts";
@@ -77,6 +78,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env }, openPodLog());
+  trustFile(settings.caFile);
   const wholeMs = planShutdown(settings).drainMs;
   const isOff = wholeMs === 0;
   if (isOff)

@@ -11,7 +11,7 @@ export const command: Command = {
   examples: [
     { call: "ebb image nginx:1.29", why: "ENTRYPOINT, CMD and STOPSIGNAL of an image of Docker Hub." },
     {
-      call: "ebb image --registry-ca ca.pem --json registry.example.com:5000/team/app@sha256:...",
+      call: "ebb image --ca-file ca.pem --json registry.example.com:5000/team/app@sha256:...",
       why: "Of a registry with a CA of its own, for a script.",
     },
   ],

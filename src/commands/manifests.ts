@@ -101,7 +101,7 @@ const inChart: Readonly<Record<Component, Readonly<Record<string, string>>>> = {
     all: "webhook.all",
     certDir: "webhook.certManager",
     registryConfig: "webhook.registrySecret",
-    registryCa: "webhook.registryCaConfigMap",
+    caFile: "webhook.registryCaConfigMap",
     service: "fullnameOverride",
     secret: "fullnameOverride",
     webhookConfig: "fullnameOverride",

@@ -4,6 +4,7 @@ import { logQuit, quitAll } from "../pod/quit/quit.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT } from "../shared/core/exit.ts";
+import { trustFile } from "../shared/http/trust.ts";
 import { abortedAfter, leftUntil } from "../shared/io/timer.ts";
 import { createLog } from "../shared/output/log.ts";
 
@@ -38,6 +39,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const call = readFlagCall(optionsOf("quit"), { args, env, compat }, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env, compat });
+  trustFile(settings.caFile);
   const end = performance.now() + settings.quitTimeout;
   const actMs = settings.quitTimeout;
   const look = { env, forMs: 0, actMs, anyPort: true, signal: abortedAfter(actMs), log };

@@ -15,6 +15,7 @@ import { describeSystemError } from "../shared/core/system-error.ts";
 import { excerpt } from "../shared/http/core/http-framing.ts";
 import { fetchWithin, type StreamedAnswer } from "../shared/http/fetch.ts";
 import { RequestFailed } from "../shared/http/request-failed.ts";
+import { trustFile } from "../shared/http/trust.ts";
 import { MiB, readStdinWithin } from "../shared/io/input.ts";
 import { abortedAfter } from "../shared/io/timer.ts";
 import { contentWriter } from "../shared/output/content.ts";
@@ -54,6 +55,7 @@ export const command: Command = {
 
 async function main({ args, env, compat }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args, env, compat });
+  trustFile(call.values.caFile);
   const operands = [...call.operands, ...call.command];
   // another tool, which is pilot-agent, has its own syntax
   const { method, where, body, isExact } = compat

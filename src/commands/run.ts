@@ -15,6 +15,7 @@ import { optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { planShutdown } from "../shared/core/shutdown-budget.ts";
 import { SIG, signalName } from "../shared/core/signal.ts";
+import { trustFile } from "../shared/http/trust.ts";
 import { createQueue } from "../shared/io/queue.ts";
 import { keepAlive } from "../shared/io/timer.ts";
 import { native } from "../shared/native/native.ts";
@@ -139,6 +140,7 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
   const { parentDeath } = call.values;
   const log = createLog(call.values, { env, compat });
+  trustFile(call.values.caFile);
   if (parentDeath !== undefined) native.parentDeath(parentDeath);
   const queue = createQueue<Event>();
   return {

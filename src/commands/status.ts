@@ -11,9 +11,10 @@ import type { Snapshot } from "../pod/status/core/snapshot.ts";
 import { statusLines } from "../pod/status/core/text.ts";
 import { askSidecarStatus } from "../pod/status/sidecar-status.ts";
 import { type Call, readFlagCall } from "../shared/cli/core/call.ts";
-import { optionsOf } from "../shared/cli/core/options.ts";
+import { optionsOf, type Settings } from "../shared/cli/core/options.ts";
 import type { Environment } from "../shared/core/environment.ts";
 import { EXIT } from "../shared/core/exit.ts";
+import { trustFile } from "../shared/http/trust.ts";
 import { isTerminal } from "../shared/output/live.ts";
 import { createLog } from "../shared/output/log.ts";
 import { writeControl, writeOutput } from "../shared/output/output.ts";
@@ -68,6 +69,7 @@ async function main({ args, env }: Invocation): Promise<number> {
 async function takeSnapshot(call: StatusCall, env: Environment): Promise<Snapshot> {
   const time = new Date().toISOString();
   const view = await chooseView(call, env);
+  trustFile(view.settings.caFile);
   const { sidecars, foundBy, doubts } = await find(view);
   // before the requests, whose own connections must not be shown
   const seen = await readSettledProcesses();
@@ -86,7 +88,7 @@ type StatusCall = Call<typeof options>;
 
 /** The options by which the pod is judged. */
 interface View {
-  readonly settings: SidecarSettings;
+  readonly settings: SidecarSettings & Settings<"caFile">;
   /** What set `--sidecar`. */
   readonly origin: string;
   readonly env: Environment;

@@ -6,6 +6,7 @@ import { options, optionsOf, type Settings } from "../shared/cli/core/options.ts
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { redactUrl } from "../shared/core/redact.ts";
 import { endsWait, type SignalNumber } from "../shared/core/signal.ts";
+import { trustFile } from "../shared/http/trust.ts";
 import { deadline } from "../shared/io/timer.ts";
 import { A_SECOND, keepLive } from "../shared/output/live.ts";
 import { createLog, type Log } from "../shared/output/log.ts";
@@ -51,6 +52,7 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
   if (settings.any && targets.length === 0)
     throw new Failure(EXIT.usage, "--any: expected TARGETs, as in ebb wait --any tcp://db-0:5432 tcp://db-1:5432");
   const log = createLog(settings, { env, compat });
+  trustFile(settings.caFile);
   const stop = new AbortController();
   // if targets are named, a sidecar that is not there yet is not waited for
   const lookMs = targets.length > 0 ? 0 : settings.detectTimeout;

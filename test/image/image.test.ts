@@ -22,7 +22,7 @@ function image(
   options: StartOptions = {},
 ): Promise<Ended> {
   const { env, ...rest } = options;
-  return ebb(["image", "--registry-ca", registry.ca, ...flags, `${registry.host}/${name}`], {
+  return ebb(["image", "--ca-file", registry.ca, ...flags, `${registry.host}/${name}`], {
     ...rest,
     env: { HOME: "/nowhere", ...env },
   });
@@ -127,8 +127,8 @@ describe.skipIf(lacking !== undefined)("images of a registry", () => {
     ["exec:1", ["--registries", "a b"], 64, "expected all, none, or registries"],
     ["exec:1", ["--registry-mirror", "x"], 64, "expected a registry and its mirror"],
     ["exec:1", ["--registry-config", "/nowhere"], 64, "--registry-config: /nowhere: no such file"],
-    ["exec:1", ["--registry-ca", "/nowhere"], 64, "--registry-ca: expected a file with certificates"],
-    ["exec:1", ["--registry-ca", "/etc/hostname"], 64, "--registry-ca: expected a file with certificates"],
+    ["exec:1", ["--ca-file", "/nowhere"], 64, "--ca-file: expected a file with certificates"],
+    ["exec:1", ["--ca-file", "/etc/hostname"], 64, "--ca-file: expected a file with certificates"],
     ["Exec:1", [], 64, "image: expected a name such as nginx:1.29 or registry.example.com/team/app, got "],
     ["Exec:1", [], 64, '/Exec:1": lower case only'],
   ])("%s with %j fails with %i and says what to do", async (name, flags, code, words) => {
@@ -140,21 +140,21 @@ describe.skipIf(lacking !== undefined)("images of a registry", () => {
     const { code, stderr } = await ebb(["image", `${registry.host}/exec:1`], { env: { HOME: "/nowhere" } });
     expect(code).toBe(69);
     expect(stderr).toContain("is not trusted");
-    expect(stderr).toContain("--registry-ca");
+    expect(stderr).toContain("--ca-file");
   });
 
-  test("CAs of NODE_EXTRA_CA_CERTS are trusted, also beside --registry-ca", async () => {
+  test("CAs of NODE_EXTRA_CA_CERTS are trusted, also beside --ca-file", async () => {
     using folder = temporaryFolder();
     const other = join(folder.path, "other.pem");
     writeFileSync(other, issueAuthority({ fromMs: Date.now(), untilMs: Date.now() + 60_000 }).cert);
     const env = { HOME: "/nowhere", NODE_EXTRA_CA_CERTS: registry.ca };
     expect(await ebb(["image", `${registry.host}/exec:1`], { env })).toMatchObject({ code: 0 });
-    expect(await ebb(["image", "--registry-ca", other, `${registry.host}/exec:1`], { env })).toMatchObject({ code: 0 });
+    expect(await ebb(["image", "--ca-file", other, `${registry.host}/exec:1`], { env })).toMatchObject({ code: 0 });
   });
 
   test("a mirror is asked in the place of a registry", async () => {
     const flags = ["--json", "--registries", "none", "--registry-mirror", `quay.io=${registry.host}`];
-    const { stdout } = await ebb(["image", "--registry-ca", registry.ca, ...flags, "quay.io/exec:1"]);
+    const { stdout } = await ebb(["image", "--ca-file", registry.ca, ...flags, "quay.io/exec:1"]);
     expect(JSON.parse(stdout)).toMatchObject({ image: "quay.io/exec:1", askedAt: `${registry.host}/exec` });
   });
 

@@ -29,7 +29,7 @@ describe.skipIf(lacking !== undefined)("ebb inject, of images that a registry kn
     await push("team/shop:1", 'ENTRYPOINT ["/tini", "--"]\nCMD ["/shop"]\nSTOPSIGNAL SIGQUIT\n');
     await push("vendor/queue:3", 'ENTRYPOINT ["/queue"]\n');
     await push("debug:dev", 'CMD ["/bin/sh"]\n', 'CMD ["/bin/bash"]\n');
-    const shop = await ebb(["image", "--json", "--registry-ca", registry.ca, `${registry.host}/team/shop:1`]);
+    const shop = await ebb(["image", "--json", "--ca-file", registry.ca, `${registry.host}/team/shop:1`]);
     labelled = written.replace(zeros, JSON.parse(shop.stdout).digest);
   });
 
@@ -42,7 +42,7 @@ describe.skipIf(lacking !== undefined)("ebb inject, of images that a registry kn
       `${from}=${registry.host}`,
     ]);
     const through = ["sh", "-c", 'printf %s "$0" | "$@"', text];
-    const known = ["--registry-ca", registry.ca, "--registries", "none", ...mirrors];
+    const known = ["--ca-file", registry.ca, "--registries", "none", ...mirrors];
     return await ebb(["inject", "--all", "--image", "ebb:1", ...known], {
       through,
       env: { HOME: "/nowhere" },

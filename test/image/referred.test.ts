@@ -30,7 +30,7 @@ async function referredTo(realm: string, registries = "all"): Promise<Ended> {
     script,
     process.execPath,
   ];
-  return await ebb(["image", "--registry-ca", ca, "--registries", registries, "8.8.8.8:5000/app"], { through });
+  return await ebb(["image", "--ca-file", ca, "--registries", registries, "8.8.8.8:5000/app"], { through });
 }
 
 const requestsIn = ({ stderr }: Ended) => stderr.split("\n").filter((line) => line.startsWith("registry: "));

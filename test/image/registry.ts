@@ -20,7 +20,7 @@ export interface RegistryOptions {
 export interface Registry extends AsyncDisposable {
   /** `HOST:PORT`, as names of images have it. */
   readonly host: string;
-  /** The file with its CA, alone in a folder, for --registry-ca and buildah's --cert-dir. */
+  /** The file with its CA, alone in a folder, for --ca-file and buildah's --cert-dir. */
   readonly ca: string;
   /** Returns its log so far: each request with its status. */
   log(): string;

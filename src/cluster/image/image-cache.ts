@@ -36,7 +36,7 @@ interface Target {
 /**
  * Creates an empty cache. An image that is being looked up is not asked for twice.
  * `now`: milliseconds of any clock.
- * @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
+ * @throws Failure(64) if a file of --ca-file or --registry-config cannot be read
  */
 export function createImageCache(
   settings: RegistrySettings,

@@ -1,9 +1,6 @@
-import { X509Certificate } from "node:crypto";
-import { getCACertificates } from "node:tls";
 import type { Environment } from "../../shared/core/environment.ts";
-import { EXIT, Failure } from "../../shared/core/exit.ts";
-import { describeSystemError } from "../../shared/core/system-error.ts";
-import { MiB, readFileWithin } from "../../shared/io/input.ts";
+import { trustedWith } from "../../shared/http/trust.ts";
+import { MiB } from "../../shared/io/input.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { startingEnvironment } from "../api/proxy.ts";
 import { authsFor, type RegistryAuths } from "./core/auths.ts";
@@ -59,11 +56,11 @@ export interface LookupEnd {
 }
 
 /**
- * Creates a client of registries. @throws Failure(64) if a file of --registry-ca or --registry-config cannot be read
+ * Creates a client of registries. @throws Failure(64) if a file of --ca-file or --registry-config cannot be read
  */
 export function createReader(settings: RegistrySettings, { env: own, log, isAtDesk }: ImageContext): Reader {
   const env = { ...startingEnvironment(), ...own }; // Bun, and so the latter, does not have the variables of proxies
-  const ca = settings.registryCa === undefined ? undefined : trusted(settings.registryCa);
+  const ca = settings.caFile === undefined ? undefined : trustedWith(settings.caFile);
   const mostBytes = isAtDesk ? LARGEST : LARGEST_FOR_PODS;
   const mostArriving = isAtDesk ? Number.POSITIVE_INFINITY : MOST_ARRIVING;
   const client: Client = { policy: settings, ca, env, mostBytes, arriving: new Map(), mostArriving, isAtDesk };
@@ -108,18 +105,4 @@ export function createReader(settings: RegistrySettings, { env: own, log, isAtDe
       throw joined(errors);
     },
   };
-}
-
-/** Returns the usual CAs, those of NODE_EXTRA_CA_CERTS included, and the ones of a file. @throws Failure(64) */
-function trusted(path: string): readonly string[] {
-  try {
-    const pem = readFileWithin(path, MiB);
-    new X509Certificate(pem); // throws if it is not a certificate
-    return [...getCACertificates("default"), pem];
-  } catch (error) {
-    throw new Failure(
-      EXIT.usage,
-      `--registry-ca: expected a file with certificates in PEM, got ${path}: ${describeSystemError(error)}`,
-    );
-  }
 }

@@ -40,7 +40,7 @@ export interface Context {
 
 /**
  * Runs `ebb webhook`: serves until a stop signal, then shuts down. Resolves with the exit code. Rejects with Failure if
- * an address cannot be bound, if a file of --client-ca, --registry-ca or --registry-config cannot be used, or if no API
+ * an address cannot be bound, if a file of --client-ca, --ca-file or --registry-config cannot be used, or if no API
  * server is configured for ebb's own certificates or --pull-secrets.
  */
 export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {

@@ -10,6 +10,7 @@ import { basicCredentials, type HttpRequest } from "./core/http-message.ts";
 import { latin1 } from "./latin1.ts";
 import { REFUSED, RequestFailed, tooLong } from "./request-failed.ts";
 import { tcpCheck } from "./tcp-check.ts";
+import { trustOptions } from "./trust.ts";
 
 // Bun's fetch, for all that is off the start path: TLS, any URL, bodies of bytes. It takes a CA, a client certificate and
 // a proxy for each request, keeps connections apart by them, and reuses them (measured: 0.3 ms a request, memory flat over
@@ -161,7 +162,8 @@ async function sendToAny(target: HttpTarget, given: FetchOptions, signal: AbortS
     const url = `http${isSecure ? "s" : ""}://${formatHostPort(ip, port)}${path}`;
     try {
       // the certificate must be the host's all the same
-      const tls = isSecure && host !== ip ? { ...given.tls, serverName: host } : given.tls;
+      const named = host === ip ? {} : { serverName: host };
+      const tls = isSecure ? { ...trustOptions(), ...given.tls, ...named } : given.tls;
       return await send(url, { ...options, tls }, signal);
     } catch (error) {
       if (kindOf(error) === "broken") throw error;

@@ -68,7 +68,7 @@ async function measure(name: string, times: number, { attack, registry: behave }
   await using registry = startStandIn(new Content(), behave);
   const ca = join(folder.path, "ca.crt");
   await Bun.write(ca, caPem);
-  const flags = behave === undefined ? [] : ["--registries", registry.host, "--registry-ca", ca];
+  const flags = behave === undefined ? [] : ["--registries", registry.host, "--ca-file", ca];
   await using webhook = await startWebhook(flags);
   await (await webhook.ask()).text();
   const before = peakMiB(webhook);

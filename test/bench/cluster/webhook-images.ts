@@ -19,7 +19,7 @@ export async function measureImages(seconds: number): Promise<Table | undefined>
   if (lacking !== undefined) return void console.log(`webhook: no figures of images: install ${lacking}`);
   await using registry = await startRegistry({ auth: "none" });
   const images = await Promise.all(Array.from({ length: IMAGES }, (_, at) => push(registry, at)));
-  const flags = ["--registries", registry.host, "--registry-ca", registry.ca];
+  const flags = ["--registries", registry.host, "--ca-file", registry.ca];
   const said = (at: number) => ({ image: images[at % IMAGES], command: ["/app", "serve"] });
   const unsaid = (at: number) => ({ image: images[at % IMAGES] });
   const cold: Measured[] = [];

@@ -126,7 +126,7 @@ describe("ebb manifests refuses", () => {
       ["--image", "a", "webhook", "--", "--registry-config=/a"],
       `--registry-config: ${chart("webhook.registrySecret")}`,
     ],
-    [["--image", "a", "webhook", "--", "--registry-ca=/a"], `--registry-ca: ${chart("webhook.registryCaConfigMap")}`],
+    [["--image", "a", "webhook", "--", "--ca-file=/a"], `--ca-file: ${chart("webhook.registryCaConfigMap")}`],
     [["--image", "a", "webhook", "--", "--service=a"], `--service: ${chart("fullnameOverride")}`],
     [["--image", "a", "webhook", "--", "--secret=a"], `--secret: ${chart("fullnameOverride")}`],
     [["--image", "a", "webhook", "--", "--webhook-config=a"], `--webhook-config: ${chart("fullnameOverride")}`],

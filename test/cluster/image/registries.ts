@@ -50,7 +50,7 @@ export async function startClusterRegistry(): Promise<ClusterRegistry> {
     async digestOf(name) {
       const config = join(context.path, "config.json");
       writeFileSync(config, dockerConfigOf(host));
-      const words = ["image", "--json", "--registry-ca", ca, "--registry-config", config, `${host}/${name}`];
+      const words = ["image", "--json", "--ca-file", ca, "--registry-config", config, `${host}/${name}`];
       const { code, stdout, stderr } = await ebb(words);
       if (code !== 0) throw new Error(`ebb image: exit code ${code}\n${stderr}`);
       return JSON.parse(stdout).digest;

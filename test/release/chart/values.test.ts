@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
   ["webhook.registryMirror", ["a.io=http://[::1]:5/b"], args("webhook", "--registry-mirror=a.io=http://[::1]:5/b")],
   ["webhook.pullSecrets", true, args("webhook", "--pull-secrets"), asking],
   ["webhook.registrySecret", "1e3", mounted("registry-credentials", { secret: { secretName: "1e3" } }, "--registry-config=/registry-credentials/.dockerconfigjson"), asking],
-  ["webhook.registryCaConfigMap", "true", mounted("registry-ca", { configMap: { name: "true" } }, "--registry-ca=/registry-ca/ca.crt"), asking],
+  ["webhook.registryCaConfigMap", "true", mounted("registry-ca", { configMap: { name: "true" } }, "--ca-file=/registry-ca/ca.crt"), asking],
   ["webhook.certManager", true, mounted("certificates", { secret: { secretName: "ebb-webhook-tls" } }, "--cert-dir=/certificates")],
   ["webhook.certManager", true, { "Certificate ebb-webhook": { spec: { secretName: "ebb-webhook-tls", dnsNames: ["ebb-webhook.mesh.svc", "ebb-webhook.mesh.svc.cluster.local"] } } }],
   ["webhook.certManager", true, { "MutatingWebhookConfiguration ebb-webhook": { metadata: { annotations: { "cert-manager.io/inject-ca-from": "mesh/ebb-webhook" } } } }],

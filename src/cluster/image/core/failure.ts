@@ -60,7 +60,7 @@ const CHECK_NETWORK = "check the name and the network, or name a mirror that ans
 /** What to do about a failure of a registry. */
 const remedies: Partial<Readonly<Record<LookupFailure, string>>> = {
   "rate-limited": "give credentials, which have a limit of their own, or name a mirror by --registry-mirror",
-  untrusted: "name the CA by --registry-ca",
+  untrusted: "name the CA by --ca-file",
   unreachable: CHECK_NETWORK,
   timeout: CHECK_NETWORK,
 };

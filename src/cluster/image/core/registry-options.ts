@@ -28,13 +28,13 @@ export const registryOptions = {
     secret: false,
     help: "ask TO, HOST[:PORT][/PATH], before the registry FROM; http://HOST for a mirror without TLS",
   }),
-  registryCa: optional({
-    flag: "registry-ca",
+  caFile: optional({
+    flag: "ca-file",
     group: "registries",
     value: "FILE",
     syntax: anyText,
     secret: false,
-    help: "the CAs of registries (PEM), beside the public ones",
+    help: "CAs of registries (PEM) to trust, beside the public ones",
   }),
   registryConfig: optional({
     flag: "registry-config",

@@ -44,12 +44,16 @@ export interface Expected {
 }
 
 const CREDENTIALS = `--header "Authorization: ..."`;
+/** Each of them is a text of shared/core/system-error.ts. */
+const IS_UNTRUSTED = /its certificate is (?:self-signed|signed by an unknown CA)/;
 
 /** Returns what to do about a target that is not ready for this reason; undefined if nothing is known. */
 export function adviceFor(reason: string, { sidecar, isUsualAdmin }: Expected, refused: string): string | undefined {
   const [, status] = /(?:^|, )HTTP (401|403)\b/.exec(reason) ?? [];
   if (status === "401") return `it wants credentials: set ${CREDENTIALS}, or USER:PASSWORD@ in the URL`;
   if (status === "403") return `allow this path (Envoy: admin.allow_paths), or set ${CREDENTIALS}`;
+  if (IS_UNTRUSTED.test(reason))
+    return "if it is the right server: --ca-file FILE, with its CA or its certificate (PEM)";
   if (sidecar === undefined) return undefined;
   if (!reason.includes(refused)) return "read the log of its container";
   const elsewhere = isUsualAdmin ? "; if its admin interface is elsewhere: --admin URL" : "";

@@ -67,7 +67,7 @@ async function startAsking(
       folder[Symbol.dispose]();
     },
   };
-  return await startWebhook(["--registries", registry.host, "--registry-ca", ca, ...flags], both, options);
+  return await startWebhook(["--registries", registry.host, "--ca-file", ca, ...flags], both, options);
 }
 
 /** Returns the number of look-ups with this result. */
@@ -112,7 +112,7 @@ describe("a registry that fails costs a pod its wrapper, and the warning has cau
     await using registry = startStandIn(content);
     await using webhook = await startWebhook(["--registries", registry.host]);
     const { allowed, warnings } = await ask(webhook, jobOf(`${registry.host}/team/report:1`));
-    expect([allowed, warnings]).toEqual([true, [expect.stringMatching(/certificate.*--registry-ca/)]]);
+    expect([allowed, warnings]).toEqual([true, [expect.stringMatching(/certificate.*--ca-file/)]]);
     expect(await counted(webhook, "untrusted")).toBe(1);
   });
 
@@ -281,7 +281,7 @@ describe("credentials", () => {
     await until("it is logged", () => nonEmpty(said(webhook, "created a pod without ebb")));
     const ca = join(folder.path, "ca.crt");
     await Bun.write(ca, caPem);
-    const flags = ["--registry-ca", ca, "--registry-config", config];
+    const flags = ["--ca-file", ca, "--registry-config", config];
     const shown = await ebb(["image", ...flags, `${registry.host}/team/report:1`]);
     expect([shown.code, shown.stderr]).toEqual([69, expect.stringContaining("you sent Basic ***")]);
     const seen = `${JSON.stringify(answer)}${webhook.started.stderr()}${shown.stderr}`;

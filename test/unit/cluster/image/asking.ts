@@ -23,12 +23,12 @@ export interface AskedHow extends Partial<Omit<RegistrySettings, "registryMirror
 /** Creates what remembers images. It trusts the stand-ins' CA. */
 export function createAsking(how: AskedHow = {}) {
   const folder = temporaryFolder();
-  const registryCa = join(folder.path, "ca.pem");
-  writeFileSync(registryCa, caPem);
+  const caFile = join(folder.path, "ca.pem");
+  writeFileSync(caFile, caPem);
   const { mirrors = [], limitMs = WAIT_MS, ...rest } = how;
   const settings = {
     registries: "all" as const,
-    registryCa,
+    caFile,
     registryConfig: undefined,
     ...rest,
     registryMirror: mirrors.map((text) => parseMirror(text) as Mirror),

@@ -196,9 +196,9 @@ describe("a registry that cannot be talked to", () => {
 
   test("its CA is unknown", async () => {
     await using registry = startStandIn(content);
-    expect(await findOnce(`${registry.host}/app`, { registryCa: undefined })).toMatchObject({
+    expect(await findOnce(`${registry.host}/app`, { caFile: undefined })).toMatchObject({
       failure: "untrusted",
-      reason: expect.stringContaining("--registry-ca"),
+      reason: expect.stringContaining("--ca-file"),
     });
     expect(registry.got).toEqual([]);
   });

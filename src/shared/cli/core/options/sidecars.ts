@@ -5,7 +5,7 @@ import { parseExecutable } from "../../../sidecars/core/executable.ts";
 import { hintAtTcp, parseTarget, TARGET_FORMS } from "../../../sidecars/core/probe.ts";
 import { parseHeader, parseQuitOption } from "../../../sidecars/core/quit.ts";
 import { list, option, optional } from "../option.ts";
-import { sidecarChoice, syntax } from "../syntax.ts";
+import { anyText, sidecarChoice, syntax } from "../syntax.ts";
 import { oneMore, url, whenTrue } from "./variables.ts";
 
 /** The commands that wait for the sidecars, drain or quit them. */
@@ -99,5 +99,14 @@ export const sidecars = {
       closer: (text) => (text.includes(":") ? undefined : "NAME: VALUE, with a colon"),
     },
     help: "a header to send with every request to the sidecars, as a flag also with those of ebb request and ebb wait",
+  }),
+  caFile: optional({
+    flag: "ca-file",
+    commands: findingCommands,
+    group: "sidecars",
+    value: "FILE",
+    syntax: anyText,
+    secret: false,
+    help: "CAs or self-signed certificates (PEM) to trust over https and grpcs, beside the public CAs",
   }),
 } as const;

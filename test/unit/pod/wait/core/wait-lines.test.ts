@@ -6,6 +6,7 @@ import {
   type Logged,
   nextLine,
 } from "../../../../../src/pod/wait/core/wait-lines.ts";
+import { errorTexts } from "../../../../../src/shared/core/system-error.ts";
 import { pollPeriodMs } from "../../../../../src/shared/sidecars/core/probe.ts";
 
 /** The lines of a wait of so many seconds, whose attempts have these reasons. */
@@ -61,6 +62,8 @@ describe("of the reasons of a wait the log has", () => {
   });
 });
 
+const trust = "if it is the right server: --ca-file FILE, with its CA or its certificate (PEM)";
+
 describe("what to do about", () => {
   const istio: Expected = { sidecar: "istio", by: "port 15021", isUsualAdmin: false };
   const envoy: Expected = { sidecar: "envoy", by: "--sidecar", isUsualAdmin: true };
@@ -75,6 +78,8 @@ describe("what to do about", () => {
     ['HTTP 503 "warming up"', istio, "read the log of its container"],
     ['HTTP 503 "HTTP 403"', target, undefined],
     ["no answer", envoy, "read the log of its container"],
+    [errorTexts.DEPTH_ZERO_SELF_SIGNED_CERT, target, trust],
+    [errorTexts.UNABLE_TO_VERIFY_LEAF_SIGNATURE, envoy, trust],
   ])("%s", (reason, expected, how) => {
     expect(adviceFor(reason, expected, "connection refused")).toBe(how as string);
   });

@@ -20,6 +20,7 @@ test("the defaults are the contract's", () => {
     quit: [],
     signalProcess: [],
     header: [],
+    caFile: undefined,
     any: false,
     waitTimeout: 300_000,
     onWaitTimeout: "fail",
@@ -102,6 +103,7 @@ describe("a flag's value is read:", () => {
     ["--expect-exit=143", "expectExit", [143]],
     ["--expect-exit=0, 143,255", "expectExit", [0, 143, 255]],
     ["--header=a: b", "header", [["a", "b"]]],
+    ["--ca-file=/ca.pem", "caFile", "/ca.pem"],
     ["--termination-log=/tmp/log", "terminationLog", "/tmp/log"],
   ])("%s", (arg, name, value) => {
     expect(settings([arg])[name]).toStrictEqual(value as Settings[OptionName]);

@@ -1,0 +1,89 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { rootCertificates } from "node:tls";
+import { ebb, temporaryFolder } from "../../harness.ts";
+
+setDefaultTimeout(20_000);
+
+/** A certificate of localhost that signs itself. */
+const pem = join(import.meta.dirname, "../../fixtures/localhost.pem");
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  tls: { cert: readFileSync(pem), key: readFileSync(pem) },
+  fetch: () => new Response(),
+});
+const url = `https://localhost:${server.port}/`;
+const folder = temporaryFolder();
+const otherCa = join(folder.path, "ca.pem");
+writeFileSync(otherCa, rootCertificates[0] as string);
+afterAll(() => {
+  void server.stop(true);
+  folder[Symbol.dispose]();
+});
+
+const none = ["--sidecar", "none"];
+const calls: Readonly<Record<string, readonly string[]>> = {
+  run: [...none, "--quiet", "--wait-timeout", "200ms", "--ready", url, "--", "true"],
+  wait: [...none, "--wait-timeout", "200ms", url],
+  request: [url],
+  quit: [...none, "--quit-timeout", "200ms", "--quit", url],
+};
+
+describe.each(Object.entries(calls))("ebb %s", (command, args) => {
+  test("trusts a server that signs its own certificate by --ca-file alone", async () => {
+    expect((await ebb([command, ...args])).code).toBe(69);
+    expect((await ebb([command, "--ca-file", otherCa, ...args])).code).toBe(69);
+    expect((await ebb([command, "--ca-file", pem, ...args])).code).toBe(0);
+    expect((await ebb([command, ...args], { env: { EBB_CA_FILE: pem } })).code).toBe(0);
+  });
+});
+
+test("ebb status asks an admin interface by --ca-file", async () => {
+  const flags = ["--json", "--sidecar", "envoy", "--admin", url, "--ready", url];
+  const isReady = async (more: readonly string[]) =>
+    JSON.parse((await ebb(["status", ...flags, ...more])).stdout).sidecars[0].ready;
+  expect([await isReady([]), await isReady(["--ca-file", pem])]).toEqual([false, true]);
+});
+
+test("a wait says what to do about a certificate that it does not trust", async () => {
+  const { stderr } = await ebb(["wait", ...none, "--wait-timeout", "200ms", url]);
+  expect(stderr).toContain("its certificate is self-signed (if it is the right server: --ca-file FILE");
+});
+
+test("the public CAs, and those of variables, are trusted beside the file's", async () => {
+  for (const variable of ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"])
+    expect((await ebb(["request", "--ca-file", otherCa, url], { env: { [variable]: pem } })).code).toBe(0);
+});
+
+test("the name of the certificate must be right all the same", async () => {
+  await using elsewhere = Bun.serve({
+    hostname: "127.0.0.2",
+    port: 0,
+    tls: { cert: readFileSync(pem), key: readFileSync(pem) },
+    fetch: () => new Response(),
+  });
+  const { code, stderr } = await ebb(["request", "--ca-file", pem, elsewhere.url.href]);
+  expect({ code, stderr }).toEqual({ code: 69, stderr: expect.stringContaining("for another host name") });
+});
+
+test("the app inherits nothing of it", async () => {
+  const { stdout } = await ebb(["run", "--quiet", "--ca-file", pem, "--ready", url, ...none, "--", "env"]);
+  expect(stdout).not.toContain("pem");
+});
+
+describe("a file that cannot be used is named at the start:", () => {
+  test.each([
+    ["/nowhere/ca.pem", "no such file or directory"],
+    ["/", "is a folder, not a file"],
+    ["/etc/hostname", ""],
+  ])("%s", async (path, reason) => {
+    const all = { ...calls, drain: [...none, "--drain", "1s"], status: [] };
+    for (const [command, args] of Object.entries(all)) {
+      const { code, stderr } = await ebb([command, "--ca-file", path, ...args]);
+      expect([command, code]).toEqual([command, 64]);
+      expect(stderr).toContain(`--ca-file: expected a file with certificates in PEM, got ${path}: ${reason}`);
+    }
+  });
+});

@@ -24,6 +24,10 @@ export const command: Command = {
       call: "ebb wait --wait-timeout 2m tcp://db:5432 http://auth:8080/healthz",
       why: "In an init container or a Job: waits for two other services; exit code 69 after two minutes.",
     },
+    {
+      call: "ebb wait grpc://orders:50051/shop.Orders -- /server",
+      why: "Until a gRPC server says that this service is SERVING.",
+    },
     { call: "ebb wait --any tcp://db-0:5432 tcp://db-1:5432", why: "One of the two is enough." },
     {
       call: "ebb wait --sidecar none file:/shared/ready",

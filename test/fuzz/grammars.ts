@@ -4,6 +4,7 @@ import { inFlightOf } from "../../src/pod/envoy/core/in-flight.ts";
 import { parseBoundListeners, parseListenerDump, parseServerInfo } from "../../src/pod/envoy/core/json.ts";
 import { parseStats } from "../../src/pod/envoy/core/stats.ts";
 import { networkByHosts } from "../../src/pod/find/core/network.ts";
+import { judgeHealth } from "../../src/pod/probe/core/grpc-health.ts";
 import { summarizeSockets } from "../../src/pod/process/core/net.ts";
 import { parseStat } from "../../src/pod/process/core/process.ts";
 import type { HttpAnswer, Parsed } from "../../src/shared/http/core/http-framing.ts";
@@ -185,7 +186,35 @@ const annotations: Grammar = {
   },
 };
 
-const ofPods = { http, stats, clusters, dump, proc, annotations };
+const byte = (random: Random) => String.fromCharCode(random.int(0, 255));
+
+const health: Grammar = {
+  // fields of a message of protobuf's: a number, eight and four bytes, a text; the status is field 1
+  line: (random) =>
+    random.pick([
+      `\x08${random.pick(["\0", "\x01", "\x02", "\x81\0"])}`,
+      `\x10\xff\xff\x03`,
+      `\x21${byte(random).repeat(8)}`,
+      `\x2d${byte(random).repeat(4)}`,
+      `\x1a\x02${byte(random)}\x01`,
+    ]),
+  words: ["\x08", "\x01", "\xff", "\x80", "\0\0\0\0", "\x1a\x7f"],
+  check(text) {
+    const message = Buffer.from(text.slice(0, 60_000), "latin1");
+    const prefix = Buffer.from([0, 0, 0, message.length >> 8, message.length & 0xff]);
+    const of = (body: Uint8Array) =>
+      judgeHealth({ status: 200, contentType: "application/grpc", grpcStatus: "0", grpcMessage: "", body }, "");
+    of(message);
+    const verdict = of(Buffer.concat([prefix, message]));
+    if (verdict.ready || !verdict.reason.startsWith("its health service")) return;
+    // a last status of SERVING wins over all that was said before
+    const more = Buffer.concat([message, Buffer.from([8, 1])]);
+    const whole = Buffer.concat([Buffer.from([0, 0, 0, more.length >> 8, more.length & 0xff]), more]);
+    deepStrictEqual(of(whole), { ready: true });
+  },
+};
+
+const ofPods = { http, stats, clusters, dump, proc, annotations, health };
 /** The grammars, by name. */
 export const grammars: Readonly<Record<string, Grammar>> = { ...ofPods, ...clusterGrammars, ...imageGrammars };
 

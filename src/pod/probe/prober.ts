@@ -14,6 +14,7 @@ import {
   withIp,
 } from "../../shared/sidecars/core/probe.ts";
 import { createHttpClient, type HttpClient } from "../http/http.ts";
+import type { GrpcProbe, HealthClient } from "./grpc.ts";
 
 /** The most attempts of one probe that are under way at the same time. */
 export const MAX_IN_FLIGHT = 8;
@@ -37,6 +38,8 @@ export function proberOf(probe: Probe): Prober {
       return proberOfAny(probe.probes.map(proberOf));
     case "http":
       return proberOfHttp(probe);
+    case "grpc":
+      return proberOfGrpc(probe);
     case "connect":
       return proberOfConnect(probe);
     case "file":
@@ -73,6 +76,24 @@ function proberOfHttp(probe: Extract<Probe, { kind: "http" }>): Prober {
 export function clientFor(probe: Probe, counts?: ConnectionCounts): HttpClient {
   const maxAnswer = probe.kind === "http" ? maxAnswerOf(probe.target) : undefined;
   return createHttpClient({ maxAnswer, counts });
+}
+
+/** Its client is loaded here, because few need it. */
+function proberOfGrpc(probe: GrpcProbe): Prober {
+  const counts = { opening: 0, held: 0 };
+  let client: HealthClient | undefined;
+  let isLoading = false;
+  const load = async (): Promise<void> => {
+    isLoading = true;
+    client = (await import("./grpc.ts")).createHealthClient(probe, counts);
+    isLoading = false;
+  };
+  const send: Send<Verdict> = (done) => client?.check(done) ?? startAfter(load(), () => send(done));
+  return {
+    attempt: attemptsAt(probe.target.address, { counts, send, judge: (verdict) => verdict }),
+    isDeciding: () => isLoading,
+    [Symbol.dispose]: () => client?.[Symbol.dispose](),
+  };
 }
 
 function proberOfConnect({ address, staysOpenMs: forMs = 0 }: Extract<Probe, { kind: "connect" }>): Prober {

@@ -1,3 +1,5 @@
+import { NO_HEALTH_SERVICE } from "../../../shared/sidecars/core/probe.ts";
+
 /** What the log has said of one target that is waited for. */
 export interface Logged {
   readonly reason: string;
@@ -54,6 +56,7 @@ export function adviceFor(reason: string, { sidecar, isUsualAdmin }: Expected, r
   if (status === "403") return `allow this path (Envoy: admin.allow_paths), or set ${CREDENTIALS}`;
   if (IS_UNTRUSTED.test(reason))
     return "if it is the right server: --ca-file FILE, with its CA or its certificate (PEM)";
+  if (reason.includes(NO_HEALTH_SERVICE)) return "add grpc.health.v1.Health to it, or wait for its port by tcp://";
   if (sidecar === undefined) return undefined;
   if (!reason.includes(refused)) return "read the log of its container";
   const elsewhere = isUsualAdmin ? "; if its admin interface is elsewhere: --admin URL" : "";

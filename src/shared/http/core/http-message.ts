@@ -47,7 +47,7 @@ export function basicCredentials({ target, headers }: Pick<HttpRequest, "target"
 }
 
 /** Decodes `%41` and its like to bytes, as latin1 text. A `%` without two hexadecimal digits stays, as in curl. */
-function percentDecoded(text: string): string {
+export function percentDecoded(text: string): string {
   return text.replace(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 

@@ -22,6 +22,15 @@ export type Probe =
       /** The user's headers for the request. */
       readonly headers?: readonly Header[];
     }
+  | {
+      /** Ready if the health service of a gRPC server says that it is (grpc.health.v1). */
+      readonly kind: "grpc";
+      readonly target: Pick<HttpTarget, "address" | "isSecure" | "authority">;
+      /** The name of the service; empty: the server as a whole. */
+      readonly service: string;
+      /** The user's headers for the request. */
+      readonly headers?: readonly Header[];
+    }
   /** Ready if a connection is accepted, and stays open for `staysOpenMs` (undefined: 0). */
   | { readonly kind: "connect"; readonly address: Address; readonly staysOpenMs?: number }
   /** Ready if the file exists and, if `isNotEmpty`, has contents. */
@@ -33,37 +42,39 @@ export type Probe =
 export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
 /** The forms of a target, for messages. */
-export const TARGET_FORMS = "http(s)://host:port/path, tcp://host:port, unix:/socket or file:/path[?nonempty]";
+export const TARGET_FORMS =
+  "http(s)://host:port/path, grpc(s)://host:port[/service], tcp://host:port, unix:/socket or file:/path[?nonempty]";
 
 /**
- * Parses `http(s)://host:port/path`, `tcp://host:port` (or `tcp:host:port`), `unix:/socket`, `file:/path` or
- * `file:/path?nonempty`. Returns undefined for anything else.
+ * Parses `http(s)://host:port/path`, `grpc(s)://host:port`, with `/service` or not, `tcp://host:port` (or
+ * `tcp:host:port`), `unix:/socket`, `file:/path` or `file:/path?nonempty`. Returns undefined for anything else.
  */
 export function parseProbe(text: string): Probe | undefined {
   const unix = parseUnix(text);
   if (unix !== undefined) return { kind: "connect", address: unix };
   const [, path, nonempty] = /^file:(?:\/\/)?(\/.*?)(\?nonempty)?$/.exec(text) ?? [];
   if (path !== undefined) return { kind: "file", path, ...(nonempty === undefined ? {} : { isNotEmpty: true }) };
-  const [, host, port] = /^tcp:(?:\/\/)?(\[[0-9a-f.]*:[0-9a-f:.]*\]|[^:/[\]\s]+):(\d{1,5})\/?$/i.exec(text) ?? [];
-  if (host !== undefined && isPort(Number(port))) {
-    return {
-      kind: "connect",
-      address: {
-        kind: "tcp",
-        host: host.replace(/^\[|\]$/g, "").toLowerCase(),
-        port: Number(port),
-      },
-    };
+  const [, scheme, host, port, rest = ""] = HOST_AND_PORT.exec(text) ?? [];
+  if (scheme !== undefined && host !== undefined && isPort(Number(port))) {
+    const address = { kind: "tcp", host: host.replace(/^\[|\]$/g, "").toLowerCase(), port: Number(port) } as const;
+    if (!/^grpc/i.test(scheme)) return rest === "" ? { kind: "connect", address } : undefined;
+    if (host.includes("@")) return undefined;
+    const authority = formatHostPort(address.host, address.port);
+    return { kind: "grpc", target: { address, isSecure: /s:/i.test(scheme), authority }, service: rest };
   }
   const target = parseHttpTarget(text);
   return target === undefined ? undefined : { kind: "http", target };
 }
 
-/** Returns the probe with the user's headers in each of its HTTP requests. */
+/** The scheme, the host (an IPv6 address in brackets), the port, and what follows a slash behind it. */
+const HOST_AND_PORT =
+  /^(tcp:(?:\/\/)?|grpcs?:\/\/)(\[[0-9a-f.]*:[0-9a-f:.]*\]|[^:/[\]\s]+):(\d{1,5})(?:\/([^\s?#]*))?$/i;
+
+/** Returns the probe with the user's headers in each of its requests. */
 export function withHeaders(probe: Probe, headers: readonly Header[]): Probe {
   if (headers.length === 0) return probe;
   if (probe.kind === "any") return { ...probe, probes: probe.probes.map((one) => withHeaders(one, headers)) };
-  return probe.kind === "http" ? { ...probe, headers } : probe;
+  return "target" in probe ? { ...probe, headers } : probe;
 }
 
 /** A proxy that cannot reach its backend closes the connection at once: a refusal comes within a round trip. */
@@ -90,6 +101,10 @@ export function hintAtTcp(text: string): string {
 /** Formats a probe as the log names it: `http://localhost:15021/healthz/ready`, `tcp://db:5432`, `file:/ready`. */
 export function describeProbe(probe: Probe): string {
   if (probe.kind === "http") return describeTarget(probe.target);
+  if (probe.kind === "grpc") {
+    const { target, service } = probe;
+    return `grpc${target.isSecure ? "s" : ""}://${target.authority}${service === "" ? "" : `/${service}`}`;
+  }
   if (probe.kind === "file") return `file:${probe.path}${probe.isNotEmpty === true ? "?nonempty" : ""}`;
   if (probe.kind === "any") return probe.probes.map(describeProbe).join(" or ");
   const { address } = probe;
@@ -180,6 +195,9 @@ export function judgeStatus(answer: HttpAnswer): Verdict {
 /** The reason that `judgeStatus` gives for the answer of Envoy's /ready while its health checks are failed. */
 export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
 
+/** The reason if a gRPC server does not know the service grpc.health.v1.Health. */
+export const NO_HEALTH_SERVICE = "it has no gRPC health service";
+
 /** A probe without alternatives. */
 export type OneProbe = Exclude<Probe, { kind: "any" }>;
 
@@ -191,14 +209,14 @@ export function firstOf(probe: Probe): OneProbe {
 /** Reports whether a probe asks the server at this address: at the same Unix socket, or on the same port of any host. */
 export function isAt(probe: OneProbe, address: Address): boolean {
   if (probe.kind === "file") return false;
-  const own = probe.kind === "http" ? probe.target.address : probe.address;
+  const own = "target" in probe ? probe.target.address : probe.address;
   if (own.kind === "tcp") return address.kind === "tcp" && own.port === address.port;
   return address.kind === "unix" && own.path === address.path;
 }
 
 /** Returns the name that must be looked up before this probe's target can be asked, if there is one. */
 export function nameOf(probe: Probe): string | undefined {
-  if (probe.kind === "http") return nameIn(probe.target.address);
+  if ("target" in probe) return nameIn(probe.target.address);
   return probe.kind === "connect" ? nameIn(probe.address) : undefined;
 }
 
@@ -206,6 +224,7 @@ export function nameOf(probe: Probe): string | undefined {
 export function withIp(probe: Probe, ip: string): Probe {
   const at = (address: Address): Address => (address.kind === "tcp" ? { ...address, ips: [ip] } : address);
   if (probe.kind === "http") return { ...probe, target: { ...probe.target, address: at(probe.target.address) } };
+  if (probe.kind === "grpc") return { ...probe, target: { ...probe.target, address: at(probe.target.address) } };
   return probe.kind === "connect" ? { ...probe, address: at(probe.address) } : probe;
 }
 

@@ -44,7 +44,7 @@ export const sidecars = {
     group: "waiting",
     value: "URL",
     syntax: { ...syntax(parseTarget, TARGET_FORMS, redactUrl), hint: hintAtTcp },
-    help: "another target that must be ready: http(s)://, tcp://, unix: or file:",
+    help: "another target that must be ready: http(s)://, grpc(s)://, tcp://, unix: or file:",
     brief: "what else must be ready before the start",
     commonIn: ["run"],
   }),

@@ -7,7 +7,7 @@ import {
   nextLine,
 } from "../../../../../src/pod/wait/core/wait-lines.ts";
 import { errorTexts } from "../../../../../src/shared/core/system-error.ts";
-import { pollPeriodMs } from "../../../../../src/shared/sidecars/core/probe.ts";
+import { NO_HEALTH_SERVICE, pollPeriodMs } from "../../../../../src/shared/sidecars/core/probe.ts";
 
 /** The lines of a wait of so many seconds, whose attempts have these reasons. */
 function linesOf(seconds: number, reasonAt: (waitedMs: number, attempt: number) => string) {
@@ -78,6 +78,7 @@ describe("what to do about", () => {
     ['HTTP 503 "warming up"', istio, "read the log of its container"],
     ['HTTP 503 "HTTP 403"', target, undefined],
     ["no answer", envoy, "read the log of its container"],
+    [NO_HEALTH_SERVICE, target, "add grpc.health.v1.Health to it, or wait for its port by tcp://"],
     [errorTexts.DEPTH_ZERO_SELF_SIGNED_CERT, target, trust],
     [errorTexts.UNABLE_TO_VERIFY_LEAF_SIGNATURE, envoy, trust],
   ])("%s", (reason, expected, how) => {

@@ -16,6 +16,12 @@ import {
 
 const connect = (host: string, port: number): Probe => ({ kind: "connect", address: { kind: "tcp", host, port } });
 const socket = (path: string): Probe => ({ kind: "connect", address: { kind: "unix", path } });
+const grpc = (host: string, service = "", isSecure = false): Probe => ({
+  kind: "grpc",
+  target: { address: { kind: "tcp", host, port: 50051 }, isSecure, authority: `${formatHost(host)}:50051` },
+  service,
+});
+const formatHost = (host: string) => (host.includes(":") ? `[${host}]` : host);
 const file = (path: string): Probe => ({ kind: "file", path });
 
 describe("a target's text says what to probe, and is how it is called in logs", () => {
@@ -30,6 +36,10 @@ describe("a target's text says what to probe, and is how it is called in logs", 
     ["file:/tmp/ready", file("/tmp/ready")],
     ["file:/tmp/ready?nonempty", { kind: "file", path: "/tmp/ready", isNotEmpty: true }],
     ["file:/tmp/ready?", file("/tmp/ready?")],
+    ["grpc://db:50051", grpc("db")],
+    ["grpc://[::1]:50051", grpc("::1")],
+    ["grpc://db:50051/grpc.health.v1.Health", grpc("db", "grpc.health.v1.Health")],
+    ["grpcs://db:50051/a/b", grpc("db", "a/b", true)],
     ["http://localhost:8080/health?x", http("http://localhost:8080/health?x")],
     ["https://localhost:8443/", http("https://localhost:8443/")],
   ])("%s", (text, probe) => {
@@ -41,6 +51,8 @@ describe("a target's text says what to probe, and is how it is called in logs", 
     ["tcp://localhost:5432/", connect("localhost", 5432)],
     ["TCP://localhost:05432", connect("localhost", 5432)],
     ["tcp://LOCALHOST:80", connect("localhost", 80)],
+    ["GRPCS://DB:50051/A", grpc("db", "A", true)],
+    ["grpc://db:50051/", grpc("db")],
     ["unix:///app.sock", socket("/app.sock")],
     ["file:///tmp/ready", file("/tmp/ready")],
     ["http://localhost", http("http://localhost:80/")],
@@ -54,6 +66,9 @@ test.each([
   "tcp://a b:80",
   ..."localhost:5432 tcp://localhost tcp://localhost: tcp://localhost:0 tcp://localhost:65536".split(" "),
   ..."tcp://localhost:99999 tcp://localhost:123456 tcp://localhost:80/path tcp://:80 tcp://::1:80".split(" "),
+  ..."grpc://db grpc://db:0 grpc:db:50051 grpc://u@db:50051 grpc://db:50051/a?b grpc://db:50051/a#b grpc://:1".split(
+    " ",
+  ),
   ..."tcp://[db]:80 file:ready file: unix:app.sock udp://localhost:53 http://".split(" "),
 ])("%p is nothing that can be probed", (text) => {
   expect(parseProbe(text)).toBeUndefined();
@@ -75,7 +90,7 @@ test.each([
 });
 
 test("no text makes the reading of a target throw", () => {
-  const scheme = fc.constantFrom("", "tcp://", "http://", "https://", "unix:", "file:");
+  const scheme = fc.constantFrom("", "tcp://", "grpc://", "http://", "https://", "unix:", "file:");
   fc.assert(
     fc.property(scheme, fc.string(), (scheme, rest) => {
       const probe = parseProbe(scheme + rest);

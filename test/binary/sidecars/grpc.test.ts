@@ -1,0 +1,92 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ebb, startEbb, until } from "../../harness.ts";
+import { startGrpcServer } from "../../stand-in/grpc.ts";
+
+setDefaultTimeout(20_000);
+
+const pem = join(import.meta.dirname, "../../fixtures/localhost.pem");
+const tls = { cert: readFileSync(pem), key: readFileSync(pem) };
+const wait = ["wait", "--sidecar", "none"];
+const brief = [...wait, "--wait-timeout", "300ms"];
+
+test("a gRPC server is ready when its health service says SERVING, and is asked over few connections", async () => {
+  await using server = await startGrpcServer();
+  await using waiting = startEbb([...wait, `grpc://localhost:${server.port}`]);
+  await until("it was asked often", () => server.calls.length >= 100);
+  expect(waiting.stderr()).toContain("its health service says NOT_SERVING");
+  expect(server.connections.made).toBeLessThan(server.calls.length / 2);
+  server.statuses.set("", 1);
+  expect((await waiting.ended).code).toBe(0);
+  await until("all connections are closed", () => server.connections.open === 0);
+});
+
+test("the app starts when the service that the target names is SERVING", async () => {
+  await using server = await startGrpcServer();
+  const target = `grpc://127.0.0.1:${server.port}/shop.Orders`;
+  const run = ["run", "--sidecar", "none", "--wait-timeout", "300ms", "--ready", target, "--", "echo", "started"];
+  expect(await ebb(run)).toMatchObject({ code: 69, stdout: "" });
+  server.statuses.set("shop.Orders", 1);
+  expect(await ebb(run)).toMatchObject({ code: 0, stdout: "started\n" });
+});
+
+test.each([
+  [0, "its health service says UNKNOWN"],
+  [3, 'its health service does not know "db"'],
+  [-5, 'its health service does not know "db"'],
+  [-7, "gRPC status PERMISSION_DENIED"],
+  [-12, "it has no gRPC health service (add grpc.health.v1.Health to it, or wait for its port by tcp://)"],
+])("the status %d is a reason in words", async (status, reason) => {
+  await using server = await startGrpcServer();
+  server.statuses.set("db", status);
+  const target = `grpc://127.0.0.1:${server.port}/db`;
+  const { code, stderr } = await ebb([...brief, "--quiet", target]);
+  expect({ code, stderr }).toEqual({ code: 69, stderr: `ebb: not ready within 300ms: ${target}: ${reason}\n` });
+});
+
+test("a server that is not there yet, and one that is no gRPC server, are reasons in words", async () => {
+  const first = await startGrpcServer();
+  await first[Symbol.asyncDispose]();
+  await using waiting = startEbb([...wait, `grpc://127.0.0.1:${first.port}`]);
+  await until("it is refused", () => waiting.stderr().includes("connection refused"));
+  const server = Bun.serve({ hostname: "127.0.0.1", port: first.port, fetch: () => new Response() });
+  await until("it is no gRPC server", () => waiting.stderr().includes("the answer is not HTTP/2"));
+  await server.stop(true);
+  waiting.kill("SIGTERM");
+  expect((await waiting.ended).code).toBe(143);
+});
+
+test("the call is gRPC's, with the user's headers", async () => {
+  await using server = await startGrpcServer();
+  server.statuses.set("", 1);
+  const target = `grpc://localhost:${server.port}`;
+  expect((await ebb([...brief, "--header", "Authorization: Bearer abc", target])).code).toBe(0);
+  expect(server.calls[0]).toMatchObject({
+    ":method": "POST",
+    ":scheme": "http",
+    ":path": "/grpc.health.v1.Health/Check",
+    ":authority": `localhost:${server.port}`,
+    te: "trailers",
+    "content-type": "application/grpc",
+    "user-agent": "ebb",
+    authorization: "Bearer abc",
+  });
+});
+
+test("grpcs:// asks over TLS, and verifies the certificate", async () => {
+  await using server = await startGrpcServer(tls);
+  server.statuses.set("", 1);
+  const target = `grpcs://localhost:${server.port}`;
+  expect((await ebb([...brief, target])).stderr).toContain("its certificate is self-signed");
+  expect((await ebb([...brief, "--ca-file", pem, target])).code).toBe(0);
+  expect((await ebb([...brief, "--ca-file", pem, `grpcs://127.0.0.1:${server.port}`])).code).toBe(0);
+  expect((await ebb([...brief, `grpc://localhost:${server.port}`])).code).toBe(69);
+});
+
+test("ebb status asks it, too", async () => {
+  await using server = await startGrpcServer();
+  const flags = ["--json", "--sidecar", "none", "--ready", `grpc://127.0.0.1:${server.port}`];
+  const shown = JSON.parse((await ebb(["status", ...flags])).stdout);
+  expect(JSON.stringify(shown.sidecars)).toContain("NOT_SERVING");
+});

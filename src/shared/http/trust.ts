@@ -1,6 +1,6 @@
 import { EXIT, Failure } from "../core/exit.ts";
-import { describeSystemError } from "../core/system-error.ts";
-import { MiB, readFileWithin } from "../io/input.ts";
+import { errorTexts } from "../core/system-error.ts";
+import { readSmall } from "../io/file.ts";
 
 let trusted: readonly string[] | undefined;
 
@@ -22,17 +22,19 @@ export function trustOptions(): { readonly ca?: string[] } {
  * ones of a PEM file. @throws Failure(64) that names the file
  */
 export function trustedWith(path: string): readonly string[] {
+  const pem = readSmall(path, 1) ?? { reason: errorTexts.ENOENT };
+  if (typeof pem !== "string") throw unusable(path, pem.reason);
+  // loaded here, because few need them
+  const { X509Certificate } = process.getBuiltinModule("node:crypto");
+  const { getCACertificates } = process.getBuiltinModule("node:tls");
   try {
-    const pem = readFileWithin(path, MiB);
-    // loaded here, because few need them
-    const { X509Certificate } = process.getBuiltinModule("node:crypto");
-    const { getCACertificates } = process.getBuiltinModule("node:tls");
-    new X509Certificate(pem); // throws if it is not a certificate
-    return [...getCACertificates("default"), ...getCACertificates("system"), pem];
-  } catch (error) {
-    throw new Failure(
-      EXIT.usage,
-      `--ca-file: expected a file with certificates in PEM, got ${path}: ${describeSystemError(error)}`,
-    );
+    new X509Certificate(pem);
+  } catch {
+    throw unusable(path, "its first certificate cannot be read, or it has none");
   }
+  return [...getCACertificates("default"), ...getCACertificates("system"), pem];
+}
+
+function unusable(path: string, reason: string): Failure {
+  return new Failure(EXIT.usage, `--ca-file: expected a file with certificates in PEM, got ${path}: ${reason}`);
 }

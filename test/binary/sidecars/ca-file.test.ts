@@ -76,8 +76,8 @@ test("the app inherits nothing of it", async () => {
 describe("a file that cannot be used is named at the start:", () => {
   test.each([
     ["/nowhere/ca.pem", "no such file or directory"],
-    ["/", "is a folder, not a file"],
-    ["/etc/hostname", ""],
+    ["/", "is a directory"],
+    ["/etc/hostname", "its first certificate cannot be read, or it has none"],
   ])("%s", async (path, reason) => {
     const all = { ...calls, drain: [...none, "--drain", "1s"], status: [] };
     for (const [command, args] of Object.entries(all)) {

@@ -9,7 +9,7 @@ import { changed, option } from "../shared/cli/core/option.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";
 import { boolean } from "../shared/cli/core/syntax.ts";
 import { formatDuration, formatSeconds } from "../shared/core/duration.ts";
-import { EXIT } from "../shared/core/exit.ts";
+import { EXIT, Failure } from "../shared/core/exit.ts";
 import { planShutdown, splitDrain } from "../shared/core/shutdown-budget.ts";
 import { counted } from "../shared/core/wording.ts";
 import { trustFile } from "../shared/http/trust.ts";
@@ -26,15 +26,14 @@ const options = {
   drain: changed(common.drain, {
     initial: 60_000,
     initially: "60s",
-    help: "time limit for the whole drain, --quit included",
+    help: "time limit for the whole drain, --then-quit included",
     brief: "limit of the whole drain",
   }),
   quit: changed(common.quit, {
-    flag: "quit-request",
-    help: "a quit request for --quit to send instead of the sidecar's usual one; +URL sends it before the usual one",
+    help: "a quit request for --then-quit to send instead of the sidecar's usual one; +URL sends it before the usual one",
   }),
   thenQuit: option({
-    flag: "quit",
+    flag: "then-quit",
     group: "shutdown",
     initial: false,
     syntax: boolean,
@@ -45,7 +44,7 @@ const options = {
 
 /**
  * `ebb drain` fails the health checks, keeps accepting connections, drains the listeners, and waits until the sidecars
- * are idle or time is up. With --quit it then tells them to quit. Exits with 0 if nothing was left in flight and no
+ * are idle or time is up. With --then-quit it then tells them to quit. Exits with 0 if nothing was left in flight and no
  * quit failed, with 69 otherwise, with 128+n after stop signal n.
  */
 export const command: Command = {
@@ -57,7 +56,7 @@ export const command: Command = {
       why: "As preStop hook of the app's container, or of the proxy's.",
     },
     {
-      call: "ebb drain --quit --sidecar envoy",
+      call: "ebb drain --then-quit --sidecar envoy",
       why: "By kubectl exec: takes one gateway pod out of service, then ends it.",
     },
   ],
@@ -77,6 +76,7 @@ type DrainSettings = Call<typeof options>["values"];
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const settings = call.values;
+  refuseIdleQuit(call);
   const log = createLog(settings, { env }, openPodLog());
   trustFile(settings.caFile);
   const wholeMs = planShutdown(settings).drainMs;
@@ -105,6 +105,16 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const haveQuit = await Promise.race([quit(sidecars, timeoutMs, { settings, log }), stop.came]);
   if (typeof haveQuit === "number") return 128 + haveQuit;
   return isDrained && haveQuit ? EXIT.ok : EXIT.unavailable;
+}
+
+/**
+ * Refuses flags that say how to quit, in a call that does not quit: who gives them wants a quit. As variables they may be
+ * those of `ebb run` in the same container. @throws Failure(64)
+ */
+function refuseIdleQuit({ values, origins }: Call<typeof options>): void {
+  const idle = values.thenQuit ? undefined : [origins.quit, origins.signalProcess].find((one) => one.startsWith("--"));
+  if (idle === undefined) return;
+  throw new Failure(EXIT.usage, `${idle}: expected --then-quit too, without which ebb drain quits no sidecar`);
 }
 
 interface Stop {

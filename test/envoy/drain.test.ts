@@ -46,7 +46,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     await using envoy = await startProxy(backend);
     const idle = await holdIdle({ port: envoy.portOf("http"), backend });
     const held = await hold({ port: envoy.portOf(listener), backend });
-    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--then-quit"));
     await says(started, "in flight");
     expect(idle.isClosed()).toBe(false);
     expect(await held.finish()).toBe(received);
@@ -65,7 +65,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);
     const held = await holdUnread({ port: envoy.portOf("http") }, envoy);
-    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--then-quit"));
     await says(started, '"requests":0,"connections":1');
     expect(await held.finish()).toBe("200 ");
     const ended = await started.ended;
@@ -90,7 +90,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     const load = startLoad(way.port, 6, 4);
     const held = await Promise.all([1, 2, 3].map((id) => holdRequest(way, `/hold/${id}`)));
     await until("traffic", () => load.answered.length > 100);
-    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--then-quit"));
     await says(started, "made Envoy's health checks fail");
     const { length: atFailure } = load.answered;
     await until("connections are still accepted", () => load.answered.length > atFailure + 50);
@@ -136,7 +136,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
       await holdHttp2({ port: envoy.portOf("http"), backend }, "/hold/2"),
       await holdTcp({ port: envoy.portOf("raw"), backend }),
     ];
-    const ended = await ebb(drain(envoy, "--drain", "1500ms", "--quit"));
+    const ended = await ebb(drain(envoy, "--drain", "1500ms", "--then-quit"));
     expect(drainLineOf(ended)).toMatchObject({
       level: "warn",
       outcome: "out of time with 3 left (2 requests, 1 connection)",
@@ -191,7 +191,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
 
   test.concurrent("where it is gone already fails, and says that the connection is refused", async () => {
     // a port that the system gives to nobody: that of an Envoy that has ended may be another test's by now
-    const ended = await ebb(drain({ admin: "http://127.0.0.1:9" }, "--drain", "20s", "--quit"));
+    const ended = await ebb(drain({ admin: "http://127.0.0.1:9" }, "--drain", "20s", "--then-quit"));
     expect(drainLineOf(ended)).toMatchObject({ level: "warn", outcome: expect.stringContaining("connection refused") });
     expect(ended.code).toBe(69);
   });
@@ -202,7 +202,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
       await using backend = await startBackend();
       await using envoy = await startProxy(backend);
       const held = await holdTcp({ port: envoy.portOf("raw"), backend });
-      await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+      await using started = startEbb(drain(envoy, "--drain", "20s", "--then-quit"));
       await says(started, after);
       envoy.kill("SIGKILL");
       const ended = await started.ended;
@@ -222,7 +222,7 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     const admin = { path: join(folder.path, "admin.sock") };
     await using envoy = await startEnvoy({ upstreamPort: backend.port, admin, listeners: [{ name: "http" }] });
     const held = await holdRequest({ port: envoy.portOf("http"), backend }, "/hold/1");
-    await using started = startEbb(drain(envoy, "--drain", "20s", "--quit"));
+    await using started = startEbb(drain(envoy, "--drain", "20s", "--then-quit"));
     await says(started, '"requests":1');
     expect(await held.finish()).toBe("200 /hold/1");
     const ended = await started.ended;

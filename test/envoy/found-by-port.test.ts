@@ -32,14 +32,18 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
     ])("is no Istio, and drained and quit: %s", async (_, admin, flags) => {
       const ended = await ebbBesideEnvoys([{ admin }], ["run", ...flags, ...app], "own");
       expect(ended).toMatchObject({ code: 42, states: [undefined] });
-      const drain = ["drain", ...flags, "--drain", "5s", "--min-drain", "0s", "--quit"];
+      const drain = ["drain", ...flags, "--drain", "5s", "--min-drain", "0s", "--then-quit"];
       expect(await ebbBesideEnvoys([{ admin }], drain, "own")).toMatchObject({ code: 0, states: [undefined] });
     });
 
     test("is quit, drained, shown and asked", async () => {
       const envoys = [{ admin: on(8001) }];
       expect(await ebbBesideEnvoys(envoys, ["quit"], "own")).toMatchObject({ code: 0, states: [undefined] });
-      const drain = await ebbBesideEnvoys(envoys, ["drain", "--drain", "5s", "--min-drain", "0s", "--quit"], "own");
+      const drain = await ebbBesideEnvoys(
+        envoys,
+        ["drain", "--drain", "5s", "--min-drain", "0s", "--then-quit"],
+        "own",
+      );
       expect(drain).toMatchObject({ code: 0, states: [undefined] });
       const status = await ebbBesideEnvoys(envoys, ["status", "--json"], "own");
       expect(JSON.parse(status.stdout).sidecars).toMatchObject([{ name: "envoy", envoy: { state: "LIVE" } }]);

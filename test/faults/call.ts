@@ -28,7 +28,7 @@ export function callLine(plan: Plan, { place, app, annotations }: Around): reado
     case "drain": {
       const { drainMs, minDrainMs, maxInFlight, thenQuit, quitMs } = flags;
       const limits = ["--drain", `${drainMs}ms`, "--min-drain", `${minDrainMs}ms`, "--max-in-flight", `${maxInFlight}`];
-      return ["drain", ...common, ...limits, ...(thenQuit ? ["--quit", "--quit-timeout", `${quitMs}ms`] : [])];
+      return ["drain", ...common, ...limits, ...(thenQuit ? ["--then-quit", "--quit-timeout", `${quitMs}ms`] : [])];
     }
     case "quit":
       return ["quit", ...common, "--quit-timeout", `${flags.quitMs}ms`];
@@ -48,11 +48,11 @@ function appWords({ app: { kind, steps } }: Plan, app: readonly string[]): reado
   }
 }
 
-function sidecarFlags({ sidecar, command }: Plan, url: string, isUnix: boolean): readonly string[] {
+function sidecarFlags({ sidecar, command, flags }: Plan, url: string, isUnix: boolean): readonly string[] {
   const path = (name: string) => (isUnix ? undefined : `${url}${name}`);
   const admin = ["--admin", url];
-  const quitFlag = command === "drain" ? "--quit-request" : "--quit";
-  const quit = command === "wait" || isUnix ? [] : [quitFlag, `${url}/quitquitquit`];
+  const hasQuit = command !== "wait" && (command !== "drain" || flags.thenQuit) && !isUnix;
+  const quit = hasQuit ? ["--quit", `${url}/quitquitquit`] : [];
   switch (sidecar) {
     case "auto":
       return admin;

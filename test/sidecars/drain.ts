@@ -70,7 +70,7 @@ export function drainTests(mesh: Mesh): void {
       await using pod = await startPod();
       const { beside, app } = await startPair(mesh, pod);
       const { answer } = await startRequest(mesh, pod, app);
-      const drained = await drain(mesh, pod, ["--quit"]);
+      const drained = await drain(mesh, pod, ["--then-quit"]);
       expect(await answer).toMatchObject({ status: 200 });
       expect(drained.came).toEqual({ code: 0, outcome: "drained" });
       expect(quitLineOf(drained.ended)).toMatchObject({ level: "info", outcome: "exited" });

@@ -16,7 +16,7 @@ const acts: readonly (readonly string[])[] = [
   ["run", "--detect-timeout", "100ms", "--wait-timeout", "300ms", "--on-wait-timeout", "start", ...fast, ...quick],
   ["quit", ...quick],
   ["drain", ...fast],
-  ["drain", ...fast, "--quit", ...quick],
+  ["drain", ...fast, "--then-quit", ...quick],
   ["request", "POST", "/quitquitquit"],
 ];
 

@@ -41,7 +41,7 @@ const calls: readonly (readonly string[])[] = [
   ["run", ...verbose, "--on-wait-timeout", "start", "--", "/nowhere/app"],
   ["wait", ...verbose, "--sidecar", "envoy"],
   ["quit", ...verbose, "--sidecar", "envoy"],
-  ["drain", ...verbose, "--sidecar", "envoy", "--drain", "300ms", "--min-drain", "10ms", "--quit"],
+  ["drain", ...verbose, "--sidecar", "envoy", "--drain", "300ms", "--min-drain", "10ms", "--then-quit"],
   ["status", "--sidecar", "envoy"],
   ["status", "--sidecar", "envoy", "--json"],
   ["request", "/stats?token=c4nary"],

@@ -62,7 +62,7 @@ describe.each(Object.entries(shells))("completion in %s", (shell, ask) => {
     ["wait tcp://db:5432 --on-wait-timeout ", ["fail", "start"]],
     ["quit --sidecar ", ["auto", "none", ...sidecarNames]],
     ["quit --sidecar istio,v", ["istio,vault-agent"]],
-    ["drain --quit-r", ["--quit-request"]],
+    ["drain --then", ["--then-quit"]],
     ["wait --grac", []],
     ["run --grace ", []],
     ["install FOLDER/", ["file", "folder"]],

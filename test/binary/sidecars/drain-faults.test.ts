@@ -145,7 +145,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
   describe("the quit after it is", () => {
     test.concurrent("dying: it is gone", async () => {
       await using envoy = await startEnvoy({ "/quitquitquit": "dying" });
-      const ended = await drain(envoy, 15_000, "--quit");
+      const ended = await drain(envoy, 15_000, "--then-quit");
       expect(quitLineOf(ended)).toMatchObject({ level: "info", outcome: "exited" });
       expect(ended.code).toBe(0);
     });
@@ -159,7 +159,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       ["endless", "longer than 64 KiB"],
     ])("%s: %s", async (fault, outcome) => {
       await using envoy = await startEnvoy({ "/quitquitquit": fault });
-      const ended = await drain(envoy, 4000, "--quit", "--quit-timeout", "60s");
+      const ended = await drain(envoy, 4000, "--then-quit", "--quit-timeout", "60s");
       expect(drainLineOf(ended)).toMatchObject({ outcome: "drained" });
       expect(quitLineOf(ended)).toMatchObject({ level: "error", outcome: expect.stringContaining(outcome) });
       expect(ended.code).toBe(69);
@@ -168,7 +168,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
     test.concurrent("hanging, after a drain that took all the time: both fit", async () => {
       await using envoy = await startEnvoy({ "/quitquitquit": "hanging" });
       envoy.stats = busy(2);
-      const ended = await drain(envoy, 2000, "--quit", "--quit-timeout", "60s");
+      const ended = await drain(envoy, 2000, "--then-quit", "--quit-timeout", "60s");
       expect(ended.log).toContainEqual(expect.objectContaining({ msg: "ebb: draining", atMostMs: 1800 }));
       expect(drainLineOf(ended)).toMatchObject({ outcome: "out of time with 2 left (2 connections)" });
       expect(quitLineOf(ended)).toMatchObject({ outcome: "no answer in time" });

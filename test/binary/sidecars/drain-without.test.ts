@@ -30,7 +30,7 @@ describe("where there is no Envoy, ebb drain keeps accepting for the minimum", (
   test.concurrent("beside Linkerd, which it then quits", async () => {
     await using linkerd = await fakeSidecar();
     const named = ["--sidecar", "linkerd", "--admin", linkerd.url];
-    await using started = startEbb(["drain", ...named, "--drain", "20s", "--min-drain", "300ms", "--quit"]);
+    await using started = startEbb(["drain", ...named, "--drain", "20s", "--min-drain", "300ms", "--then-quit"]);
     await until("it waits", () => started.stderr().includes("no Envoy to drain"));
     expect(linkerd.requests).toEqual([]);
     const ended = await started.ended;

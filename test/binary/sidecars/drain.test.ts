@@ -27,21 +27,21 @@ describe("ebb drain", () => {
     expect(envoy.isRunning()).toBe(true);
   });
 
-  test.concurrent("--quit quits it when it is drained", async () => {
+  test.concurrent("--then-quit quits it when it is drained", async () => {
     await using envoy = await startEnvoy();
-    const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quit"]);
+    const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--then-quit"]);
     expect(envoy.requests.at(-1)).toBe("POST /quitquitquit");
     expect(quitLineOf(ended)).toMatchObject({ sidecar: "envoy", outcome: "exited" });
     expect(ended.code).toBe(0);
   });
 
-  test.concurrent("EBB_QUIT says what to request then, and is no --quit", async () => {
+  test.concurrent("EBB_QUIT says what to request then, and is no --then-quit", async () => {
     await using envoy = await startEnvoy();
     await using other = await fakeSidecar();
     const env = { EBB_QUIT: `PUT ${other.url}/bye` };
     const first = await ebb(["drain", "--admin", envoy.url, ...quick], { env });
     expect(other.requests).toEqual([]);
-    const second = await ebb(["drain", "--admin", envoy.url, ...quick, "--quit"], { env });
+    const second = await ebb(["drain", "--admin", envoy.url, ...quick, "--then-quit"], { env });
     expect(other.requests).toEqual(["PUT /bye"]);
     expect(envoy.requests).not.toContain("POST /quitquitquit");
     expect([first.code, second.code]).toEqual([0, 0]);
@@ -49,7 +49,7 @@ describe("ebb drain", () => {
 
   test.concurrent("--quiet says nothing where nothing went wrong", async () => {
     await using envoy = await startEnvoy();
-    const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quiet", "--quit"]);
+    const ended = await ebb(["drain", "--admin", envoy.url, ...quick, "--quiet", "--then-quit"]);
     expect(ended.stderr).toBe("");
     expect(ended.code).toBe(0);
   });
@@ -125,7 +125,7 @@ describe("ebb drain", () => {
   ] as const)("%s ends it at once, and nothing is quit", async (signal, code) => {
     await using envoy = await startEnvoy();
     envoy.stats = busy(1);
-    await using started = startEbb(["drain", "--admin", envoy.url, ...quick, "--quit"]);
+    await using started = startEbb(["drain", "--admin", envoy.url, ...quick, "--then-quit"]);
     await until("it counts", () => started.stderr().includes('"connections":1'));
     started.kill(signal);
     const ended = await started.ended;
@@ -149,16 +149,16 @@ describe("ebb drain", () => {
 
   test.concurrent("a stop signal ends it while the quit hangs", async () => {
     await using envoy = await startEnvoy({ "/quitquitquit": "hanging" });
-    const flags = ["--drain", "60s", "--min-drain", "0", "--quit", "--quit-timeout", "60s"];
+    const flags = ["--drain", "60s", "--min-drain", "0", "--then-quit", "--quit-timeout", "60s"];
     await using started = startEbb(["drain", "--admin", envoy.url, ...flags]);
     await until("it is asked", () => envoy.requests.includes("POST /quitquitquit"));
     started.kill("SIGTERM");
     expect((await started.ended).code).toBe(143);
   });
 
-  test.concurrent("--drain 0 --quit quits all the same", async () => {
+  test.concurrent("--drain 0 --then-quit quits all the same", async () => {
     await using envoy = await startEnvoy();
-    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "0", "--quit"]);
+    const ended = await ebb(["drain", "--admin", envoy.url, "--drain", "0", "--then-quit"]);
     expect(envoy.requests).toEqual(["POST /quitquitquit"]);
     expect(ended.code).toBe(0);
   });
@@ -167,6 +167,9 @@ describe("ebb drain", () => {
     [["drain", "now"], "now: unexpected argument"],
     [["drain", "--drain", "soon"], "--drain: expected a duration"],
     [["drain", "--max-in-flight", "-1"], "--max-in-flight: expected a whole number"],
+    [["drain", "--quit", "http://localhost:1/bye"], "--quit: expected --then-quit too"],
+    [["drain", "--signal-process", "app"], "--signal-process: expected --then-quit too"],
+    [["drain", "--quit"], "--quit: expected a value ([+][METHOD ]URL)"],
   ])("%j is a usage error", async (args, text) => {
     const ended = await ebb(args);
     expect(ended.stderr).toContain(text);

@@ -84,7 +84,7 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
       expect(ended.stderr).not.toContain("pilot-agent");
     }
     if (plain.afterMs !== undefined) return;
-    const drain = await ebbBeside([plain], ["drain", ...admin, ...fast, "--quit"]);
+    const drain = await ebbBeside([plain], ["drain", ...admin, ...fast, "--then-quit"]);
     expect(drain.code).toBe(0);
     expect(posts(drain)).toContain("15000 POST /quitquitquit");
     const status = await ebbBeside([plain], ["status", "--json", ...admin]);
@@ -308,7 +308,7 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
     const quit = await ebbBeside([there], ["quit", ...flags], network);
     expect(quit).toMatchObject({ code: 69, requests: [] });
     expect(lineOf(quit, "did not tell a proxy to quit").level).toBe("error");
-    const drain = await ebbBeside([there], ["drain", ...flags, ...fast, "--quit"], network);
+    const drain = await ebbBeside([there], ["drain", ...flags, ...fast, "--then-quit"], network);
     expect(drain).toMatchObject({ code: 69, requests: [] });
     expect(lineOf(drain, "did not drain a proxy or tell it to quit").reason).toMatch(ways);
   });

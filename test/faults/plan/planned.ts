@@ -69,7 +69,7 @@ export interface Flags {
   readonly rewrite: readonly (readonly [from: number, to: number])[];
   readonly expectExit: readonly number[];
   readonly logLevel: "info" | "debug";
-  /** Whether `ebb drain` has --quit. */
+  /** Whether `ebb drain` has --then-quit. */
   readonly thenQuit: boolean;
 }
 

@@ -92,7 +92,7 @@ test("as a native sidecar it is drained, and not quit; before the app starts aga
   using folder = temporaryFolder();
   const env = await asNative(folder.path);
   const { beside } = await startPair(istio, pod);
-  const drained = await drain({ ...istio, env }, pod, ["--quit"]);
+  const drained = await drain({ ...istio, env }, pod, ["--then-quit"]);
   expect(drained.came).toEqual({ code: 0, outcome: "drained" });
   expect(await pod.request("15000/ready")).toMatchObject({ status: 503 });
   const asks = [ebbPath, "request", "http://localhost:15000/ready"];

@@ -12,7 +12,7 @@ export interface Variable {
   readonly value: string;
 }
 
-const { quitTimeout: _, ...hookOptions } = optionsOf("drain"); // a hook drains without --quit
+const { quitTimeout: _, ...hookOptions } = optionsOf("drain"); // a hook drains without --then-quit
 /** The options that `ebb drain` reads, as the hook of a container that ebb does not start. */
 const hookFlags: ReadonlySet<string> = new Set(Object.values(hookOptions).map(({ flag }) => flag));
 

@@ -1,3 +1,4 @@
+import { boolean } from "../../../../shared/cli/core/syntax.ts";
 import { formatChoice } from "../../../../shared/sidecars/core/choice.ts";
 import { PLAIN } from "../../../../shared/sidecars/core/identify.ts";
 import { kindOf } from "../../../../shared/sidecars/core/registry.ts";
@@ -76,8 +77,9 @@ function proxyHook(
 ): string[] {
   const own = sleptMs === 0 ? options : new Map(options).set("min-drain", leastOf(sleptMs, options));
   const passed = sidecar.name === PLAIN ? ["app-port", ...inheritedFlags] : inheritedFlags; // its admin interface is looked for at ports
+  const isQuiet = boolean.parse(own.get("quiet") ?? "") === true;
   const flags = passed.flatMap((flag) => {
-    const text = own.get(flag);
+    const text = flag === "log-level" && isQuiet ? undefined : own.get(flag); // as flags they exclude each other
     return text === undefined ? [] : flagsOf(flag, text);
   });
   return [EBB, "drain", `--sidecar=${formatChoice({ isAuto: false, named: [sidecar] })}`, ...flags, `--drain=${drain}`];
@@ -107,7 +109,7 @@ function messageOn(own: Hook, { drain, drainMs, command, isDrained }: Drain): st
   if (what.kind === "replaceable")
     return `kept "${what.shown}", which is longer than the ${drain} that terminationGracePeriodSeconds leaves a drain: raise that, or remove this hook, and ebb drain takes its place; until then ${after}`;
   if (what.kind === "asks-sidecar")
-    return `it asks a sidecar at ${what.path}: it stays, and ${after}; remove it, and ebb drain takes its place (ebb drain --quit and ebb quit end sidecars)`;
+    return `it asks a sidecar at ${what.path}: it stays, and ${after}; remove it, and ebb drain takes its place (ebb drain --then-quit and ebb quit end sidecars)`;
   if (what.kind === "known" || isDrained) return undefined;
   return `it stays, and ${after}: call ${EBB} drain --drain=${drain} in it, or remove it, and ebb drain takes its place`;
 }

@@ -215,8 +215,8 @@ describe("a registration", () => {
       const deployments = [installed("webhook", { ...well, template, pods: [podOf("a", ready, template)] })];
       return webhooksOf([{ ...registration, deployments }]);
     };
-    expect(of("--all", "--set=drain=40s\nquit-request=POST http://h/?a=b")).toMatchObject({
-      injected: [{ image: "ebb:1", options: { drain: "40s", "quit-request": "POST http://h/?a=b" } }],
+    expect(of("--all", "--set=drain=40s\nquit=POST http://h/?a=b")).toMatchObject({
+      injected: [{ image: "ebb:1", options: { drain: "40s", quit: "POST http://h/?a=b" } }],
       selections: [{ all: true }],
       copies: true,
     });

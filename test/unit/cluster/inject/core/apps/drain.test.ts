@@ -109,6 +109,15 @@ test("its hook is told what the app's is, by flags", () => {
   );
 });
 
+test.each([
+  ["true", "--quiet=true --drain=24s"],
+  ["false", "--log-level=debug --quiet=false --drain=24s"],
+])("its hook has no --log-level beside ebb.dev/quiet: %s, which would refuse that", (quiet, flags) => {
+  const annotations = { "ebb.dev/quiet": `${quiet}`, "ebb.dev/log-level": "debug" };
+  const [, { hook: command }] = leavingOf({ ...beside("envoy"), annotations }) as Loose;
+  expect(command).toBe(`/ebb.dev/ebb drain --sidecar=envoy ${flags}`);
+});
+
 test("a plain Envoy's asks at no port that the app declares, when it looks for the admin interface", () => {
   const hookBeside = (name: string) => {
     const containers = [app({ ports: [{ containerPort: 8001 }, { containerPort: 80 }] }), proxy(name)];

@@ -10,16 +10,16 @@ import { stepAfterBug } from "../pod/run/core/supervision-after-bug.ts";
 import type { Action, Deadline, Event, RunPolicy, State } from "../pod/run/core/supervision-steps.ts";
 import { performAction } from "../pod/run/perform.ts";
 import type { Run } from "../pod/run/run.ts";
-import { argvIndexOf, readCommandCall } from "../shared/cli/core/call.ts";
-import { optionsOf } from "../shared/cli/core/options.ts";
+import { argvIndexOf, type Call, readCommandCall } from "../shared/cli/core/call.ts";
+import { type OptionsOf, optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
-import { planShutdown } from "../shared/core/shutdown-budget.ts";
+import { fitMinimum, planShutdown, type ShutdownPlan } from "../shared/core/shutdown-budget.ts";
 import { SIG, signalName } from "../shared/core/signal.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { createQueue } from "../shared/io/queue.ts";
 import { keepAlive } from "../shared/io/timer.ts";
 import { native } from "../shared/native/native.ts";
-import { createLog } from "../shared/output/log.ts";
+import { createLog, type Log } from "../shared/output/log.ts";
 import { createDropper, type Signals } from "../shared/process/signals.ts";
 
 /**
@@ -143,10 +143,11 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   trustFile(call.values.caFile);
   if (parentDeath !== undefined) native.parentDeath(parentDeath);
   const queue = createQueue<Event>();
+  const shutdown = planShutdown(call.values);
   return {
     env,
-    settings: call.values,
-    shutdown: planShutdown(call.values),
+    settings: withFittingMinimum(call, shutdown, log),
+    shutdown,
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log,
     drop: createDropper(log),
@@ -158,6 +159,23 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
     since: { wait: performance.now() },
     isReady: false,
   };
+}
+
+type RunCall = Call<OptionsOf<"run">>;
+
+/**
+ * Returns the settings, with a --min-drain that is longer than the whole drain shortened: that is said now, and not only
+ * when the pod is deleted.
+ */
+function withFittingMinimum({ values, origins }: RunCall, { drainMs }: ShutdownPlan, log: Log): RunCall["values"] {
+  const { minDrain } = values;
+  if (drainMs === 0 || minDrain <= drainMs || origins.minDrain === "default") return values;
+  const fitsMs = fitMinimum(minDrain, drainMs);
+  log.warn(
+    { minDrainMs: minDrain, atMostMs: drainMs, fitsMs },
+    "--min-drain does not fit into the drain: shortened it",
+  );
+  return { ...values, minDrain: fitsMs };
 }
 
 function policyOf({ settings, shutdown }: Run): RunPolicy {

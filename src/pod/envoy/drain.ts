@@ -1,4 +1,5 @@
 import { toTenths } from "../../shared/core/duration.ts";
+import { fitMinimum } from "../../shared/core/shutdown-budget.ts";
 import { createQueue, type Queue } from "../../shared/io/queue.ts";
 import { deadline } from "../../shared/io/timer.ts";
 import type { Log } from "../../shared/output/log.ts";
@@ -14,7 +15,6 @@ import {
   type DrainEvent,
   type DrainRequest,
   type DrainState,
-  fitMinimum,
   step,
 } from "./core/drain.ts";
 import { describeOutcome } from "./core/drain-outcome.ts";

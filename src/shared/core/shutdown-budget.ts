@@ -3,6 +3,9 @@ const APP_EXIT_MS = 5000;
 /** The time reserved for the quits and ebb's own end: the kubelet kills ebb when the grace period is over. */
 const LAST_MS = 1000;
 
+/** The time kept at the end of a drain for draining the listeners. */
+const LISTENERS_MS = 1000;
+
 /** The values of `--drain`, `--grace` and `--pod-grace`, in milliseconds. */
 export interface ShutdownWishes {
   /** 0 for no draining. */
@@ -48,4 +51,12 @@ export function graceAfter(elapsedMs: number, { graceMs = 0, allMs = Number.POSI
 export function splitDrain(wholeMs: number): { readonly drainMs: number; readonly quitMs: number } {
   const quitMs = Math.min(1000, wholeMs / 10);
   return { drainMs: wholeMs - quitMs, quitMs };
+}
+
+/**
+ * Returns --min-drain in milliseconds, shortened so that a second is left before the bound for draining the listeners,
+ * or half of a bound below two seconds.
+ */
+export function fitMinimum(minMs: number, boundMs: number): number {
+  return Math.min(minMs, Math.max(boundMs - LISTENERS_MS, boundMs / 2));
 }

@@ -46,6 +46,8 @@ test.each([
   ["an operand where none is taken", ["quit", "now"]],
   ["a switch with a value that is neither true nor false", ["run", "--signal-group=maybe", "--", "true"]],
   ["an empty value", ["run", "--grace=", "--", "true"]],
+  ["--quiet beside --log-level", ["run", "--quiet", "--log-level", "debug", "--", "true"]],
+  ["--quiet beside --log-level, for ebb drain", ["drain", "--log-level=info", "--quiet=true"]],
 ])("%s is exit code 64, in a sentence that starts with ebb:", async (_, args) => {
   const { code, stderr } = await ebb(args);
   expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringMatching(/^ebb: .+\n$/) });

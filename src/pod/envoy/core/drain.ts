@@ -100,14 +100,6 @@ const POLL_MS = 1000;
 const LAST_LOOK_MS = 250;
 const MAX_FAILURES = 5;
 
-/**
- * Returns --min-drain in milliseconds, shortened so that a second is left before the bound for draining the listeners,
- * or half of a bound below two seconds.
- */
-export function fitMinimum(minMs: number, boundMs: number): number {
-  return Math.min(minMs, Math.max(boundMs - POLL_MS, boundMs / 2));
-}
-
 /** Returns the drain's first state, and its first actions: to start the deadlines and to send the first request. */
 export function begin({ boundMs, minMs, isListenersFirst }: DrainPolicy): Next {
   const deadlines: readonly DrainAction[] = [

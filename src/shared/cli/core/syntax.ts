@@ -92,7 +92,10 @@ export const rewrite = syntax(parseRewrite, "FROM:TO, two signals such as TERM:Q
 export const stopSignals = syntax(parseStopSignals, "signals such as TERM,INT or QUIT (not KILL, STOP, CHLD)");
 export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or KILL (not STOP, CHLD, TTIN, TTOU)");
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
-export const containerNames = syntax(parseContainers, "names of containers such as app,worker, this one first");
+export const containerNames = syntax(
+  parseContainers,
+  "two names of containers or more, such as app,worker, this one first",
+);
 
 /** Parses a boolean like Go's strconv.ParseBool, which the other tools use. */
 function parseBoolean(given: string): boolean | undefined {
@@ -134,5 +137,5 @@ function parseCodes(given: string): readonly number[] | undefined {
 
 function parseContainers(given: string): readonly string[] | undefined {
   const names = splitBy(given, ",");
-  return names.length > 0 && names.every(isDnsLabel) ? names : undefined;
+  return names.length > 1 && names.every(isDnsLabel) ? names : undefined;
 }

@@ -76,6 +76,10 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
       bad.push(problem.message);
     }
   }
+  if (values.quiet === true && sources.flags.has("log-level")) {
+    if (sources.flags.has("quiet")) bad.push("--quiet and --log-level cannot be used together: give one of them");
+    values.quiet = false; // a flag wins over a variable: both set the level
+  }
   if (bad.length > 0) throw new Failure(EXIT.usage, allOf(bad));
   // getters, because few starts need them
   return {

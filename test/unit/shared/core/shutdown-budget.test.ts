@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { graceAfter, planShutdown, splitDrain } from "../../../../src/shared/core/shutdown-budget.ts";
+import { fitMinimum, graceAfter, planShutdown, splitDrain } from "../../../../src/shared/core/shutdown-budget.ts";
 
 describe("drain and grace", () => {
   // the grace after a drain that takes all of its time
@@ -76,4 +76,16 @@ test.each([
   [0, 0, 0],
 ])("of %d ms, %d are for draining and %d for the quit", (wholeMs, drainMs, quitMs) => {
   expect(splitDrain(wholeMs)).toEqual({ drainMs, quitMs });
+});
+
+test.each([
+  [5000, 60_000, 5000],
+  [5000, 6000, 5000],
+  [5000, 5500, 4500],
+  [5000, 2000, 1000],
+  [5000, 1000, 500],
+  [5000, 0, 0],
+  [0, 1000, 0],
+])("a minimum of %d ms in a bound of %d ms is %d ms", (minMs, boundMs, expected) => {
+  expect(fitMinimum(minMs, boundMs)).toBe(expected);
 });

@@ -8,9 +8,9 @@ import {
   type DrainPolicy,
   type DrainRequest,
   type DrainState,
-  fitMinimum,
   step,
 } from "../../../../../src/pod/envoy/core/drain.ts";
+import { fitMinimum } from "../../../../../src/shared/core/shutdown-budget.ts";
 
 const duration = fc.constantFrom(0, 1, 100, 250, 999, 1000, 1001, 5000, 60_000);
 const policy: fc.Arbitrary<DrainPolicy> = fc

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type DrainOutcome, type DrainState, fitMinimum, step } from "../../../../../src/pod/envoy/core/drain.ts";
+import { type DrainOutcome, type DrainState, step } from "../../../../../src/pod/envoy/core/drain.ts";
 import { describeOutcome } from "../../../../../src/pod/envoy/core/drain-outcome.ts";
 import { eventOf, testDrains, usual } from "./simulated-drain.ts";
 
@@ -109,18 +109,6 @@ describe("an event that does not belong to the phase changes nothing:", () => {
       expect(step(state, eventOf(event), usual)).toStrictEqual([state, []]);
     }
   });
-});
-
-test.each([
-  [5000, 60_000, 5000],
-  [5000, 6000, 5000],
-  [5000, 5500, 4500],
-  [5000, 2000, 1000],
-  [5000, 1000, 500],
-  [5000, 0, 0],
-  [0, 1000, 0],
-])("a minimum of %d ms in a bound of %d ms is %d ms", (minMs, boundMs, expected) => {
-  expect(fitMinimum(minMs, boundMs)).toBe(expected);
 });
 
 const doubt = "if its container has no drain as preStop hook, requests were cut off";

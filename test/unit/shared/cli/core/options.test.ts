@@ -135,6 +135,7 @@ test.each([
   "--quit-on=failure",
   "--restart-policy=always",
   "--last-of=,",
+  "--last-of=app",
   "--last-of=app,../worker",
   "--last-of=app,a/b",
   "--last-of=app,..",

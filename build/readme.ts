@@ -134,6 +134,7 @@ function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
     ready: readyOf(kind),
     quit: quitOf(kind),
     exitsWhen: kind.exitsWhen === undefined ? undefined : `it exits ${kind.exitsWhen}`,
+    alwaysOpen: kind.alwaysOpen === undefined ? undefined : `the port of ${code(kind[kind.alwaysOpen])}`,
     refusals: Object.entries(kind.refusals())
       .map(([status, meaning]) => `${status}: ${meaning}`)
       .join("; "),

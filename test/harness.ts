@@ -124,8 +124,14 @@ export function logOf(stderr: string): readonly LogLine[] {
 
 /** Reports whether a line of ebb's log tells the outcome of a quit, good or bad. */
 export function isQuitLine({ msg }: LogLine): boolean {
-  return msg === "ebb: told the sidecar to quit" || msg === "ebb: could not make the sidecar quit";
+  return quitMessages.includes(msg);
 }
+
+const quitMessages = [
+  "told the sidecar to quit",
+  "could not make the sidecar quit",
+  "the sidecar is gone, or was never here",
+].map((text) => `ebb: ${text}`);
 
 /** Returns the first line of ebb's log about the outcome of a quit. @throws Error with ebb's stderr if there is none */
 export function quitLineOf({ log, stderr }: Ended): LogLine {

@@ -2,7 +2,9 @@ import { badCall, type Command, type Invocation } from "../command.ts";
 import { findSidecars } from "../pod/find/find.ts";
 import { logQuit, quitAll } from "../pod/quit/quit.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
+import { option } from "../shared/cli/core/option.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";
+import { boolean } from "../shared/cli/core/syntax.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { abortedAfter, leftUntil } from "../shared/io/timer.ts";
@@ -10,7 +12,7 @@ import { createLog } from "../shared/output/log.ts";
 
 /**
  * `ebb quit` tells this pod's sidecars to quit. Exits 0 if every sidecar accepted the quit and has stopped or will stop
- * by itself; otherwise, or if only a port suggests a proxy, 69.
+ * by itself, or surely is not here; otherwise, or if only a port suggests a proxy, 69.
  */
 export const command: Command = {
   summary: "tell the sidecars to quit, and say what each answered",
@@ -30,13 +32,28 @@ export const command: Command = {
   ],
   seeAlso: ["run", "drain"],
   get options() {
-    return optionsOf("quit");
+    return options();
   },
   main,
 };
 
+function options() {
+  return {
+    ...optionsOf("quit"),
+    ignoreNotFound: option({
+      flag: "ignore-not-found",
+      group: "shutdown",
+      initial: true,
+      syntax: boolean,
+      isFlagOnly: true,
+      isRare: true,
+      help: "a sidecar that is surely not here counts as gone; =false: as a failure, because it must be here",
+    }),
+  };
+}
+
 async function main({ args, env, compat }: Invocation): Promise<number> {
-  const call = readFlagCall(optionsOf("quit"), { args, env, compat }, command.usage);
+  const call = readFlagCall(options(), { args, env, compat }, command.usage);
   const settings = call.values;
   const log = createLog(settings, { env, compat });
   trustFile(settings.caFile);
@@ -52,6 +69,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
     timeoutMs: leftUntil(end),
     headers: settings.header,
     wereReady: false,
+    ...(settings.ignoreNotFound ? { mayBeAbsent: true } : {}),
   });
   for (const report of reports) logQuit(log, "error", report);
   return reports.every(({ ok }) => ok) && doubts.length === 0 ? EXIT.ok : EXIT.unavailable;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { canHaveNetwork } from "../binary/sidecars/own-network.ts";
 import { childPath } from "../compiled.ts";
-import { lineOf } from "../harness.ts";
+import { isQuitLine, lineOf } from "../harness.ts";
 import { describeAgainstEnvoy, quitOf } from "./against-envoy.ts";
 import { ebbBesideEnvoys } from "./in-network.ts";
 
@@ -34,6 +34,17 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
       expect(ended).toMatchObject({ code: 42, states: [undefined] });
       const drain = ["drain", ...flags, "--drain", "5s", "--min-drain", "0s", "--then-quit"];
       expect(await ebbBesideEnvoys([{ admin }], drain, "own")).toMatchObject({ code: 0, states: [undefined] });
+    });
+
+    test("is quit by the first ebb quit, and gone for the second", async () => {
+      const twice = "/proc/1/exe quit --sidecar envoy && exec /proc/1/exe quit --sidecar envoy";
+      const args = ["run", "--sidecar", "none", "--", "sh", "-c", twice];
+      const ended = await ebbBesideEnvoys([{ admin: on(9901) }], args, "own");
+      expect(ended.log.filter(isQuitLine)).toMatchObject([
+        { msg: "ebb: told the sidecar to quit", outcome: "exited" },
+        { msg: "ebb: the sidecar is gone, or was never here", level: "info" },
+      ]);
+      expect(ended).toMatchObject({ code: 0, states: [undefined] });
     });
 
     test("is quit, drained, shown and asked", async () => {

@@ -94,7 +94,7 @@ export function lifeTests(subject: Subject): void {
       });
       expect(first.code).toBe(0);
       expect(await container.ended).toBe(subject.exitCode);
-      const second = await run(pod, ["quit", ...named, "--quit-timeout", "500ms"], env);
+      const second = await run(pod, ["quit", ...named, "--quit-timeout", "2s"], env);
       expect(quitLineOf(second).outcome).toMatch(subject.secondQuit.outcome);
       expect(second.code).toBe(subject.secondQuit.code);
     });

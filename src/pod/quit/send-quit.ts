@@ -18,7 +18,7 @@ import {
   type QuitState,
   step,
 } from "./core/quitting.ts";
-import { lifeOf, watchItClose } from "./sidecar-life.ts";
+import { lifeOf, watchAbsence, watchItClose } from "./sidecar-life.ts";
 
 export interface SendOptions {
   /** The time for the quit, until it was answered and the sidecar is gone. */
@@ -27,6 +27,8 @@ export interface SendOptions {
   readonly headers: readonly Header[];
   /** Whether the sidecars have been up: if they refuse connections, they have exited, and are not late. */
   readonly wereReady: boolean;
+  /** Whether a sidecar whose ports all refuse connections counts as gone, where that is sure (`SidecarKind.alwaysOpen`). */
+  readonly mayBeAbsent?: true;
   /** Sends a request, in the place of `askServer`. */
   readonly ask?: Ask;
 }
@@ -53,6 +55,8 @@ export interface QuitReport {
   readonly outcome: string;
   /** The HTTP status of the last answer. */
   readonly status?: number;
+  /** It is gone, or was never here. */
+  readonly isAbsent?: true;
   /** The stack of a bug in ebb. */
   readonly error?: string;
   readonly tookMs: number;
@@ -100,7 +104,7 @@ export async function sendQuit(
   const cancelHalf = deadline(options.timeoutMs / 2, () => queue.push({ kind: "half" }));
   try {
     const machine = {
-      begin,
+      begin: () => begin(policy),
       step(state: QuitState, event: QuitEvent) {
         onEvent?.();
         return step(state, event, policy);
@@ -126,8 +130,14 @@ function policyOf({ sidecar, request, options }: Quit): QuitMachinePolicy {
     hasFallback: request.fallback !== undefined,
     mustNotRepeat: request.mustNotRepeat === true,
     wasReady: options.wereReady,
+    mayBeAbsent: options.mayBeAbsent === true && canBeAbsent(sidecar, request),
     hasLastResort: sidecar.lastResort !== undefined,
   };
+}
+
+/** Reports whether its ports alone tell that a sidecar is gone. Processes that the user names for a last resort tell more. */
+function canBeAbsent({ alwaysOpen, lastResort }: Sidecar, { isAdditional }: QuitRequest): boolean {
+  return alwaysOpen !== undefined && lastResort === undefined && isAdditional !== true;
 }
 
 function perform(action: QuitAction, quit: Quit): void {
@@ -143,6 +153,8 @@ function perform(action: QuitAction, quit: Quit): void {
       return follow(quit, () => watch(quit));
     case "search":
       return follow(quit, () => search(quit));
+    case "seek":
+      return follow(quit, () => seek(quit));
   }
 }
 
@@ -201,6 +213,10 @@ async function watch({ sent, acceptedAt = sent.target.address, over }: Quit): Pr
 async function search(quit: Quit): Promise<QuitEvent> {
   const { isAnyRunning } = await import("../process/end-processes.ts");
   return { kind: "searched", isFound: isAnyRunning(quit.sidecar.lastResort ?? []), askedMs: askedMs(quit) };
+}
+
+async function seek({ sidecar, over }: Quit): Promise<QuitEvent | undefined> {
+  return (await watchAbsence(sidecar, over)) ? { kind: "absent" } : undefined;
 }
 
 function askedMs({ since }: Quit): number {

@@ -1,8 +1,9 @@
 import { type Address, isLoopback } from "../../shared/core/address.ts";
 import { tryConnect } from "../../shared/http/connection.ts";
 import { RequestFailed } from "../../shared/http/request-failed.ts";
-import { acceptsConnections, tcpCheckAt } from "../../shared/http/tcp-check.ts";
-import { chooseJudge, firstOf, isAt } from "../../shared/sidecars/core/probe.ts";
+import { acceptsConnections, refusesConnections, tcpCheckAt } from "../../shared/http/tcp-check.ts";
+import { addressOf, chooseJudge, firstOf, isAt } from "../../shared/sidecars/core/probe.ts";
+import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { clientFor } from "../probe/prober.ts";
 import { LOOPBACK_MS, probeOnce } from "../probe/ready.ts";
@@ -35,6 +36,44 @@ export async function watchItClose(address: Address, signal: AbortSignal): Promi
     await Bun.sleep(waitMs);
   }
   return false;
+}
+
+/** So long all ports of a sidecar must refuse connections, to be sure that it is not just about to open them. */
+const ABSENT_MS = 1000;
+const ABSENT_PERIOD_MS = 25;
+
+/**
+ * Resolves with true once all of a sidecar's ports have refused connections for a second, and none of its programs is seen to
+ * run (as in its own container); with false if the signal is aborted first.
+ */
+export async function watchAbsence(sidecar: Sidecar, signal: AbortSignal): Promise<boolean> {
+  const addresses = addressesOf(sidecar);
+  for (let since = performance.now(); !signal.aborted; await Bun.sleep(ABSENT_PERIOD_MS)) {
+    const now = performance.now();
+    if (!addresses.every(refusesConnections)) since = now;
+    else if (now - since >= ABSENT_MS) {
+      if (!(await isSeen(sidecar))) return !signal.aborted;
+      since = performance.now();
+    }
+  }
+  return false;
+}
+
+/** Returns where a sidecar may listen, as far as its requests show. */
+function addressesOf({ quits, ready, envoy, alwaysOpen }: Sidecar): readonly Address[] {
+  const probes = ready.flatMap((probe) => (probe.kind === "any" ? probe.probes : [probe]));
+  return [
+    ...quits.filter(({ isAdditional }) => isAdditional !== true).map(({ target }) => target.address),
+    ...probes.flatMap((probe) => addressOf(probe) ?? []),
+    ...(envoy === undefined ? [] : [envoy.admin.address]),
+    ...(alwaysOpen === undefined ? [] : [alwaysOpen]),
+  ];
+}
+
+async function isSeen({ name }: Sidecar): Promise<boolean> {
+  if (name === "custom") return false;
+  const { isAnyRunning } = await import("../process/end-processes.ts");
+  return isAnyRunning(kindOf(name).programs);
 }
 
 /** On loopback it takes one system call, which leaves nothing behind. */

@@ -1,4 +1,4 @@
-import { type Address, hostsToDial } from "../core/address.ts";
+import { type Address, hostsToDial, isLoopback } from "../core/address.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import { parseListeners } from "./core/listening.ts";
@@ -56,6 +56,15 @@ function mayListen(port: number): boolean {
 /** Reports whether a Unix socket has a listener and lets this user connect, by a connect(2) that does not wait. */
 export function acceptsConnections(path: string): boolean {
   return isUnixOpen.includes(-native.checkConnect(path, 0));
+}
+
+/**
+ * Reports whether an address refuses connections for sure: a port of a loopback without a listener, or a Unix socket that
+ * nobody listens to any more. False for any other host.
+ */
+export function refusesConnections(address: Address): boolean {
+  if (address.kind === "unix") return -native.checkConnect(address.path, 0) === ERRNO.ECONNREFUSED;
+  return isLoopback(address) && tcpCheckAt(address)?.() === "refused";
 }
 
 /**

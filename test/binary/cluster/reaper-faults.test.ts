@@ -74,7 +74,7 @@ test.concurrent(
     expect({ code, line: stdout.split("\n")[1] }).toEqual({
       code: 69,
       line: expect.stringMatching(
-        /^shop +moved +gave up +envoy still runs after all methods \(port-forward\); --image IMAGE allows one more, an ephemeral container; .*: connection refused: the annotation ebb.dev\/reap-quit.envoy can say where its admin interface is$/,
+        /^shop +moved +gave up +envoy still runs after all methods \(port-forward\); --image IMAGE allows one more, an ephemeral container; .*: connection refused: its admin interface is elsewhere: set the annotation ebb.dev\/reap-quit.envoy to its URL$/,
       ),
     });
   },

@@ -65,7 +65,10 @@ function isFinal({ answer, wholeAt }: Request): boolean {
   }
 }
 
-/** Judges `ebb quit`: its exit code is 0 only if the sidecar took the quit and is gone, or will end by itself. */
+/**
+ * Judges `ebb quit`: its exit code is 0 only if the sidecar took the quit and is gone, or will end by itself; or if nobody
+ * has listened in the last second.
+ */
 export function judgeQuit(one: Case): void {
   const { plan, seen, broken, log } = one;
   const { code, endedAt, startedAt } = seen;
@@ -75,6 +78,9 @@ export function judgeQuit(one: Case): void {
   if (endedAt - startedAt > plan.flags.quitMs + slackMs)
     broken("time", `it took ${Math.round(endedAt - startedAt)} ms`);
   const saysGone = log.some(({ msg, outcome }) => msg === "ebb: told the sidecar to quit" && outcome === "exited");
+  const saysAbsent = log.some(({ msg }) => msg === "ebb: the sidecar is gone, or was never here");
+  if (saysAbsent && hasListened(one, endedAt - 900, endedAt - 100))
+    broken("time", "it says that the sidecar is not here, but the proxy listened in the last second");
   const isOpen = seen.doors.every(({ state }) => state === "open") && seen.doors.length === 1;
   if (saysGone && isOpen) broken("always", "it says gone, but the proxy still listens");
   const leaves = plan.sidecar === "linkerd" || plan.sidecar === "custom" || plan.sidecar === "istio";
@@ -82,6 +88,14 @@ export function judgeQuit(one: Case): void {
   const quits = seen.requests.filter(({ endpoint }) => endpoint === "quit");
   const took = quits.findLast(({ answer, wholeAt }) => answer.kind.startsWith("ok") && wholeAt !== undefined);
   const diedOfIt = quits.some(({ answer }) => answer.kind === "die");
-  if (code === 0 && took === undefined && !diedOfIt && !plan.isNative)
+  if (code === 0 && took === undefined && !diedOfIt && !plan.isNative && !saysAbsent)
     broken("always", "exit code 0, but no quit was answered well");
+}
+
+/** Reports whether the proxy listened at any time between the two. */
+function hasListened({ seen: { doors } }: Case, from: number, to: number): boolean {
+  return doors.some(({ at, state }, index) => {
+    const until = doors[index + 1]?.at ?? Number.POSITIVE_INFINITY;
+    return state !== "closed" && at < to && until > from;
+  });
 }

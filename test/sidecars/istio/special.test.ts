@@ -87,6 +87,19 @@ test("an app that ends while it exits by itself finds it leaving", async () => {
   expect(await container.ended).toBe(0);
 });
 
+test("while it exits by itself, its quit port closed, it is not gone for ebb quit; then it is", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(istio, pod);
+  container.kill("SIGTERM");
+  await until("its quit port is closed", async () => (await pod.request("15020/healthz/ready")) === undefined);
+  const early = await run(pod, ["quit", "--sidecar", "istio", "--quit-timeout", "2s"]);
+  expect({ code: early.code, isRunning: container.isRunning() }).toEqual({ code: 69, isRunning: true });
+  expect(quitLineOf(early).outcome).toMatch(/^connection refused: pilot-agent's status port is closed/);
+  const ended = await run(pod, ["quit", "--sidecar", "istio", "--quit-timeout", "20s"]);
+  expect({ code: ended.code, isRunning: container.isRunning() }).toEqual({ code: 0, isRunning: false });
+  expect(quitLineOf(ended)).toMatchObject({ level: "info", msg: "ebb: the sidecar is gone, or was never here" });
+});
+
 test("as a native sidecar it is drained, and not quit; before the app starts again its health checks pass", async () => {
   await using pod = await startPod();
   using folder = temporaryFolder();

@@ -22,7 +22,8 @@ export async function sendByEphemeral(
   const fresh = await confirm();
   if (fresh === undefined) return undefined;
   const name = `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(fresh.object)).length + 1}`;
-  const args = [...method.args, "--quit-timeout", formatDuration(method.patienceMs)];
+  // its container runs: that nothing listens there is a failure, with ebb's reason
+  const args = [...method.args, "--quit-timeout", formatDuration(method.patienceMs), "--ignore-not-found=false"];
   await settings.turn(signal);
   const container = containerOf({ name, args, env: method.env }, fresh.object, settings);
   const path = `${pathOf(podRefOf(fresh.object))}/ephemeralcontainers`;

@@ -47,6 +47,8 @@ export interface Result {
   /** What happened, in words for the log. */
   readonly outcome: string;
   readonly status?: number;
+  /** It is gone, or was never here. */
+  readonly isAbsent?: true;
 }
 
 /** What happened to a quit: the result of an action, or a deadline. */
@@ -59,6 +61,8 @@ export type QuitEvent =
   | { readonly kind: "looked"; readonly life: SidecarLife }
   /** The result of `watch`: the quit's address refuses connections. */
   | { readonly kind: "gone" }
+  /** The result of `seek`: all ports of the sidecar have refused connections, and go on to. */
+  | { readonly kind: "absent" }
   /** Half of the time is over. */
   | { readonly kind: "half" }
   /** The result of `search`: whether a process runs that could be signalled instead. */
@@ -75,7 +79,8 @@ export type QuitAction =
   | { readonly kind: "rest"; readonly ms: number }
   | { readonly kind: "look" }
   | { readonly kind: "watch" }
-  | { readonly kind: "search" };
+  | { readonly kind: "search" }
+  | { readonly kind: "seek" };
 
 /** The settings of one quit. */
 export interface QuitMachinePolicy {
@@ -90,6 +95,8 @@ export interface QuitMachinePolicy {
   readonly mustNotRepeat: boolean;
   /** The sidecar was up before: if it refuses connections, it has exited, and is not late to start. */
   readonly wasReady: boolean;
+  /** If all of its ports refuse connections, it is gone, or was never here: that is as good as a quit. */
+  readonly mayBeAbsent: boolean;
   /** Processes are signalled if the sidecar does not take the quit. */
   readonly hasLastResort: boolean;
 }
@@ -105,11 +112,13 @@ const SURE = 3;
 const SHORT_MS = 100;
 const REFUSED = errorTexts.ECONNREFUSED;
 const EXITED = "exited";
+const ABSENT = "its quit, readiness and admin ports refuse connections; if they were moved: --admin URL, or --quit URL";
 
-/** Returns the quit's first state, and its first action: to send the request. */
-export function begin(): QuitStep {
+/** Returns the quit's first state, and its first actions: to send the request, and to look whether the sidecar is there. */
+export function begin({ mayBeAbsent }: Pick<QuitMachinePolicy, "mayBeAbsent">): QuitStep {
   const nothing = { usesFallback: false, arrived: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
-  return ask(nothing, false);
+  const [state, actions] = ask(nothing, false);
+  return [state, mayBeAbsent ? [...actions, { kind: "seek" }] : actions];
 }
 
 /**
@@ -179,12 +188,13 @@ function closed(state: Attempts, policy: QuitMachinePolicy): QuitStep {
  * why: closed too, it is gone; not ready, it is leaving (pilot-agent closes its quit port first: istio,
  * status/server.go); ready, its quit is off or elsewhere.
  */
-function unreachable(life: SidecarLife, { name, wasReady }: QuitMachinePolicy): QuitStep {
+function unreachable(life: SidecarLife, { name, wasReady, mayBeAbsent }: QuitMachinePolicy): QuitStep {
   const meaning = quitUnreachable(name);
   if (life === "gone" || (meaning === undefined && wasReady))
     return over({ ok: true, isTaken: true, outcome: "had exited already" });
   if (life === "leaving") return over({ ok: true, isTaken: true, outcome: "was exiting already" });
-  return over({ ok: false, isTaken: false, outcome: meaning === undefined ? REFUSED : `${REFUSED}: ${meaning}` });
+  const why = wasReady || mayBeAbsent ? meaning : meaning && `no ${name} is here, or ${meaning}`;
+  return over({ ok: false, isTaken: false, outcome: why === undefined ? REFUSED : `${REFUSED}: ${why}` });
 }
 
 function again(state: Attempts, policy: QuitMachinePolicy): QuitStep {
@@ -199,13 +209,15 @@ function miss(state: Attempts): QuitStep {
 }
 
 /**
- * Handles deadlines before a quit is taken: at half of the time ebb searches for a last resort, at its end it gives up.
+ * Handles what comes from elsewhere before a quit is taken: the sidecar is not there; at half of the time ebb searches for
+ * a last resort, at its end it gives up.
  */
 function timed(
   state: Extract<QuitState, { phase: "asking" | "resting" | "looking" }>,
   event: QuitEvent,
   policy: QuitMachinePolicy,
 ): QuitStep {
+  if (event.kind === "absent") return over({ ok: true, isTaken: true, isAbsent: true, outcome: ABSENT });
   if (event.kind === "half") return [state, policy.hasLastResort ? [{ kind: "search" }] : []];
   const isUp = event.kind === "bound" || (event.kind === "searched" && event.isFound);
   return isUp ? unanswered(state, state.phase === "asking" ? event.askedMs : 0, policy) : [state, []];

@@ -129,14 +129,20 @@ function exitsWhenOf(own: Sidecar, quits: readonly QuitRequest[]): string | unde
 function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, readyPath }: AdminUrls): Sidecar {
   const kind = kindOf(name);
   const exitsWhen = adjustment.exitsWhen ?? kind.exitsWhen;
+  const quits = isNative ? [] : ownQuits(kind, adjustment, admin);
+  const envoy = ownEnvoy(kind, adjustment, admin);
+  const alwaysOpen = adjustment.alwaysOpen ?? kind.alwaysOpen;
+  const address = (alwaysOpen === "admin" ? envoy?.admin : alwaysOpen === "quit" ? quits[0]?.target : undefined)
+    ?.address;
   return {
     name,
     isNative,
-    envoy: ownEnvoy(kind, adjustment, admin),
+    envoy,
     ready:
       readyPath === undefined ? ownProbes(kind, adjustment, admin) : [probeAt(kind, adjustment, { admin, readyPath })],
-    quits: isNative ? [] : ownQuits(kind, adjustment, admin),
+    quits,
     processes: [],
+    ...(address === undefined ? {} : { alwaysOpen: address }),
     ...(exitsWhen === undefined ? {} : { exitsWhen }),
     ...(kind.closesFirst === undefined ? {} : { closesFirst: kind.closesFirst }),
     ...(kind.adminSocket === undefined || admin !== undefined ? {} : { socket: socketOf(kind, isNative) }),

@@ -206,10 +206,16 @@ export function firstOf(probe: Probe): OneProbe {
   return probe.kind === "any" ? firstOf(probe.probes[0] as Probe) : probe;
 }
 
+/** Returns the address of the server that a probe asks; undefined for a file, and for one with alternatives. */
+export function addressOf(probe: Probe): Address | undefined {
+  if (probe.kind === "any" || probe.kind === "file") return undefined;
+  return "target" in probe ? probe.target.address : probe.address;
+}
+
 /** Reports whether a probe asks the server at this address: at the same Unix socket, or on the same port of any host. */
 export function isAt(probe: OneProbe, address: Address): boolean {
-  if (probe.kind === "file") return false;
-  const own = "target" in probe ? probe.target.address : probe.address;
+  const own = addressOf(probe);
+  if (own === undefined) return false;
   if (own.kind === "tcp") return address.kind === "tcp" && own.port === address.port;
   return address.kind === "unix" && own.path === address.path;
 }

@@ -49,5 +49,5 @@ export function quitRefusal(name: Sidecar["name"], { status }: Pick<HttpAnswer, 
  */
 export function quitUnreachable(name: Sidecar["name"]): string | undefined {
   if (name === "custom") return undefined;
-  return kindOf(name).unreachable?.() ?? "--admin says where its admin interface is";
+  return kindOf(name).unreachable?.() ?? "its admin interface is elsewhere: set --admin to its URL";
 }

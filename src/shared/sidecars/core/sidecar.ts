@@ -1,4 +1,4 @@
-import type { HttpTarget } from "../../core/address.ts";
+import type { Address, HttpTarget } from "../../core/address.ts";
 import type { Header } from "../../http/core/http-framing.ts";
 import type { Fallback } from "./kinds/kind.ts";
 import type { Probe } from "./probe.ts";
@@ -39,6 +39,8 @@ export interface Sidecar {
   readonly exitsWhen?: string;
   /** The port of its quit closes when it begins to exit, not when it has exited. */
   readonly closesFirst?: true;
+  /** Where it listens as soon as it starts (`SidecarKind.alwaysOpen`); undefined if it may run with all ports closed. */
+  readonly alwaysOpen?: Address;
   /**
    * The unix socket on which its admin interface is instead, once that exists: a path in which `*` stands for any part
    * of a folder's name, and the path of the quit there (undefined: the quits stay where they are).

@@ -6,8 +6,8 @@ import { ended, podOf, running } from "./core/stuck-pods.ts";
 import { metadata, POD, refused, send, stuck, taken, withPod } from "./sent-request.ts";
 
 describe("port-forward", () => {
-  const annotation = "the annotation ebb.dev/reap-quit.envoy can say where";
-  const noPath = `no such path: is this Envoy's admin interface? ${annotation} it is`;
+  const annotation = "the annotation ebb.dev/reap-quit.envoy";
+  const noPath = `no such path: is this Envoy's admin interface? ${annotation} can say where it is`;
   const request = { port: 15000, method: "POST", path: "/quitquitquit", headers: [["x-token", "t"]] } as const;
   const method: Method = { kind: "port-forward", container: "envoy", requests: [request] };
   const port = Buffer.of(15000 % 256, 15000 >> 8);
@@ -58,7 +58,7 @@ describe("port-forward", () => {
     [
       "nobody listens",
       [onChannel(1, "an error occurred forwarding 15000 -> 15000: connect: connection refused")],
-      refused(`connection refused: ${annotation} its admin interface is`),
+      refused(`connection refused: its admin interface is elsewhere: set ${annotation} to its URL`),
     ],
     ["something else", [onChannel(1, "no such sandbox")], refused('"no such sandbox"')],
   ])("%s", async (_, messages, result) => {

@@ -112,7 +112,7 @@ describe("ephemeral", () => {
         name: "ebb-reaper-1",
         image: "ebb:1",
         command: ["/ebb"],
-        args: ["quit", "--sidecar", "envoy", "--quit-timeout", "1m30s"],
+        args: ["quit", "--sidecar", "envoy", "--quit-timeout", "1m30s", "--ignore-not-found=false"],
         env: [{ name: "A", value: "b" }],
         terminationMessagePolicy: "FallbackToLogsOnError",
         securityContext: {

@@ -12,6 +12,7 @@ export const envoy = {
   readyPath: "/ready",
   quit: "http://localhost:9901/quitquitquit",
   quitPath: "/quitquitquit",
+  alwaysOpen: "admin",
   ports: [9901, 8001, 19000],
   userVariables: ["ENVOY_KILL_API"],
   annotation: undefined,
@@ -38,6 +39,7 @@ export const facts = `
 admin | ran Envoy 1.40.0, test/envoy/admin.test.ts
 ready | ran Envoy 1.40.0, test/envoy/run.test.ts
 quit | ran Envoy 1.40.0, test/envoy/run.test.ts | it ends at once with 0, and leaves the file of a unix socket behind
+alwaysOpen | ran Envoy 1.40.0, test/envoy/run.test.ts | it answers while Envoy still waits for its configuration, and until it has ended
 refusals | ran Envoy 1.40.0, test/envoy/admin.test.ts
 drain | ran Envoy 1.40.0, test/envoy/drain.test.ts | \`/ready\` stays 200: only /healthcheck/fail changes it
 count | ran Envoy 1.40.0, test/envoy/drain.test.ts | requests of HTTP listeners, connections of the others

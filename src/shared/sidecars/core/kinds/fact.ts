@@ -4,6 +4,7 @@ export const aspects = [
   "ready",
   "quit",
   "exitsWhen",
+  "alwaysOpen",
   "refusals",
   "drain",
   "count",

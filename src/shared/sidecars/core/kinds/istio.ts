@@ -29,6 +29,7 @@ export const istio = {
   readyPath: "/ready",
   quit: "http://localhost:15020/quitquitquit",
   quitPath: undefined,
+  alwaysOpen: "quit",
   isNode,
   annotationsOfNode,
   ports: [15021, 15020, 15000],
@@ -78,6 +79,7 @@ export const facts = `
 admin | ran Istio 1.31.1, test/sidecars/istio
 ready | ran Istio 1.31.1, test/sidecars/istio | pilot-agent asks Envoy only until it was ready once: after POST /healthcheck/fail both ports still answer 200
 quit | ran Istio 1.31.1, test/sidecars/istio | Envoy is killed without a drain, and pilot-agent ends with 0
+alwaysOpen | ran Istio 1.31.1, test/sidecars/istio | pilot-agent opens it before it starts Envoy (read: istio 86c9f01 pilot/cmd/pilot-agent/app/cmd.go:145-150), and closes it at SIGTERM; Envoy's admin interface and 15021 stay open until Envoy ends
 refusals | ran Istio 1.31.1, test/sidecars/istio | 403 before 405; the loopback is the peer's address
 drain | ran Istio 1.31.1, test/sidecars/istio | listeners keep accepting; each answer says \`connection: close\`; idle connections stay
 count | ran Istio 1.31.1, test/sidecars/istio | its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request
@@ -114,5 +116,7 @@ function injectionStatus(annotations: Annotations) {
 function adjust({ annotations }: PodFacts): Adjustment | undefined {
   const text = annotations.get("status.sidecar.istio.io/port");
   const port = text === "0" ? ADMIN_PORT : portOf(text);
-  return port === undefined ? undefined : { quits: [{ target: onPort(port, "/quitquitquit") }] };
+  if (port === undefined) return undefined;
+  const quits = [{ target: onPort(port, "/quitquitquit") }];
+  return port === ADMIN_PORT ? { quits, alwaysOpen: false } : { quits };
 }

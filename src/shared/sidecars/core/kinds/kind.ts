@@ -40,6 +40,8 @@ export interface Adjustment {
   readonly admin?: string;
   readonly ready?: readonly Probe[];
   readonly quits?: readonly QuitTarget[];
+  /** None of its ports is open at all times (`SidecarKind.alwaysOpen`). */
+  readonly alwaysOpen?: false;
   /** Headers for each quit. */
   readonly quitHeaders?: readonly Header[];
   readonly exitsWhen?: string;
@@ -137,6 +139,11 @@ export interface SidecarKind {
   readonly exitsWhen?: string;
   /** The port of its quit closes when it begins to exit, not when it has exited. */
   readonly closesFirst?: true;
+  /**
+   * The port that it opens as soon as it starts: that, or another one of its quit, readiness and admin interface, is
+   * open until it has ended. Left out: it may run with all of them closed.
+   */
+  readonly alwaysOpen?: "quit" | "admin";
   /** A second quit harms it: a quit is repeated only if the first cannot have arrived. */
   readonly quitMustNotRepeat?: true;
   /** Returns, by HTTP status, what a refusal of a quit means and what to change. */

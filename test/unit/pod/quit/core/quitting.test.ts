@@ -17,6 +17,7 @@ const envoy: QuitMachinePolicy = {
   hasFallback: false,
   mustNotRepeat: false,
   wasReady: true,
+  mayBeAbsent: false,
   hasLastResort: false,
 };
 const custom: QuitMachinePolicy = { ...envoy, name: "custom" };
@@ -35,7 +36,7 @@ const bound: QuitEvent = { kind: "bound", askedMs: 5000 };
 const searched = (isFound: boolean): QuitEvent => ({ kind: "searched", isFound, askedMs: 2500 });
 
 const events: Readonly<Record<string, QuitEvent>> = {
-  ...{ rested, gone, half, bound, "bound soon": { kind: "bound", askedMs: 99 } },
+  ...{ rested, gone, half, bound, absent: { kind: "absent" }, "bound soon": { kind: "bound", askedMs: 99 } },
   ...{ refused: failed("refused"), unreachable: failed("unreachable"), broken: failed("broken") },
   ...{ "not found": searched(false), found: searched(true), leaving: { kind: "looked", life: "leaving" } },
 };
@@ -45,6 +46,7 @@ const tell = (actions: readonly QuitAction[]): string =>
 
 describe("a quit", () => {
   const early: QuitMachinePolicy = { ...envoy, wasReady: false };
+  const asHook: QuitMachinePolicy = { ...early, mayBeAbsent: true };
   const once: QuitMachinePolicy = { ...envoy, mustNotRepeat: true };
   const elsewhere: QuitMachinePolicy = { ...envoy, hasFallback: true, fallbackExitsWhen: "later" };
   const wasTaken = "refused: rest 10; rested: ask; refused: rest 15; rested: ask; refused";
@@ -96,6 +98,28 @@ describe("a quit", () => {
       `${wasTaken}: look; leaving`,
       { ok: true, isTaken: true, outcome: "was exiting already" },
     ],
+    [
+      "where nobody listens at any of its ports",
+      asHook,
+      "refused: rest 10; rested: ask; absent",
+      { ok: true, isTaken: true, isAbsent: true },
+    ],
+    [
+      "where nobody listens, and nothing tells that it is gone",
+      early,
+      "refused: rest 10; bound soon",
+      {
+        ok: false,
+        outcome: "connection refused: no envoy is here, or its admin interface is elsewhere: set --admin to its URL",
+      },
+    ],
+    [
+      "where nobody listens, and it is there",
+      asHook,
+      "refused: rest 10; bound soon",
+      { ok: false, outcome: "connection refused: its admin interface is elsewhere: set --admin to its URL" },
+    ],
+    ["that is taken is not absent", asHook, "200: watch; absent; gone", { ok: true, outcome: "exited" }],
     ["that hangs", envoy, "half; bound", { ok: false, isTaken: false, outcome: "no answer in time" }],
     [
       "that hangs, and there is nothing to signal",
@@ -126,7 +150,8 @@ describe("a quit", () => {
       return next;
     };
     const eventOf = (text: string) => events[text] ?? answered(Number(text));
-    expectLife({ begin, step: play }, `begin: ask; ${life}`, eventOf, tell);
+    const asked = policy.mayBeAbsent ? "ask, seek" : "ask";
+    expectLife({ begin: () => begin(policy), step: play }, `begin: ${asked}; ${life}`, eventOf, tell);
     expect(last?.phase === "over" ? last.result : undefined).toMatchObject(result);
   });
 });
@@ -138,6 +163,7 @@ const policies: fc.Arbitrary<QuitMachinePolicy> = fc.record({
   hasFallback: fc.boolean(),
   mustNotRepeat: fc.boolean(),
   wasReady: fc.boolean(),
+  mayBeAbsent: fc.boolean(),
   hasLastResort: fc.boolean(),
 });
 const life = fc.constantFrom("gone" as const, "leaving" as const, "ready" as const, "unknown" as const);
@@ -148,6 +174,7 @@ const anyEvent: fc.Arbitrary<QuitEvent> = fc.oneof(
   fc.constant(gone),
   fc.constant(half),
   fc.boolean().map(searched),
+  fc.constant<QuitEvent>({ kind: "absent" }),
   life.map((life) => ({ kind: "looked", life }) as const),
 );
 
@@ -163,7 +190,7 @@ describe("whatever comes, a quit", () => {
     fc.assert(
       fc.property(policies, fc.array(anyEvent, { maxLength: 30 }), (policy, some) => {
         const all = [...some, bound];
-        let [state, acts] = begin();
+        let [state, acts] = begin(policy);
         const states = [state];
         const actions = [[...acts]];
         for (const event of all) {

@@ -40,6 +40,7 @@ function neededOf(kind: SidecarKind): readonly Fact["about"][] {
     ...(kind.ready === undefined ? [] : (["ready"] as const)),
     "quit",
     ...(kind.exitsWhen === undefined ? [] : (["exitsWhen"] as const)),
+    ...(kind.alwaysOpen === undefined ? [] : (["alwaysOpen"] as const)),
     "refusals",
     ...(kind.drainPath === undefined ? [] : (["drain", "count"] as const)),
     "found",

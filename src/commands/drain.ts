@@ -39,6 +39,7 @@ const options = {
     syntax: boolean,
     isFlagOnly: true,
     help: "quit the sidecars after the drain",
+    brief: "then quit the sidecars",
   }),
 };
 

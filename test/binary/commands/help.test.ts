@@ -51,7 +51,7 @@ describe("--help", () => {
     expect((await ebb(["-h", name])).stdout).toBe(stdout);
   });
 
-  test("ebb run -h has the ten flags that people set, a line each", async () => {
+  test("ebb run -h has the ten common flags, a line each", async () => {
     const { stdout } = await ebb(["run", "-h"]);
     const lines = stdout.split("\n").filter((line) => line.startsWith("  "));
     const flags = "sidecar ready wait-timeout on-wait-timeout restart-policy drain min-drain grace pod-grace log-level";

@@ -122,7 +122,7 @@ export function describeBriefly(command: Described, look: Look, program = "ebb")
     wrap(summary, look.width, ""),
     lines.length === 0
       ? ""
-      : `${look.heading(shown.length === all.length ? "flags:" : "flags that people set:")}\n${lines.join("")}`,
+      : `${look.heading(shown.length === all.length ? "flags:" : "common flags:")}\n${lines.join("")}`,
     wrap(`${program} ${name} --help: ${flags}examples, exit codes; ${program} help ${page}: more`, look.width, ""),
   ];
   return sections.filter((section) => section !== "").join("\n");

@@ -112,7 +112,7 @@ drain: more
   test("of a command with many has those with a line, if they are common in it", () => {
     const help = describeBriefly({ ...command, options }, lookOf(80), "kubectl ebb");
     expect(help).toContain("usage: kubectl ebb drain [flags]");
-    expect(help).toContain("flags that people set:");
+    expect(help).toContain("common flags:");
     expect(help).toContain("\n  --max-in-flight N             drained at this many in flight (default: 0)\n");
     expect(help).not.toMatch(/--(ready|host-network) /);
     expect(

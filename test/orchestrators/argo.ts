@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { Namespace } from "../cluster/cluster.ts";
-import { kubectl } from "../cluster/kubectl.ts";
 import { configMapOf, type KubeObject, type Pod } from "../cluster/objects.ts";
 import { compiledProgram } from "../sidecars/compile.ts";
+import { define } from "./definitions.ts";
 import { images, outsideMesh } from "./mesh.ts";
 
 const controller = "workflow-controller";
@@ -34,8 +34,7 @@ export async function startArgo(here: Namespace): Promise<void> {
   const { file } = compiledProgram("argo-workflow-controller");
   const crds = readdirSync(file("minimal")).filter((name) => name.startsWith("argoproj.io_"));
   const files = crds.flatMap((name) => ["-f", join(file("minimal"), name)]);
-  await kubectl(["apply", "--server-side", "--force-conflicts", ...files]);
-  await kubectl(["wait", "--for=condition=Established", "--timeout=60s", ...files]);
+  await define(files);
   const roles = ["workflow-controller-role.yaml", "executor-role.yaml"].map(
     (name) => parse(readFileSync(file(name), "utf8")) as KubeObject,
   );

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { Namespace } from "../cluster/cluster.ts";
-import { kubectl } from "../cluster/kubectl.ts";
 import type { KubeObject } from "../cluster/objects.ts";
 import { compiledProgram } from "../sidecars/compile.ts";
+import { define } from "./definitions.ts";
 import { images, outsideMesh } from "./mesh.ts";
 
 const operator = "kuberay-operator";
@@ -26,8 +26,7 @@ export interface RayJob extends KubeObject {
 export async function startKubeRay(here: Namespace): Promise<void> {
   const { file } = compiledProgram("kuberay");
   const files = readdirSync(file("bases")).flatMap((name) => ["-f", join(file("bases"), name)]);
-  await kubectl(["apply", "--server-side", "--force-conflicts", ...files]);
-  await kubectl(["wait", "--for=condition=Established", "--timeout=60s", ...files]);
+  await define(files);
   const role = { ...(parse(readFileSync(file("role.yaml"), "utf8")) as KubeObject), kind: "Role" };
   const subject = { kind: "ServiceAccount", name: operator, namespace: here.name };
   await here.apply([

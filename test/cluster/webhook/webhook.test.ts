@@ -177,7 +177,7 @@ describe("a namespace that says yes", () => {
     });
     const { metadata } = await here.pod("unknown");
     expect(metadata.annotations?.["ebb.dev/status"]).toStartWith(
-      '{"skipped":"spec.containers[0].command: ebb does not know',
+      '{"skipped":"spec.containers[0].command: the command of \\"app\\" is unknown',
     );
   });
 });

@@ -114,7 +114,15 @@ const calls = manifests.flatMap(callsOf);
 
 test("there are manifests for each of its uses", () => {
   const kinds = manifests.map((manifest) => (manifest as { kind: string }).kind);
-  expect([...new Set(kinds)].sort()).toEqual(["ConfigMap", "CronJob", "Deployment", "Job", "Pod"]);
+  expect([...new Set(kinds)].sort()).toEqual([
+    "ConfigMap",
+    "CronJob",
+    "Deployment",
+    "Job",
+    "Pod",
+    "Service",
+    "Workflow",
+  ]);
   expect(calls).not.toEqual([]);
 });
 

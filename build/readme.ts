@@ -120,7 +120,7 @@ function factLists(): string {
         const how = "ran" in fact ? `ran: ${fact.ran}, ${code(fact.by)}` : `read: ${fact.read}`;
         return `**${fact.about}**: ${what} (${how})`;
       });
-      return `\n## ${name}\n\n${list(items)}`;
+      return `\n### ${name}\n\n${list(items)}`;
     })
     .join("");
 }
@@ -172,7 +172,9 @@ function quitOf({ quit, quitPath, adminSocket }: SidecarKind): string {
 
 function foundBy({ variable, annotation, ports }: SidecarKind): string {
   const names = [variable, annotation].filter((name) => name !== undefined).map(code);
-  return [...names, ports.length === 0 ? [] : `port ${ports.join(", ")}`].flat().join("; ");
+  return (
+    [...names, ports.length === 0 ? [] : `port ${ports.join(", ")}`].flat().join("; ") || "nothing: it must be named"
+  );
 }
 
 function exitTable(): string {

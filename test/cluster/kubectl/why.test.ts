@@ -98,9 +98,9 @@ test("each rule is told in the reaper's words, with what ends the pod", async ()
   for (const [name, { says, code = 0, rule = code === 1 ? "stuck" : name }] of Object.entries(pods)) {
     const text = await here.until(`${name} is ${rule}`, async () => {
       const seen = await plugin.ebb(here, "why", name, "--after", "0s");
-      return says.test(seen.stdout) ? seen : undefined;
+      return says.test(seen.stdout) && seen.code === code ? seen : undefined; // some rules are told while the app runs, too
     });
-    expect([name, text.code, text.stderr]).toEqual([name, code, ""]);
+    expect([name, text.stderr]).toEqual([name, ""]);
     const json = await plugin.ebb(here, "why", name, "-o", "json", "--after", "0s");
     expect([name, json.code]).toEqual([name, code]);
     const document = JSON.parse(json.stdout);

@@ -31,7 +31,7 @@ const elsewhere = {
   "npm run image -- --tar": ["test/build/image/image.test.ts", 'image(dist, "--tar")'],
   "npm run build": ["test/build/targets.test.ts", "npm run build"],
   "npm start": ["test/envoy/demo.test.ts", "npm start shows"],
-  "npm test": [".ci/run", "for script in test "],
+  "npm test": [".ci/run", "build/suites.mjs test "],
 } as const;
 
 /** Commands that need what only the reader has, by their first words: a registry. */

@@ -93,8 +93,10 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
     "run knows of other app containers by their locks",
     async () => {
       await using sidecar = await fakeSidecar();
-      using pod = podOf(sidecar, ["a"]);
+      using pod = podOf(sidecar, ["a", "b"]);
       await using a = await pod.start("a", { user: 0, through: strict });
+      await using b = await pod.start("b", { user: 0, through: strict });
+      expect(keptBecause(await b.end(0))).toBe("--last-of: a runs");
       expect(keptBecause(await a.end(0))).toBeUndefined();
       expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
     },

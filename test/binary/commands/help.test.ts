@@ -56,7 +56,7 @@ describe("--help", () => {
     const lines = stdout.split("\n").filter((line) => line.startsWith("  "));
     const flags = "sidecar ready wait-timeout on-wait-timeout restart-policy drain min-drain grace pod-grace log-level";
     expect(lines.map((line) => /^ {2}--(\S+) .*[a-z)]$/.exec(line)?.[1])).toEqual(flags.split(" "));
-    expect(stdout).toContain("ebb run --help: all 33 flags");
+    expect(stdout).toMatch(/ebb run --help: all \d+ flags/);
   });
 
   test("names no variable of another tool, but the page that has them", async () => {
@@ -170,7 +170,7 @@ describe("the manual", () => {
   test.each([
     ["nosuch", 'help: "nosuch": no such topic; ebb help lists them'],
     ["drian", 'help: "drian": no such topic; did you mean ebb help drain?'],
-    ["Cosign", 'help: "Cosign": no such topic; pages that have the word: ebb help verify'],
+    ["Cosign", 'help: "Cosign": no such topic; pages that have the word: ebb help verify, ebb help air-gapped'],
     ["slepe", 'help: "slepe": no such topic; did you mean ebb help sleep?'],
   ])("ebb help %s names what there is", async (topic, reason) => {
     expect(await ebb(["help", topic])).toMatchObject({ code: 64, stdout: "", stderr: `ebb: ${reason}\n` });

@@ -3,9 +3,15 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { hostsToDial, isIp } from "../../shared/core/address.ts";
-import { describeSystemError, errorTexts } from "../../shared/core/system-error.ts";
-import type { Cancel, ConnectionCounts, Done, TcpAddress } from "../../shared/http/connection.ts";
-import { REFUSED, RequestFailed, tooLong } from "../../shared/http/request-failed.ts";
+import { errorTexts } from "../../shared/core/system-error.ts";
+import {
+  type Cancel,
+  type ConnectionCounts,
+  connectFailure,
+  type Done,
+  type TcpAddress,
+} from "../../shared/http/connection.ts";
+import { RequestFailed, tooLong } from "../../shared/http/request-failed.ts";
 import { tcpCheck } from "../../shared/http/tcp-check.ts";
 import { trustOptions } from "../../shared/http/trust.ts";
 import type { Probe, Verdict } from "../../shared/sidecars/core/probe.ts";
@@ -139,7 +145,7 @@ function ask({ session, allowAnswer, end: close }: Connection, probe: GrpcProbe,
     if (!isOver) done(outcome);
     isOver = true;
   };
-  const fail = (error: unknown): void => end(failureOf(error));
+  const fail = (error: unknown): void => end(error instanceof RequestFailed ? error : connectFailure(error));
   session.once("error", fail);
   allowAnswer();
   const given = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
@@ -193,11 +199,4 @@ function answerOf(head: IncomingHttpHeaders, trailers: IncomingHttpHeaders, body
 
 function textOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join() : value;
-}
-
-function failureOf(error: unknown): RequestFailed {
-  if (error instanceof RequestFailed) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === "ECONNREFUSED") return new RequestFailed("refused", REFUSED);
-  return new RequestFailed("broken", describeSystemError(error));
 }

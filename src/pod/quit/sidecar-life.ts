@@ -1,7 +1,7 @@
 import { type Address, isLoopback } from "../../shared/core/address.ts";
 import { tryConnect } from "../../shared/http/connection.ts";
 import { RequestFailed } from "../../shared/http/request-failed.ts";
-import { acceptsConnections, refusesConnections, tcpCheckAt } from "../../shared/http/tcp-check.ts";
+import { acceptsConnections, refusesConnections } from "../../shared/http/tcp-check.ts";
 import { addressOf, chooseJudge, firstOf, isAt } from "../../shared/sidecars/core/probe.ts";
 import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
@@ -79,7 +79,7 @@ async function isSeen({ name }: Sidecar): Promise<boolean> {
 /** On loopback it takes one system call, which leaves nothing behind. */
 async function isClosed(address: Address, signal: AbortSignal): Promise<boolean> {
   if (address.kind === "unix") return !acceptsConnections(address.path);
-  if (isLoopback(address)) return tcpCheckAt(address)?.() === "refused";
+  if (isLoopback(address)) return refusesConnections(address);
   try {
     await tryConnect(address, signal);
   } catch (error) {

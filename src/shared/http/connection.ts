@@ -143,7 +143,7 @@ function open(where: Where, done: Done<Connection>, counts: ConnectionCounts): C
   };
 }
 
-function connectFailure(error: unknown): RequestFailed {
+export function connectFailure(error: unknown): RequestFailed {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED" || code === "ENOENT") return new RequestFailed("refused", REFUSED);
   return new RequestFailed("unreachable", describeSystemError(error));

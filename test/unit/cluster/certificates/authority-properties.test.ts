@@ -18,7 +18,7 @@ import {
 
 afterEach(() => void setSystemTime());
 
-// Any history: time passes, one of two replicas starts again, the watches of one hang, writes fail, somebody deletes or
+// Each history is a list of events: time passes, a replica restarts, a replica's watches hang, writes fail, a user deletes or
 // breaks the Secret, or wipes the caBundle. Replicas serve what they last saw in the Secret, some minutes late; the API server trusts what it
 // last heard of, some seconds late. What is served is always trusted.
 

@@ -103,7 +103,7 @@ test.concurrent("a watch that ends goes on where it was: nothing is listed again
   expect(watched.interruptions).toEqual(["ended"]);
 });
 
-test.concurrent("an expired version (410): all is listed anew, and what is gone meanwhile is told", async () => {
+test.concurrent("an expired version (410): the reaper lists all pods again, and reports those that are gone", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   put(api, "b", "2");
@@ -167,7 +167,7 @@ test.concurrent("a server that has too much to do is asked when it says", async 
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1950);
 });
 
-test.concurrent("all is listed anew now and then: what the watch has not said is found", async () => {
+test.concurrent("the reaper lists all pods again at times, and finds what the watch left out", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   await using watched = watch(api, { resyncMs: 200 });

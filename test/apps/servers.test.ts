@@ -49,6 +49,8 @@ const apache: Start = (place) => {
     "apache.conf",
     [
       `ServerRoot ${place.folder}\nServerName localhost\nUser www-data\nGroup www-data\nListen 127.0.0.1:${place.port}\nPidFile ${place.folder}/pid`,
+      // With several children, one may miss the stop: all read it from one pipe, and it answers until Apache kills it.
+      "StartServers 1\nServerLimit 1",
       ...load,
       `ErrorLog ${place.folder}/error.log\nProxyPass / http://127.0.0.1:${place.upstreamPort}/\n`,
     ].join("\n"),

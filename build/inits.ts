@@ -11,7 +11,7 @@ export interface InitFeature {
  * The features in the manual's table for users of tini or dumb-init, by name; test/binary/run/inits.test.ts runs each.
  */
 export const initFeatures = {
-  "signals go to the child alone": { tini: [], "dumb-init": ["--single-child"], ebb: [] },
+  "signals go only to the child": { tini: [], "dumb-init": ["--single-child"], ebb: [] },
   "signals go to the child's process group": { tini: ["-g"], "dumb-init": [], ebb: ["--signal-group"] },
   "a signal is rewritten": {
     tini: undefined,

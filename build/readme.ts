@@ -9,7 +9,6 @@ import { exitMeanings } from "../src/shared/core/exit.ts";
 import { type Fact, readFacts } from "../src/shared/sidecars/core/kinds/fact.ts";
 import type { SidecarKind } from "../src/shared/sidecars/core/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/shared/sidecars/core/registry.ts";
-import { differences, type Listed } from "../test/conformance/differences.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
 import { code, list, table, withContent } from "./markdown.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
@@ -46,7 +45,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     "reaper metrics": () => metricList(metrics.reaper, isOwn),
     "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
-  "src/manual/migrating.md": { differences: differenceList },
   "src/manual/monitoring.md": { alerts: alertTable },
   "src/manual/sidecars.md": { sidecars: sidecarList, facts: factLists },
 };
@@ -207,26 +205,6 @@ const MANY = 12;
 function labelText([label, values]: readonly [string, ReadonlySet<string>]): string {
   if (values.size > MANY) return `${code(label)}: [the reasons](reaper.md#which-pods-it-leaves-alone)`;
   return `${code(label)}: ${openLabels[label] ?? [...values].map(code).join(", ")}`;
-}
-
-function differenceList(): string {
-  return differences
-    .map(
-      ({ rivals, theirs, ours, why }: Listed) =>
-        `- ${namesOf(rivals)}: ${theirs}\n${list([`ebb: ${ours}`, `why: ${why}`], "  ")}`,
-    )
-    .join("");
-}
-
-/** Names tools. Both scuttles become one name; either alone is followed by its owner. */
-function namesOf(rivals: Listed["rivals"]): string {
-  const isBoth = rivals.includes("scuttle") && rivals.includes("scuttle-redbox");
-  const names = rivals.flatMap((rival) => {
-    if (rival === "scuttle") return [isBoth ? "scuttle" : "scuttle (kvij)"];
-    if (rival === "scuttle-redbox") return isBoth ? [] : ["scuttle (redboxllc)"];
-    return [rival];
-  });
-  return names.join(", ");
 }
 
 function initTable(): string {

@@ -15,6 +15,7 @@ import { commands } from "../src/commands.ts";
 import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "../src/pod/status/core/snapshot.ts";
 import { readCommandCall, readOperandCall } from "../src/shared/cli/core/call.ts";
 import { options } from "../src/shared/cli/core/options.ts";
+import { changesIn } from "./diffs.ts";
 import { appSocket, processes, snapshot } from "./unit/pod/status/core/snapshots.ts";
 
 const policy: InjectPolicy = {
@@ -110,7 +111,9 @@ test("the manual names each metric of the webhook", async () => {
 });
 
 const manifests = [...all.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => Bun.YAML.parse(yaml));
-const calls = manifests.flatMap(callsOf);
+/** What the changes that the manual shows lead to: parts of manifests, and of Dockerfiles. */
+const changed = changesIn(all).map(({ after }) => after);
+const calls = [...manifests.flatMap(callsOf), ...changed.flatMap((text) => callsIn(text))];
 
 test("there are manifests for each of its uses", () => {
   const kinds = manifests.map((manifest) => (manifest as { kind: string }).kind);
@@ -179,6 +182,14 @@ test("the manual has the reason and type of each Event, and no others; each reas
   expect(rows.map(([, reason, type]) => [reason, type])).toEqual(reasons);
   for (const [reason] of reasons) expect(reason).toMatch(/^([A-Z][a-z]+)+$/);
 });
+
+/** Each command line with ebb in a part of a Dockerfile, or of a manifest. */
+function callsIn(text: string): string[][] {
+  const [, entrypoint] = /^ENTRYPOINT (.*)$/m.exec(text) ?? [];
+  if (!/^[A-Z]+ /m.test(text)) return callsOf(Bun.YAML.parse(text));
+  const [, args = "[]"] = /^CMD +(.*)$/m.exec(text) ?? [];
+  return entrypoint === undefined ? [] : callsOf({ command: JSON.parse(entrypoint), args: JSON.parse(args) });
+}
 
 /** Each list in a manifest that starts with ebb, in any folder, with the `args` beside it. */
 function callsOf(node: unknown): string[][] {

@@ -18,6 +18,8 @@ import { type Rival, rivals } from "./rivals.ts";
 const RIVAL_LIMIT_MS = 12_000;
 const WIDTH = 8;
 
+const listed: readonly (Listed & { readonly id: DifferenceId })[] = differences;
+
 const { binaries, only } = readArguments();
 const chosen = cases.filter(({ name }) => name.includes(only));
 await using pool = startPool(WIDTH);
@@ -56,7 +58,7 @@ async function againstRivals(pool: Pool): Promise<number> {
         if (verdict.chance !== undefined) console.log(`${rival}: ${given.name}\n  by chance: ${verdict.chance}`);
         if (!isBad(verdict)) return;
         bad += 1;
-        const missing = verdict.missing.map((id) => `the difference ${id} does not show`);
+        const missing = verdict.missing.map((id) => `the difference ${id} does not show: ${describe(id)}`);
         console.log(
           `${rival}: ${given.name}\n${[...verdict.unexplained, ...missing].map((line) => `  ${line}`).join("\n")}`,
         );
@@ -66,9 +68,15 @@ async function againstRivals(pool: Pool): Promise<number> {
     console.log(`${rival}: ${own.length} cases, ${differing} of them differ as listed`);
   }
   const unseen = only === "" ? notShown(shown) : [];
-  for (const id of unseen) console.log(`the difference ${id} shows nowhere`);
+  for (const id of unseen) console.log(`the difference ${id} shows nowhere: ${describe(id)}`);
   if (binaries.size > 0) console.log(`differences: ${bad + unseen.length} unexplained, or no longer there`);
   return bad + unseen.length;
+}
+
+/** Describes a listed difference in one line. */
+function describe(id: DifferenceId): string {
+  const { rivals: of, theirs, ours, why } = listed.find((each) => each.id === id) as Listed;
+  return `${of.join(", ")}: ${theirs}; ebb: ${ours} (${why})`;
 }
 
 function isBad({ unexplained, missing }: Verdict): boolean {
@@ -77,8 +85,7 @@ function isBad({ unexplained, missing }: Verdict): boolean {
 
 /** Returns the differences that the given rivals should have shown somewhere, and did not. */
 function notShown(shown: ReadonlySet<DifferenceId>): readonly DifferenceId[] {
-  const all: readonly (Listed & { readonly id: DifferenceId })[] = differences;
-  return all
+  return listed
     .filter(
       ({ id, isAtRandom, isOfTime, rivals: of }) =>
         !isAtRandom && !isOfTime && !shown.has(id) && of.every((rival) => binaries.has(rival)),

@@ -19,7 +19,7 @@ export interface Listed {
 const scuttles = ["scuttle", "scuttle-redbox"] as const;
 const go = [...scuttles, "envoy-preflight"] as const;
 
-/** All differences, as the manual lists them. */
+/** All differences. Those that users notice are also on the pages of the tools, src/manual/from-*.md. */
 export const differences = [
   {
     id: "signal-death",
@@ -68,7 +68,7 @@ export const differences = [
   {
     id: "hanging-poll",
     rivals: go,
-    theirs: "waits for ever for a poll that is never answered",
+    theirs: "waits forever for a poll that is never answered",
     ours: "sends the next poll meanwhile",
     why: "a proxy that hangs once may be ready later",
   },
@@ -134,12 +134,12 @@ export const differences = [
     rivals: [...go, "linkerd-await"],
     theirs: "sends a quit once, whatever the answer",
     ours: "tries again: until `QUIT_REQUEST_TIMEOUT` (5 s) if the connection is refused; twice after a 5xx or a broken connection",
-    why: "a sidecar that missed its quit would run for ever",
+    why: "a sidecar that missed its quit would run forever",
   },
   {
     id: "quit-timeout",
     rivals: ["scuttle-redbox", "envoy-preflight", "linkerd-await"],
-    theirs: "waits for ever for the answer to a quit",
+    theirs: "waits forever for the answer to a quit",
     ours: "waits 5 s at most, or `QUIT_REQUEST_TIMEOUT`",
     why: "the container must end with its command",
   },
@@ -211,7 +211,7 @@ export const differences = [
     theirs:
       "with `ENVOY_ADMIN_API` at another port than 15000, and without `ISTIO_QUIT_API`, quits nothing (redboxllc's: `pkill -SIGINT pilot-agent`)",
     ours: "sends the quit to `ENVOY_ADMIN_API/quitquitquit`; if that is refused, ends pilot-agent by signals",
-    why: "a plain Envoy beside the command ends, too",
+    why: "a plain Envoy next to the command ends, too",
   },
   {
     id: "pkill-first",
@@ -260,7 +260,7 @@ export const differences = [
   {
     id: "bad-value",
     rivals: go,
-    theirs: "ignores a value that it cannot parse, and polls a malformed URL for ever",
+    theirs: "ignores a value that it cannot parse, and polls a malformed URL forever",
     ours: "exits with 64, and says what is wrong",
     why: "`NEVER_KILL_ISTIO=yes` is found before it kills Istio",
   },

@@ -84,7 +84,7 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     return flags && [...own, ...flags, "--", ...command];
   }
 
-  const alone: InitFeatureName = "signals go to the child alone";
+  const alone: InitFeatureName = "signals go only to the child";
 
   function start(command: readonly string[], wish: InitFeatureName = alone, through: readonly string[] = []): Started {
     return startEbb(words(wish, command) ?? [], { program: init.path, through });
@@ -228,7 +228,7 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     return range(1, 64).filter((signal) => ((pending >> BigInt(signal - 1)) & 1n) === 1n);
   }
 
-  test_("what the child leaves in its process group lives on, where signals go to the child alone", async () => {
+  test_("what the child leaves in its process group lives on, where signals go only to the child", async () => {
     expect(await sentToLeft(alone)).toEqual([]);
   });
 
@@ -291,7 +291,7 @@ describe.each(inits.map((init) => [init.name, init] as const))("%s:", (name, ini
     expect((await started.ended).code).toBe(0);
   });
 
-  testWish("signals go to the child alone", async () => {
+  testWish("signals go only to the child", async () => {
     await using started = await startReady([child, "child"]);
     const grandchild = await grandchildOf(started);
     process.kill(started.pid, SIG.TERM);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { injectPod, removeFromPod } from "../../../../src/cluster/inject/core/inject-pod.ts";
 import { injectText } from "../../../../src/cluster/inject/inject-text.ts";
 import { applySplices } from "../../../../src/cluster/inject/yaml/splice.ts";
+import { changesIn } from "../../../diffs.ts";
 import { imageSays } from "./core/registry.ts";
 
 const policy = {
@@ -20,12 +21,15 @@ const policies = [policy, { ...policy, ...imageSays({ cmd: ["serve"], stopSignal
 const root = join(import.meta.dirname, "../../../..");
 const labelled = readFileSync(join(root, "test/fixtures/labelled-namespace.yaml"), "utf8");
 const pages = ["README.md", ...readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`)];
-/** The manifests of README and manual. */
-const documented = pages.flatMap((page) =>
-  [...readFileSync(join(root, page), "utf8").matchAll(/```yaml\n([\s\S]*?)```/g)].map(
-    ([, text = ""], at): [string, string] => [`${page}, the manifest ${at + 1}`, text],
-  ),
-);
+/** The manifests of README and manual, and those that a change there leads from and to. */
+const documented = pages.flatMap((page) => {
+  const markdown = readFileSync(join(root, page), "utf8");
+  const manifests = [...markdown.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+  const changed = changesIn(markdown).flatMap(({ before, after }) => [before, after]);
+  return [...manifests, ...changed.filter((text) => text.startsWith("apiVersion: "))].map(
+    (text, at): [string, string] => [`${page}, the manifest ${at + 1}`, text],
+  );
+});
 
 const container = (more: string) => `        - name: app # the app
           image: registry.example.com/app

@@ -83,7 +83,7 @@ export async function writeHelp(text: string): Promise<void> {
 export async function showPage(topic: string | undefined, commands: Commands, env: Environment): Promise<void> {
   const pages = await readPages();
   if (topic === undefined || topic.startsWith("-") || topic === "help") {
-    return await showPaged(listPages(titlesOf(pages), lookAt(env)), env);
+    return await showPaged(listPages(groupsOf(pages, commands), lookAt(env)), env);
   }
   const name = pluginCall(topic) === undefined ? topic : "kubectl";
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
@@ -104,9 +104,18 @@ async function showPaged(text: string, env: Environment): Promise<void> {
   await writeHelp(text);
 }
 
-/** Lists the topics with their titles; the command's name before a title is removed. */
-function titlesOf(pages: Pages): readonly (readonly [topic: string, title: string])[] {
-  return Object.entries(pages).map(([topic, text]) => [topic, titleOf(text).replace(/^ebb [a-z]+: /, "")]);
+/** Groups the topics with their titles by the headings of `ebb help`; a command's name before a title is removed. */
+function groupsOf(pages: Pages, commands: Commands): Parameters<typeof listPages>[0] {
+  const topics = Object.entries(pages).map(([topic, text]) => {
+    const group = Object.hasOwn(commands, topic) ? "command" : /^(from|to)-/.test(topic) ? "migration" : "other";
+    return { group, row: [topic, titleOf(text).replace(/^ebb [a-z]+: /, "")] as const };
+  });
+  const rowsOf = (group: string) => topics.filter((topic) => topic.group === group).map(({ row }) => row);
+  return {
+    "ebb help TOPIC prints a page of the manual": rowsOf("other"),
+    "pages of commands": rowsOf("command"),
+    "from another tool to ebb, and to native sidecars": rowsOf("migration"),
+  };
 }
 
 /** Reads the manual: embedded in the executable, or in development from the source. */

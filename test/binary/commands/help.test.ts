@@ -6,6 +6,7 @@ import type { Command } from "../../../src/command.ts";
 import { commands } from "../../../src/commands.ts";
 import { withPage } from "../../../src/help.ts";
 import { describeBriefly, describeCommand, lookOf } from "../../../src/shared/cli/core/help.ts";
+import { toolNames } from "../../../src/shared/cli/core/names.ts";
 import { titleOf } from "../../../src/shared/cli/core/page.ts";
 import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
 
@@ -96,11 +97,19 @@ describe("--help", () => {
 });
 
 describe("the manual", () => {
-  test("ebb help lists each topic with its title", async () => {
+  test("ebb help lists each topic with its title, in three groups", async () => {
     const { code, stdout, stderr } = await ebb(["help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const lines = stdout.split("\n").filter((line) => /^ {2}[a-z0-9-]+ +\S/.test(line));
-    expect(lines.map((line) => line.trim().split(" ")[0])).toEqual(topics.toSorted());
+    const groups = stdout
+      .split("\n\n")
+      .map((group) => [...group.matchAll(/^ {2}([a-z0-9-]+) +\S/gm)].map(([, name]) => name));
+    const [others = [], ofCommands = [], migrations = []] = groups;
+    expect(others).toContain("migrating");
+    expect(ofCommands).toContain("run");
+    expect(migrations).toContain("from-scuttle");
+    expect(groups.flat().toSorted()).toEqual(topics.toSorted());
+    for (const group of groups) expect(group).toEqual(group.toSorted());
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   });
 
@@ -178,6 +187,11 @@ describe("the manual", () => {
 
   test("ebb help why is the page of kubectl's plugin", async () => {
     expect((await ebb(["help", "why"])).stdout).toBe(page("kubectl"));
+  });
+
+  test.each(toolNames)("ebb %s --help names its page", async (name) => {
+    const [, topic = ""] = /^more: ebb help (\S+)$/m.exec((await ebb([name, "--help"])).stdout) ?? [];
+    expect(topics).toContain(topic);
   });
 
   test("ebb help COMMAND is its --help where it has no page", async () => {

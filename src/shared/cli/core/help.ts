@@ -65,9 +65,11 @@ ebb --licenses             the licences of that
 `;
 }
 
-/** Returns the text of `ebb help`: the topics of the manual with their titles. */
-export function listPages(pages: readonly (readonly [topic: string, title: string])[], look: Look): string {
-  return `${columns("ebb help TOPIC prints a page of the manual", pages, look)}
+/** Returns the text of `ebb help`: the topics of the manual with their titles, by the headings of their groups. */
+export function listPages(groups: Readonly<Record<string, readonly Row[]>>, look: Look): string {
+  return `${Object.entries(groups)
+    .map(([heading, pages]) => columns(heading, pages, look))
+    .join("\n")}
 ebb --help lists the commands, ebb COMMAND --help the flags of one.
 `;
 }
@@ -164,6 +166,7 @@ export function describeTool(name: string, { usage, about, takes }: Tool, look: 
     wrap(`ebb in the place of ${name}. ${about}`, width, ""),
     `${look.heading(`what ebb reads, with ${name}'s meaning:`)}\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
     wrap(own, width, ""),
+    `more: ebb help from-${name}\n`,
   ].join("\n");
 }
 

@@ -16,7 +16,7 @@ import { alertTable } from "./monitoring/monitoring.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** The facts that each sidecar's file states for the manual and the tests, beside what ebb itself uses. */
+/** The facts that each sidecar's file states for the manual and the tests, in addition to what ebb itself uses. */
 export const facts: ReadonlyMap<SidecarName, readonly Fact[]> = new Map(
   await Promise.all(
     sidecarNames.map(async (name) => {
@@ -46,7 +46,8 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
   "src/manual/monitoring.md": { alerts: alertTable },
-  "src/manual/sidecars.md": { sidecars: sidecarList, facts: factLists },
+  "src/manual/sidecars.md": Object.fromEntries(sidecarNames.map((name) => [name, () => sidecarList(name)])),
+  "src/manual/how-we-know.md": { facts: factLists },
 };
 
 /** The pages that have such tables, by their paths in the repository. */
@@ -89,68 +90,104 @@ function optionList(options: Options): string {
   );
 }
 
-function sidecarList(): string {
-  return sidecarNames
-    .map((name) => {
-      const kind = kindOf(name);
-      const facts = [
-        `ready: ${readyOf(kind)}`,
-        `quit: ${quitOf(kind)}`,
-        `found by: ${foundBy(kind)}`,
-        `run here on: ${knownBy(name)}`,
-      ];
-      return `- ${code(name)}\n${list(facts, "  ")}`;
-    })
-    .join("");
+function sidecarList(name: SidecarName): string {
+  const kind = kindOf(name);
+  return list([
+    `Name: ${code(`--sidecar ${name}`)}`,
+    `Found by ${code("auto")}: ${foundBy(kind)}`,
+    `Waits for: ${readyOf(kind) ?? "nothing"}`,
+    `Drains: ${kind.drainPath === undefined ? "nothing" : `${drainOf(kind.drainPath)} at ${code(kind.admin)}`}`,
+    `Shuts down: ${quitOf(kind)}`,
+    `Tested with: ${knownBy(name)}`,
+  ]);
 }
 
 /** Names the versions of the program that tests run. */
 function knownBy(name: SidecarName): string {
   const versions = factsOf(name).flatMap((fact) => ("ran" in fact ? [fact.ran] : []));
-  return versions.length === 0 ? "nothing: its source is read" : [...new Set(versions)].join(", ");
+  return versions.length === 0 ? "**nothing: its source was read, it was not run**" : [...new Set(versions)].join(", ");
 }
 
+/** The names of the sidecars as their projects write them. */
+const titles: Readonly<Record<SidecarName, string>> = {
+  istio: "Istio",
+  envoy: "Envoy",
+  linkerd: "Linkerd",
+  kuma: "Kuma",
+  consul: "Consul",
+  dapr: "Dapr",
+  "vault-agent": "Vault Agent",
+  "cloud-sql-proxy": "Cloud SQL Auth Proxy",
+  "alloydb-auth-proxy": "AlloyDB Auth Proxy",
+};
+
+/** The facts of each sidecar: first what each test shows, then what was read. */
 function factLists(): string {
   return sidecarNames
     .map((name) => {
-      const items = factsOf(name).map((fact) => {
-        const what = [stated(fact.about, kindOf(name)), fact.says].filter(Boolean).join(": ");
-        const how = "ran" in fact ? `ran: ${fact.ran}, ${code(fact.by)}` : `read: ${fact.read}`;
-        return `**${fact.about}**: ${what} (${how})`;
-      });
-      return `\n### ${name}\n\n${list(items)}`;
+      const kind = kindOf(name);
+      const groups = Object.entries(Object.groupBy(factsOf(name), evidenceOf)).toSorted(
+        ([one], [other]) => Number(one === READ) - Number(other === READ),
+      );
+      const lists = groups.map(
+        ([evidence, facts = []]) => `${evidence}:\n\n${list(facts.map((fact) => factOf(fact, kind)))}`,
+      );
+      return `\n### ${titles[name]}\n\n${lists.join("\n")}`;
     })
     .join("");
 }
 
-/** Says what the declaration of a sidecar's kind states about a subject; undefined if it states nothing. */
-function stated(about: Fact["about"], kind: SidecarKind): string | undefined {
+const READ = "Read in the source";
+
+function evidenceOf(fact: Fact): string {
+  return "ran" in fact ? `${fact.ran}, run by ${code(fact.by)}` : READ;
+}
+
+function factOf(fact: Fact, kind: SidecarKind): string {
+  const [label, value] = stated(fact.about, kind);
+  const place = "read" in fact ? ` (${fact.read})` : "";
+  return `**${label}**: ${[value, fact.says].filter(Boolean).join("; ")}${place}`;
+}
+
+/** Names a subject, and says what the declaration of a sidecar's kind states about it; undefined if it states nothing. */
+function stated(about: Fact["about"], kind: SidecarKind): readonly [label: string, value: string | undefined] {
   const { name, image } = kind.containers();
   const patterns = [name, image].flatMap((pattern) => (pattern === undefined ? [] : code(pattern.source)));
-  const texts: Readonly<Record<Fact["about"], string | undefined>> = {
-    admin: code(kind.admin),
-    ready: readyOf(kind),
-    quit: quitOf(kind),
-    exitsWhen: kind.exitsWhen === undefined ? undefined : `it exits ${kind.exitsWhen}`,
-    alwaysOpen: kind.alwaysOpen === undefined ? undefined : `the port of ${code(kind[kind.alwaysOpen])}`,
-    refusals: Object.entries(kind.refusals())
-      .map(([status, meaning]) => `${status}: ${meaning}`)
-      .join("; "),
-    drain: kind.drainPath === undefined ? undefined : code(`POST ${kind.drainPath}`),
-    count:
+  const texts: Readonly<Record<Fact["about"], readonly [label: string, value: string | undefined]>> = {
+    admin: ["admin interface", code(kind.admin)],
+    ready: ["readiness", readyOf(kind)],
+    quit: ["shutdown", quitOf(kind)],
+    exitsWhen: ["exits", kind.exitsWhen],
+    alwaysOpen: [
+      "open while it runs",
+      kind.alwaysOpen === undefined ? undefined : `the port of ${code(kind[kind.alwaysOpen])}`,
+    ],
+    refusals: ["refuses the shutdown with", Object.keys(kind.refusals()).join(", ")],
+    drain: ["drain", kind.drainPath === undefined ? undefined : drainOf(kind.drainPath)],
+    count: [
+      "counted in a drain",
       kind.inbound === undefined
         ? undefined
         : `clusters ${code(kind.inbound.clusters)}, ports ${kind.inbound.ports.join(", ")}`,
-    found: foundBy(kind),
-    identity: identityOf(kind),
-    native: undefined,
-    moved: undefined,
-    container: `${patterns.join(" or ")}; processes ${kind.programs.map(code).join(", ")}`,
-    reaper:
-      kind.reaping?.().command?.(9091)?.join(" ") ??
-      "its quit endpoint, through a port-forward or an ephemeral container",
+    ],
+    found: ["found by", foundBy(kind)],
+    identity: ["shown to be this sidecar by", identityOf(kind)],
+    native: ["native", undefined],
+    moved: ["other endpoints", undefined],
+    container: [
+      "container",
+      `named ${patterns[0]}${patterns[1] === undefined ? "" : `, or an image named ${patterns[1]}`}; processes ${kind.programs.map(code).join(", ")}`,
+    ],
+    reaper: ["ended by the reaper with", reapedBy(kind)],
   };
   return texts[about];
+}
+
+function reapedBy(kind: SidecarKind): string {
+  const command = kind.reaping?.().command?.(9091);
+  return command === undefined
+    ? "its shutdown endpoint, through a port-forward or an ephemeral container"
+    : code(command.join(" "));
 }
 
 function identityOf({ identity, drainPath }: SidecarKind): string | undefined {
@@ -158,9 +195,14 @@ function identityOf({ identity, drainPath }: SidecarKind): string | undefined {
   return path === undefined ? undefined : code(`GET ${path}`);
 }
 
-function readyOf({ ready, orReady = [] }: SidecarKind): string {
-  if (ready === undefined) return "(not waited for)";
+/** Names the targets of which any counts; undefined if it is not waited for. */
+function readyOf({ ready, orReady = [] }: SidecarKind): string | undefined {
+  if (ready === undefined) return undefined;
   return [ready, ...orReady].map((url) => code(url.startsWith("http") ? `GET ${url}` : url)).join(" or ");
+}
+
+function drainOf(path: string): string {
+  return code(`POST ${path}`);
 }
 
 function quitOf({ quit, quitPath, adminSocket }: SidecarKind): string {
@@ -169,10 +211,12 @@ function quitOf({ quit, quitPath, adminSocket }: SidecarKind): string {
 }
 
 function foundBy({ variable, annotation, ports }: SidecarKind): string {
-  const names = [variable, annotation].filter((name) => name !== undefined).map(code);
-  return (
-    [...names, ports.length === 0 ? [] : `port ${ports.join(", ")}`].flat().join("; ") || "nothing: it must be named"
-  );
+  const signs = [
+    variable === undefined ? [] : `the variable ${code(variable)}`,
+    annotation === undefined ? [] : `the annotation ${code(annotation)}`,
+    ports.length === 0 ? [] : `port ${ports.join(", ")}`,
+  ].flat();
+  return signs.join("; ") || "nothing: name it";
 }
 
 function exitTable(): string {

@@ -1,5 +1,5 @@
-// bun test/bench/drain/drain-picture.ts drains under load in each way, and draws the README's picture,
-// test/bench/drain/drain.svg.
+// bun test/bench/drain/drain-picture.ts drains under load in each way, and draws the picture of the manual's page
+// how-we-know, test/bench/drain/drain.svg.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { drainUnderLoad } from "./drain.ts";

@@ -44,7 +44,7 @@ ready | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy
 quit | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | it ends with 0
 exitsWhen | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | its admin server answers through both delays
 refusals | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy
-found | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml | nothing but the container itself tells of it
+found | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml | no variable and no annotation shows it
 container | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml; Dockerfile
 reaper | read alloydb-auth-proxy v1.17.1 cmd/root.go:492
 `;

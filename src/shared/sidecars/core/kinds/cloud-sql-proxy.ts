@@ -56,7 +56,7 @@ quit | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | it ends with 
 exitsWhen | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | its admin server answers through both delays
 refusals | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy
 found | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423
-native | read cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52 | from Kubernetes 1.29 on the operator's is one, which no annotation tells: a quit is followed by a restart
+native | read cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52 | from Kubernetes 1.29 on the operator's is native, which no annotation shows: it is restarted after a shutdown
 moved | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423 | \`CSQL_PROXY_QUIT_URLS\`
 container | read cloud-sql-proxy-operator v1.8.1 internal/workload/names.go; cloud-sql-proxy v2.25.3 Dockerfile | also the operator's \`csql-...\`, if its image is not known, or has \`proxy\` in its name
 reaper | read cloud-sql-proxy v2.25.3 cmd/root.go:417

@@ -63,7 +63,7 @@ drain | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 count | ran Envoy 1.40.0 with consul-dataplane's bootstrap, test/sidecars/consul
 found | read consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:446
 identity | read consul-k8s a507b1d control-plane/connect-inject/controllers/endpoints/endpoints_controller.go:452-460; consul-dataplane 28a963a internal/bootstrap/bootstrap_tpl.go:181-191 | its node.id: \`POD-SERVICE-sidecar-proxy\`, and \`partition\` in its metadata
-native | read consul-k8s a507b1d1e control-plane/connect-inject/lifecycle/lifecycle_configuration.go:128-139 | the annotation tells; a Helm default that makes it one is in no annotation
+native | read consul-k8s a507b1d1e control-plane/connect-inject/lifecycle/lifecycle_configuration.go:128-139 | \`consul.hashicorp.com/enable-consul-dataplane-as-sidecar\` shows it; nothing shows a Helm default
 moved | read consul-k8s a507b1d1e control-plane/connect-inject/constants/annotations_and_labels.go:123-129, webhook/consul_dataplane_sidecar.go:389-411 | one sidecar for each service of \`connect-service\`, on the ports after
 container | read consul-k8s a507b1d1e control-plane/connect-inject/webhook/mesh_webhook.go:39; consul-dataplane 28a963a Dockerfile:107
 reaper | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214

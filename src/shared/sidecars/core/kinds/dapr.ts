@@ -56,7 +56,7 @@ quit | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | 204, and it ends with 0
 exitsWhen | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | its port closes at once; with a request under way it ends with 1 when the grace period is over; dapr.io/block-shutdown-duration delays signals, not this
 refusals | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | another method than POST is 404 too
 found | read dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183
-native | read dapr v1.18.3 pkg/injector/service/pod_patch.go:83-122 | a Helm value that makes it one is in no annotation
+native | read dapr v1.18.3 pkg/injector/service/pod_patch.go:83-122 | \`dapr.io/enable-native-sidecar\` shows it; nothing shows a Helm value
 moved | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | \`DAPR_HTTP_PORT\`; \`dapr.io/unix-domain-socket-path\` puts its API on a unix socket
 container | read dapr v1.18.3 pkg/injector/consts/consts.go:24, pkg/injector/patcher/sidecar_container.go:62
 reaper | read dapr v1.18.3 pkg/runtime/config.go:475

@@ -81,12 +81,12 @@ ready | ran Istio 1.31.1, test/sidecars/istio | pilot-agent asks Envoy only unti
 quit | ran Istio 1.31.1, test/sidecars/istio | Envoy is killed without a drain, and pilot-agent ends with 0
 alwaysOpen | ran Istio 1.31.1, test/sidecars/istio | pilot-agent opens it before it starts Envoy (read: istio 86c9f01 pilot/cmd/pilot-agent/app/cmd.go:145-150), and closes it at SIGTERM; Envoy's admin interface and 15021 stay open until Envoy ends
 refusals | ran Istio 1.31.1, test/sidecars/istio | 403 before 405; the loopback is the peer's address
-drain | ran Istio 1.31.1, test/sidecars/istio | listeners keep accepting; each answer says \`connection: close\`; idle connections stay
+drain | ran Istio 1.31.1, test/sidecars/istio | listeners keep accepting; each answer has \`connection: close\`; idle connections stay
 count | ran Istio 1.31.1, test/sidecars/istio | its statistics leave out requests and connections of listeners; its inbound clusters have no host rows before their first request
 found | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts
 identity | read istio 86c9f01 pkg/istio-agent/agent.go:112-120, pilot/cmd/pilot-agent/app/cmd.go:272 | its node.id: \`sidecar~IP~POD.NAMESPACE~DOMAIN\`
 native | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts | \`sidecar.istio.io/status\` lists istio-proxy under initContainers
-moved | ran Istio 1.31.1, test/sidecars/istio | \`status.sidecar.istio.io/port\` moves the quit; with 0 there is none, and Envoy's own quit ends pilot-agent with 0
+moved | ran Istio 1.31.1, test/sidecars/istio | \`status.sidecar.istio.io/port\` moves the shutdown endpoint; with 0 there is none, and Envoy's own ends pilot-agent with 0
 container | ran Istio 1.31.1, test/cluster/istio/webhooks.test.ts
 reaper | ran Istio 1.31.1, test/cluster/istio/jobs.test.ts
 `;

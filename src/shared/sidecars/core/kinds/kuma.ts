@@ -48,15 +48,15 @@ export const kuma = {
 
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
-admin | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | mode 0600, kuma-dp's user; on TCP before 2.14 and with envoyAdminUnixSocket=false (read: kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180)
-ready | read kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212 | READY alone comes from kuma-dp, before its Envoy has any configuration
+admin | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | or a unix socket of mode 0600, which belongs to kuma-dp's user; TCP before 2.14 and with envoyAdminUnixSocket=false (read: kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:237, app/kuma-dp/cmd/run.go:169-180)
+ready | read kuma 2.14.3 app/kuma-dp/pkg/dataplane/readiness/component.go:134-212 | an answer that is just \`READY\` comes from kuma-dp, before its Envoy has any configuration
 quit | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma | Envoy ends with 0; kuma-dp ends with it (read: kuma 2.14.3 app/kuma-dp/cmd/run.go:268-274)
 refusals | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 drain | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 count | ran Envoy 1.40.0 with Kuma 2.14.3's bootstrap, test/sidecars/kuma
 found | read kuma 2.14.3 pkg/plugins/runtime/k8s/webhooks/injector/testdata/inject.01.golden.yaml:4-34
 identity | read kuma 2.14.3 pkg/xds/bootstrap/template_v3.go:86 | \`dataplane.proxyType\` in its node's metadata
-native | read kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394 | no annotation says so; from Kubernetes 1.29 on it is one, and a quit is followed by a restart
+native | read kuma 2.14.3 pkg/plugins/runtime/k8s/plugin.go:394 | no annotation shows it; from Kubernetes 1.29 on it is native, and is restarted after a shutdown
 moved | read kuma 2.14.3 pkg/plugins/runtime/k8s/metadata/annotations.go:134 | \`kuma.io/envoy-admin-port\`, for TCP
 container | read kuma 2.14.3 pkg/plugins/runtime/k8s/util/names.go:4
 `;

@@ -63,13 +63,13 @@ function isShownBy(body: string): boolean {
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | read linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112
-ready | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85 | once 200, it never says 503 again
+ready | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85 | after its first 200 it never answers 503 again
 quit | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282
 exitsWhen | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314 | the admin port closes when the drain begins; the exit code is 0
 refusals | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212
 found | read linkerd2 version-2.20 pkg/inject/inject.go:1286-1293
-identity | read linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28 | \`/env.json\` has its pod's name and namespace; before 2.12 there is none, and its port alone is not believed
-native | read linkerd2 version-2.20 pkg/inject/inject.go:429-445 | \`config.linkerd.io/proxy-enable-native-sidecar\`, beta or alpha; 2.20 makes native ones by default without an annotation: a quit is then followed by a restart
+identity | read linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28 | it has the name and the namespace of its pod; versions before 2.12 have no such path, and an open port is not enough
+native | read linkerd2 version-2.20 pkg/inject/inject.go:429-445 | \`config.linkerd.io/proxy-enable-native-sidecar\`, beta or alpha; 2.20 makes native ones by default, without an annotation: one that is shut down is then restarted
 moved | read linkerd2 version-2.20 pkg/k8s/labels.go:170, pkg/inject/inject.go:300-305 and 403-410 | \`config.linkerd.io/admin-port\` and \`config.linkerd.io/shutdown-grace-period\`
 container | read linkerd2 version-2.20 pkg/k8s/labels.go:365; linkerd2-proxy Dockerfile.proxy:84
 reaper | read linkerd2-proxy release/v2.366.0 linkerd/app/src/env.rs:314

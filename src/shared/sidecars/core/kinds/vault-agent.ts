@@ -44,7 +44,7 @@ function quitIsOff(annotations: Annotations): string | undefined {
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */
 export const facts = `
 admin | read vault-k8s v1.7.6 agent-inject/agent/config.go:286-338 | it listens only with agent-enable-quit or a cache
-quit | read vault 0063586d command/agent.go, handleQuit | a second quit panics in the handler; a signal after a quit ends the agent with 2
+quit | read vault 0063586d command/agent.go, handleQuit | a second request panics in the handler; a signal after a request ends the agent with 2
 refusals | read vault 0063586d command/agent.go, handleQuit
 found | read vault-k8s v1.7.6 agent-inject/agent/agent.go:595-730 | \`agent-pre-populate-only\` leaves no sidecar
 moved | read vault-k8s v1.7.6 agent-inject/agent/annotations.go:527 | \`vault.hashicorp.com/agent-cache-listener-port\`

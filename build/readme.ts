@@ -46,7 +46,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
   "src/manual/monitoring.md": { alerts: alertTable },
-  "src/manual/sidecars.md": Object.fromEntries(sidecarNames.map((name) => [name, () => sidecarList(name)])),
+  "src/manual/sidecars.md": Object.fromEntries(sidecarNames.map((name) => [name, () => sidecarTable(name)])),
   "src/manual/how-we-know.md": { facts: factLists },
 };
 
@@ -90,22 +90,23 @@ function optionList(options: Options): string {
   );
 }
 
-function sidecarList(name: SidecarName): string {
+function sidecarTable(name: SidecarName): string {
   const kind = kindOf(name);
-  return list([
-    `Name: ${code(`--sidecar ${name}`)}`,
-    `Found by ${code("auto")}: ${foundBy(kind)}`,
-    `Waits for: ${readyOf(kind) ?? "nothing"}`,
-    `Drains: ${kind.drainPath === undefined ? "nothing" : `${drainOf(kind.drainPath)} at ${code(kind.admin)}`}`,
-    `Shuts down: ${quitOf(kind)}`,
-    `Tested with: ${knownBy(name)}`,
-  ]);
+  const drain = kind.drainPath === undefined ? "nothing" : `${drainOf(kind.drainPath)} at ${code(kind.admin)}`;
+  const rows = [
+    [`found by ${code("auto")}`, foundBy(kind)],
+    ["waits for", readyOf(kind) ?? "nothing"],
+    ["drained by", drain],
+    ["shut down by", quitOf(kind)],
+    ["tested with", knownBy(name)],
+  ];
+  return table([code(`--sidecar ${name}`), ""], rows);
 }
 
 /** Names the versions of the program that tests run. */
 function knownBy(name: SidecarName): string {
   const versions = factsOf(name).flatMap((fact) => ("ran" in fact ? [fact.ran] : []));
-  return versions.length === 0 ? "**nothing: its source was read, it was not run**" : [...new Set(versions)].join(", ");
+  return versions.length === 0 ? "**nothing: it was read, not run**" : [...new Set(versions)].join(", ");
 }
 
 /** The names of the sidecars as their projects write them. */
@@ -216,7 +217,7 @@ function foundBy({ variable, annotation, ports }: SidecarKind): string {
     annotation === undefined ? [] : `the annotation ${code(annotation)}`,
     ports.length === 0 ? [] : `port ${ports.join(", ")}`,
   ].flat();
-  return signs.join("; ") || "nothing: name it";
+  return signs.join("; ") || "nothing; you must name it";
 }
 
 function exitTable(): string {

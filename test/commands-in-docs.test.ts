@@ -12,9 +12,10 @@ import { expandShortFlags, kubectlShort } from "../src/shared/cli/core/short-fla
 const root = resolve(import.meta.dirname, "..");
 const pages = ["README.md", ...readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`)];
 
-/** A line of commands: without its prompt and comment, each part of a pipe or list by itself. */
+/** A line of commands: without its prompt and comment, each part of a pipe or list by itself; `$DIGEST` is one. */
 function callsIn(line: string): readonly string[] {
-  const command = line.replace(/^ {4}(\$ )?/, "").replace(/\s+# .*$/, "");
+  const shown = line.replace(/^ {4}(\$ )?/, "").replace(/\s+# .*$/, "");
+  const command = shown.replace("$DIGEST", `sha256:${"0".repeat(64)}`);
   return command.split(/\s*(?:\||&&|;|&)\s*/).flatMap((part) => {
     const [, call] = /(?:^|-- )(?:\S*\/)?ebb ((?!:)\S.*)$/.exec(part) ?? [];
     return call === undefined ? [] : [call.replace(/\s*[<>].*$/, "")];

@@ -1,10 +1,27 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 
-const folder = resolve(import.meta.dirname, "../src/manual");
+const root = resolve(import.meta.dirname, "..");
+const folder = "src/manual";
 
-/** Reads the pages of the manual, src/manual: the Markdown of each by its topic, in the order of the topics' names. */
+/** Returns the paths of the manual's pages in the repository, in the order of their topics' names. */
+export function manualPaths(): readonly string[] {
+  const files = readdirSync(join(root, folder)).filter((file) => file.endsWith(".md"));
+  return files.toSorted().map((file) => `${folder}/${file}`);
+}
+
+/** Reads the pages of the manual as `ebb help` has them: the Markdown of each by its topic, with drawings for pictures. */
 export function manualPages(): Readonly<Record<string, string>> {
-  const files = readdirSync(folder).toSorted();
-  return Object.fromEntries(files.map((file) => [basename(file, ".md"), readFileSync(join(folder, file), "utf8")]));
+  return Object.fromEntries(
+    manualPaths().map((path) => [basename(path, ".md"), withDrawings(readFileSync(join(root, path), "utf8"))]),
+  );
+}
+
+/** Replaces each `<picture>` of a page by its drawing in text, as a block of code, or by nothing if it has none. */
+function withDrawings(page: string): string {
+  return page.replaceAll(/<picture>[\s\S]*?<\/picture>\n\n/g, (picture) => {
+    const [, name = ""] = /src="pictures\/([a-z-]+)-light\.svg"/.exec(picture) ?? [];
+    const path = join(root, folder, "pictures", `${name}.txt`);
+    return existsSync(path) ? `\`\`\`text\n${readFileSync(path, "utf8")}\`\`\`\n\n` : "";
+  });
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { manualPaths } from "../build/pages.ts";
 import { short } from "../src/commands/inject.ts";
 import { commands } from "../src/commands.ts";
 import { readCommandCall, readOperandCall } from "../src/shared/cli/core/call.ts";
@@ -10,7 +11,7 @@ import { expandShortFlags, kubectlShort } from "../src/shared/cli/core/short-fla
 // Each call of ebb in the README and the manual is one that ebb takes. What the calls do is run in test/binary and test/cluster.
 
 const root = resolve(import.meta.dirname, "..");
-const pages = ["README.md", ...readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`)];
+const pages = ["README.md", ...manualPaths()];
 
 /** A line of commands: without its prompt and comment, each part of a pipe or list by itself; `$DIGEST` is one. */
 function callsIn(line: string): readonly string[] {

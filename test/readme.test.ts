@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { manualPaths } from "../build/pages.ts";
+import { files, folder } from "../build/pictures/pictures.ts";
 import { pagePaths, withTables } from "../build/readme.ts";
 import type { Exposition } from "../src/cluster/controller/process-metrics.ts";
 import { injectPod } from "../src/cluster/inject/core/inject-pod.ts";
@@ -27,9 +29,8 @@ const policy: InjectPolicy = {
 };
 
 const root = join(import.meta.dirname, "..");
-const topics = readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`);
 const textOf = (page: string) => readFileSync(join(root, page), "utf8");
-const pages = ["README.md", ...topics];
+const pages = ["README.md", ...manualPaths()];
 /** The README and the manual. */
 const all = pages.map(textOf).join("\n");
 
@@ -40,6 +41,28 @@ test.each(pagePaths)("the tables of %s are those of the declarations (bun build/
 
 test("a place for a table that is missing is named", () => {
   expect(() => withTables("README.md", "# ebb")).toThrow("README.md has no place for the table of commands");
+});
+
+test.each(Object.entries(files))(
+  "%s is as its description draws it (bun build/pictures/pictures.ts)",
+  (name, content) => {
+    expect(readFileSync(join(folder, name), "utf8")).toBe(content);
+  },
+);
+
+test.each(pages)("each picture of %s has a file for each theme, and says what it shows", (page) => {
+  const text = textOf(page);
+  const pictures = [
+    ...text.matchAll(
+      /^<picture>\n {2}<source media="\(prefers-color-scheme: dark\)" srcset="(.+)-dark\.svg">\n {2}<img alt="[^"\n]{80,}" src="(.+)-light\.svg">\n<\/picture>\n\n/gm,
+    ),
+  ];
+  expect(pictures.length).toBe(text.split("<picture").length - 1);
+  for (const [, dark = "", light = ""] of pictures) {
+    expect(dark).toBe(light);
+    for (const theme of ["light", "dark"])
+      expect(existsSync(join(root, dirname(page), `${dark}-${theme}.svg`))).toBe(true);
+  }
 });
 
 test("the README is read in one sitting", () => {

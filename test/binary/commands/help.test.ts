@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { manualPages } from "../../../build/pages.ts";
 import type { Command } from "../../../src/command.ts";
@@ -10,10 +10,9 @@ import { toolNames } from "../../../src/shared/cli/core/names.ts";
 import { titleOf } from "../../../src/shared/cli/core/page.ts";
 import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
 
-const folder = resolve(import.meta.dirname, "../../../src/manual");
-const topics = readdirSync(folder).map((file) => file.replace(/\.md$/, ""));
 const pages = manualPages();
-const page = (topic: string) => readFileSync(join(folder, `${topic}.md`), "utf8");
+const topics = Object.keys(pages);
+const page = (topic: string) => pages[topic] as string;
 
 /** What a terminal of so many columns shows, `\r` left out. Without a pager, unless `env` names one. */
 function shownAt(columns: number, command: string, env: Readonly<Record<string, string>> = {}): string {
@@ -123,6 +122,17 @@ describe("the manual", () => {
 
   test.each(topics)("ebb help %s is its page, to the byte, in a pipe", async (topic) => {
     expect(await ebb(["help", topic])).toMatchObject({ code: 0, stdout: page(topic), stderr: "" });
+  });
+
+  test("ebb help drain has the drawing of its picture, in a pipe and at a terminal", async () => {
+    const { stdout } = await ebb(["help", "drain"]);
+    const drawing = readFileSync(resolve(import.meta.dirname, "../../../src/manual/pictures/stop.txt"), "utf8");
+    expect(stdout).toContain(`\n\`\`\`text\n${drawing}\`\`\`\n`);
+    expect(stdout).not.toContain("<picture>");
+    const shown = Bun.stripANSI(shownAt(80, `${ebbPath} help drain`)).split("\n");
+    const lines = drawing.trimEnd().split("\n");
+    for (const line of lines) expect(shown).toContain(line === "" ? "" : `    ${line}`);
+    expect(shown.filter((line) => line.includes("<"))).toEqual([]);
   });
 
   test("at a terminal it fits, has colours, and none of Markdown's marks", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { manualPaths } from "../../../../build/pages.ts";
 import { injectPod, removeFromPod } from "../../../../src/cluster/inject/core/inject-pod.ts";
 import { injectText } from "../../../../src/cluster/inject/inject-text.ts";
 import { applySplices } from "../../../../src/cluster/inject/yaml/splice.ts";
@@ -20,7 +21,7 @@ const policies = [policy, { ...policy, ...imageSays({ cmd: ["serve"], stopSignal
 
 const root = join(import.meta.dirname, "../../../..");
 const labelled = readFileSync(join(root, "test/fixtures/labelled-namespace.yaml"), "utf8");
-const pages = ["README.md", ...readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`)];
+const pages = ["README.md", ...manualPaths()];
 /** The manifests of README and manual, and those that a change there leads from and to. */
 const documented = pages.flatMap((page) => {
   const markdown = readFileSync(join(root, page), "utf8");

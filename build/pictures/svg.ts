@@ -6,7 +6,7 @@ const [WIDTH, HEIGHT, FONT, MARGIN] = [10, 25, 18, 12];
 type Theme = Readonly<Record<Tone | "paper", string>>;
 
 /** GitHub's colours. Text has a contrast of at least 4.5 on the paper, all else of 3 (WCAG 2.2 AA). */
-const themes = {
+export const themes = {
   light: {
     paper: "#ffffff",
     plain: "#1f2328",
@@ -32,12 +32,15 @@ const themes = {
 export type ThemeName = keyof typeof themes;
 export const themeNames: readonly ThemeName[] = ["light", "dark"];
 
+/** GitHub's fonts. */
+export const FAMILY = "-apple-system,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif";
+
 /** Draws a picture as SVG. */
 export function drawSvg(picture: Picture, name: ThemeName): string {
   const [width, height] = [COLUMNS * WIDTH + 2 * MARGIN, rowsOf(picture) * HEIGHT + 2 * MARGIN];
   const theme = themes[name];
   const size = `viewBox="${-MARGIN} ${-MARGIN} ${width} ${height}" width="${width}" height="${height}"`;
-  const font = `font-family="-apple-system,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif" font-size="${FONT}"`;
+  const font = `font-family="${FAMILY}" font-size="${FONT}"`;
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font} role="img">`,
     `<title>${escaped(picture.title)}</title>`,

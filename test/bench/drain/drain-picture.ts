@@ -1,31 +1,37 @@
-// bun test/bench/drain/drain-picture.ts drains under load in each way, and draws the picture of the manual's page
-// how-we-know, test/bench/drain/drain.svg.
+// bun test/bench/drain/drain-picture.ts drains under load in each way, and draws the manual's picture of it:
+// test/bench/drain/drain-light.svg and drain-dark.svg.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { FAMILY, type ThemeName, themeNames, themes } from "../../../build/pictures/svg.ts";
 import { drainUnderLoad } from "./drain.ts";
 import type { InFlight } from "./drain-client.ts";
 import { lossOf, setting, type UnderLoad } from "./drain-tables.ts";
 import { shown } from "./drain-ways.ts";
 
-const WIDTH = 860;
+const WIDTH = 664;
 const LEFT = 12;
 const LANE = 5;
-const TITLE = 26;
+const TITLE = 30;
 const GAP = 16;
-const FOOT = 24 + 16 * 3;
 /** The time from which on the scale is shorter, because only idle connections are left. */
 const BEND_MS = 10_000;
 const BEND = LEFT + 0.68 * (WIDTH - 2 * LEFT);
 
-const [first = "", ...others] = setting.split("; ");
-const legend = [
-  "Green: answered in full. Red: lost. Grey: an idle connection. Line: Envoy is gone. Each lane is a client. After 10 s the scale is shorter.",
-  `Measured beside ${first};`,
-  `${others.join("; ")}.`,
-];
+const legend = linesOf(
+  "Green: answered in full. Red: lost. Grey: an idle connection. Line: Envoy is gone. Each lane is a client. After 10 s " +
+    `the scale is shorter. Measured with ${setting}.`,
+);
+const LEADING = 22;
+const FOOT = 34 + LEADING * legend.length;
+
+/** Breaks a text into lines that fit the picture. */
+function linesOf(content: string): readonly string[] {
+  return content.match(/\S.{0,80}(?= |$)/g) ?? [];
+}
 
 /** Draws a timeline as SVG: a block for each way, a lane for each client, a bar for each request. */
-export function draw(all: readonly UnderLoad[]): string {
+export function draw(all: readonly UnderLoad[], theme: ThemeName): string {
+  const { paper, plain, dim, ebb, lost, idle } = themes[theme];
   const endMs = 1000 * Math.ceil(Math.max(...all.map(endOf), BEND_MS) / 1000) + 1000;
   const x = (ms: number) =>
     round(
@@ -37,17 +43,17 @@ export function draw(all: readonly UnderLoad[]): string {
   const block = TITLE + lanes * LANE + GAP;
   const height = all.length * block + FOOT;
   const blocks = all.map((each, at) => drawBlock(each, { top: at * block, lanes, x }));
-  const ticks = [0, 2, 4, 6, 8, ...Array.from({ length: Math.floor(endMs / BEND_MS) }, (_, at) => 10 * (at + 1))];
-  const axis = ticks.map((tick) => text(x(tick * 1000), height - FOOT + 14, `${tick} s`, 'class="dim"'));
+  const ticks = [0, 2, 4, 6, 8, 10, 30, 50, 70].filter((tick) => 1000 * tick < endMs);
+  const axis = ticks.map((tick) => text(x(tick * 1000), height - FOOT + 16, `${tick} s`, 'class="dim"'));
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="13">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" font-family="${FAMILY}" font-size="18">`,
     "<title>Draining under load: what is answered and what is lost, and the time it takes</title>",
-    "<style>text{fill:#24292f}.dim{fill:#57606a;font-size:11px}.ok{stroke:#2da44e}.lost{stroke:#cf222e}.idle{stroke:#afb8c1}.bend{stroke:#d0d7de;stroke-dasharray:3}.gone{stroke:#24292f}" +
-      "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#8b949e}.idle{stroke:#6e7681}.bend{stroke:#424a53}.gone{stroke:#e6edf3}}</style>",
+    `<style>text{fill:${plain}}.dim{fill:${dim};font-size:16px}.ok{stroke:${ebb}}.lost{stroke:${lost}}.idle{stroke:${idle}}.bend{stroke:${idle};stroke-dasharray:3}.gone{stroke:${plain}}</style>`,
+    `<rect width="${WIDTH}" height="${height}" rx="6" fill="${paper}"/>`,
+    path("bend", `M${BEND} 0V${height - FOOT}`, 1),
     ...blocks,
     ...axis,
-    path("bend", `M${BEND} 0V${height - FOOT}`, 1),
-    ...legend.map((line, at) => text(LEFT, height - 16 * (legend.length - at) + 10, line, 'class="dim"')),
+    ...legend.map((line, at) => text(LEFT, height - LEADING * (legend.length - at) + 10, line, 'class="dim"')),
     "</svg>\n",
   ].join("\n");
 }
@@ -68,7 +74,7 @@ function drawBlock(drained: UnderLoad, { top, lanes, x }: Place): string {
   const gone = x(endOf(drained));
   const work = inFlight.filter(({ kind }) => kind !== "idle");
   return [
-    text(LEFT, top + 17, titleOf(drained)),
+    text(LEFT, top + 20, titleOf(drained)),
     bars(
       "idle",
       inFlight.filter(({ kind }) => kind === "idle"),
@@ -107,4 +113,7 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-if (import.meta.main) writeFileSync(join(import.meta.dirname, "drain.svg"), draw(await drainUnderLoad()));
+if (import.meta.main) {
+  const all = await drainUnderLoad();
+  for (const theme of themeNames) writeFileSync(join(import.meta.dirname, `drain-${theme}.svg`), draw(all, theme));
+}

@@ -133,10 +133,49 @@ test("the manual names each metric of the webhook", async () => {
   expect(missingFrom(all, names)).toEqual([]);
 });
 
-const manifests = [...all.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => Bun.YAML.parse(yaml));
-/** What the changes that the manual shows lead to: parts of manifests, and of Dockerfiles. */
-const changed = changesIn(all).map(({ after }) => after);
-const calls = [...manifests.flatMap(callsOf), ...changed.flatMap((text) => callsIn(text))];
+interface Manifest {
+  readonly page: string;
+  /** What it is, if it is an object of Kubernetes: `Job report`. */
+  readonly id: string | undefined;
+  readonly object: object;
+}
+
+const manifestsIn = (page: string): readonly Manifest[] =>
+  [...textOf(page).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) => {
+    const object = Bun.YAML.parse(yaml) as { readonly kind?: string; readonly metadata?: { readonly name?: string } };
+    const { kind, metadata } = object;
+    return { page, id: metadata?.name === undefined ? undefined : `${kind} ${metadata.name}`, object };
+  });
+
+const ofReadme = manifestsIn("README.md");
+const ofManual = topics.flatMap(manifestsIn);
+const manifests = [...ofReadme, ...ofManual].map(({ object }) => object);
+const calls = manifests.flatMap(callsOf);
+
+const inBoth = ofReadme.flatMap(({ id, object }) => {
+  const same = ofManual.filter((other) => id !== undefined && other.id === id);
+  return same.length === 0 ? [] : [[id, object, same.map((other) => other.object)] as const];
+});
+
+test.each(inBoth)("the README's %s stands in the manual too, and is the same there", (_, object, same) => {
+  expect(same).toContainEqual(object);
+});
+
+/** These show the manifest before and after a change of tools, each for itself. */
+const isMigration = ({ page }: Manifest) => /\/(migrating|from-[a-z-]+)\.md$/.test(page);
+
+test.each([
+  ["README", ofReadme],
+  ["manual", ofManual.filter((one) => !isMigration(one))],
+])("no manifest stands twice in the %s", (_, each) => {
+  const twice = each.flatMap((one, at) =>
+    each
+      .slice(at + 1)
+      .filter(({ object }) => Bun.deepEquals(one.object, object))
+      .map(({ page }) => [one.id, one.page, page]),
+  );
+  expect(twice).toEqual([]);
+});
 
 test("there are manifests for each of its uses", () => {
   const kinds = manifests.map((manifest) => (manifest as { kind: string }).kind);

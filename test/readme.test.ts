@@ -148,7 +148,7 @@ const manifestsIn = (page: string): readonly Manifest[] =>
   });
 
 const ofReadme = manifestsIn("README.md");
-const ofManual = topics.flatMap(manifestsIn);
+const ofManual = pages.filter((page) => page !== "README.md").flatMap(manifestsIn);
 const manifests = [...ofReadme, ...ofManual].map(({ object }) => object);
 const calls = manifests.flatMap(callsOf);
 

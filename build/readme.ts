@@ -40,14 +40,14 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "src/manual/reaper.md": { "rare options": () => rareList("reaper") },
   "src/manual/exit-codes.md": { exits: exitTable },
   "src/manual/init.md": { inits: initTable },
-  "src/manual/migrating.md": { differences: differenceList },
   "src/manual/monitoring.md": {
     alerts: alertTable,
     "webhook metrics": () => metricList(metrics.webhook, isOwn),
     "reaper metrics": () => metricList(metrics.reaper, isOwn),
     "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
-  "src/manual/sidecars.md": { sidecars: sidecarList, facts: factLists },
+  "src/manual/sidecars.md": Object.fromEntries(sidecarNames.map((name) => [name, () => sidecarTable(name)])),
+  "src/manual/how-we-know.md": { facts: factLists },
 };
 
 /** The pages that have such tables, by their paths in the repository. */

@@ -150,7 +150,9 @@ const manifestsIn = (page: string): readonly Manifest[] =>
 const ofReadme = manifestsIn("README.md");
 const ofManual = pages.filter((page) => page !== "README.md").flatMap(manifestsIn);
 const manifests = [...ofReadme, ...ofManual].map(({ object }) => object);
-const calls = manifests.flatMap(callsOf);
+/** What the changes that the manual shows lead to: parts of manifests, and of Dockerfiles. */
+const changed = changesIn(all).map(({ after }) => after);
+const calls = [...manifests.flatMap(callsOf), ...changed.flatMap((text) => callsIn(text))];
 
 const inBoth = ofReadme.flatMap(({ id, object }) => {
   const same = ofManual.filter((other) => id !== undefined && other.id === id);
@@ -161,12 +163,9 @@ test.each(inBoth)("the README's %s stands in the manual too, and is the same the
   expect(same).toContainEqual(object);
 });
 
-/** These show the manifest before and after a change of tools, each for itself. */
-const isMigration = ({ page }: Manifest) => /\/(migrating|from-[a-z-]+)\.md$/.test(page);
-
 test.each([
   ["README", ofReadme],
-  ["manual", ofManual.filter((one) => !isMigration(one))],
+  ["manual", ofManual],
 ])("no manifest stands twice in the %s", (_, each) => {
   const twice = each.flatMap((one, at) =>
     each

@@ -128,8 +128,8 @@ export function isQuitLine({ msg }: LogLine): boolean {
 }
 
 const quitMessages = [
-  "told the sidecar to quit",
-  "could not make the sidecar quit",
+  "asked the sidecar to exit",
+  "could not shut down the sidecar",
   "the sidecar is gone, or was never here",
 ].map((text) => `ebb: ${text}`);
 

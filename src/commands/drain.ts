@@ -93,7 +93,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const stop = stopOf(signals);
   const { signal } = stop;
   const { sidecars, doubts } = await findSidecars(settings, { env, forMs: 0, actMs: wholeMs, signal, log });
-  const left = settings.thenQuit ? "did not drain a proxy or tell it to quit" : "did not drain a proxy";
+  const left = settings.thenQuit ? "did not drain or shut down a proxy" : "did not drain a proxy";
   for (const reason of doubts) log.error({ reason }, left);
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(wholeMs) : { drainMs: wholeMs, quitMs: 0 };
   const isDrained =

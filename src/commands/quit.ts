@@ -61,7 +61,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const actMs = settings.quitTimeout;
   const look = { env, forMs: 0, actMs, anyPort: true, signal: abortedAfter(actMs), log };
   const { sidecars, doubts } = await findSidecars(settings, look);
-  for (const reason of doubts) log.error({ reason }, "did not tell a proxy to quit");
+  for (const reason of doubts) log.error({ reason }, "did not shut down a proxy");
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {
     log.info({ sidecar: name }, "left a native sidecar running: the kubelet stops it after the app");
   }

@@ -160,7 +160,7 @@ describe.skipIf(runObstacle !== undefined).each(machines)(`%s${because(runObstac
     expect({ code, requests: sidecar.requests }).toEqual({ code: 42, requests: ["POST /quitquitquit"] });
     const said = log.map(({ msg }) => msg).filter((msg) => msg !== "ebb: waiting until ready");
     expect(said).toEqual(
-      ["ready", "started the command", "told the sidecar to quit", "done"].map((msg) => `ebb: ${msg}`),
+      ["ready", "started the command", "asked the sidecar to exit", "done"].map((msg) => `ebb: ${msg}`),
     );
   });
 

@@ -85,7 +85,7 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
         "ebb: waiting until ready",
         "ebb: ready",
         "ebb: started the command",
-        "ebb: told the sidecar to quit",
+        "ebb: asked the sidecar to exit",
         "ebb: done",
       ]);
       expect(code).toBe(37);
@@ -105,7 +105,7 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       const { code, stderr } = await app.ended;
       const reason = expect.stringMatching(/--sidecar .*--host-network=false/);
       expect(logOf(stderr)[0]).toMatchObject({ msg: "ebb: no sidecar found", lookedMs: 0, reason });
-      expect(messagesOf(stderr)).toContain("ebb: did not tell a proxy to quit");
+      expect(messagesOf(stderr)).toContain("ebb: did not shut down a proxy");
       expect(code).toBe(0);
     });
 

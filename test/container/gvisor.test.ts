@@ -83,13 +83,13 @@ describe.skipIf(lacking !== undefined)("in gVisor", () => {
   test("run waits for a proxy, and quits it", async () => {
     const ended = await beside(`run ${admin} -- sh -c 'exit 5'`);
     expect(ended.code).toBe(5);
-    expect(lineOf(ended, "told the sidecar to quit")).toMatchObject({ status: 200, outcome: "exited" });
+    expect(lineOf(ended, "asked the sidecar to exit")).toMatchObject({ status: 200, outcome: "exited" });
   });
 
   test("auto finds a proxy by its port", async () => {
     const ended = await beside("run --host-network=false -- sh -c 'exit 5'");
     expect(lineOf(ended, "found")).toMatchObject({ sidecars: ["envoy"], by: "port 9901" });
-    expect(lineOf(ended, "told the sidecar to quit")).toMatchObject({ status: 200, outcome: "exited" });
+    expect(lineOf(ended, "asked the sidecar to exit")).toMatchObject({ status: 200, outcome: "exited" });
   });
 
   test("a wait says one reason, and when time is up that one", async () => {
@@ -117,7 +117,7 @@ describe.skipIf(lacking !== undefined)("in gVisor", () => {
     const ended = await beside(`run --sidecar none --ready http://127.0.0.1:9901/ready -- sh -c '${script}'`);
     expect(ended.stdout).toBe("LIVE\n");
     expect(lineOf(ended, "drain ended").outcome).toBe("drained");
-    expect(lineOf(ended, "told the sidecar to quit").outcome).toBe("exited");
+    expect(lineOf(ended, "asked the sidecar to exit").outcome).toBe("exited");
     expect(ended.code).toBe(0);
   });
 
@@ -128,7 +128,7 @@ describe.skipIf(lacking !== undefined)("in gVisor", () => {
     const script = `${folders}; ${run("a", "a,b", "sleep 2")} & until [ -s /tmp/v/a/state ] || ! kill -0 $!; do sleep 0.1; done; ${run("b", "b,a", "true")}; wait $!`;
     const { log, stderr } = await shell(`${realpathSync(process.execPath)} ${proxy} >/dev/null & ${script}`);
     const said = log.filter(({ msg }) => /kept the|told the/.test(msg)).map(({ msg, reason }) => reason ?? msg);
-    expect(said, stderr).toEqual(["--last-of: a runs", "ebb: told the sidecar to quit"]);
+    expect(said, stderr).toEqual(["--last-of: a runs", "ebb: asked the sidecar to exit"]);
   });
 
   test("two mounts of one volume have locks of their own there: the sidecars are kept, and that is said", async () => {

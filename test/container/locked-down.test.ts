@@ -96,7 +96,7 @@ describe.skipIf(lacking !== undefined)("the pod of the manual that is locked dow
         "ready",
         "started the command",
         "received a stop signal: forwarding it",
-        "told the sidecar to quit",
+        "asked the sidecar to exit",
         "done",
       ].map((msg) => `ebb: ${msg}`),
     );

@@ -18,7 +18,7 @@ test.concurrent.each([
     "ebb: ready",
     "ebb: started the command",
     "job: 100 of 100 requests answered",
-    "ebb: told the sidecar to quit",
+    "ebb: asked the sidecar to exit",
     "ebb: exit code 42",
     `${proxy}: gone, exit code 0`,
   ];

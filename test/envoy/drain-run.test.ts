@@ -45,7 +45,7 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
       "received a stop signal: draining",
       "draining the listeners",
       "drain ended",
-      "told the sidecar to quit",
+      "asked the sidecar to exit",
       "done",
     ];
     const said = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));

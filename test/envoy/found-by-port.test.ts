@@ -41,7 +41,7 @@ describe.skipIf(!canHaveNetwork)("in a network of the pod's own (which needs roo
       const args = ["run", "--sidecar", "none", "--", "sh", "-c", twice];
       const ended = await ebbBesideEnvoys([{ admin: on(9901) }], args, "own");
       expect(ended.log.filter(isQuitLine)).toMatchObject([
-        { msg: "ebb: told the sidecar to quit", outcome: "exited" },
+        { msg: "ebb: asked the sidecar to exit", outcome: "exited" },
         { msg: "ebb: the sidecar is gone, or was never here", level: "info" },
       ]);
       expect(ended).toMatchObject({ code: 0, states: [undefined] });

@@ -76,8 +76,8 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
     expect(await envoy.closes()).toBe(false);
     expect((await fetch(`${envoy.admin}/ready`)).status).toBe(200);
     const said = next.stderr();
-    expect(said.indexOf("told the sidecar to quit")).toBeLessThan(said.indexOf("started the command"));
-    expect(said).toContain("telling it to quit, so that the kubelet restarts it");
+    expect(said.indexOf("asked the sidecar to exit")).toBeLessThan(said.indexOf("started the command"));
+    expect(said).toContain("asking it to exit, so that the kubelet restarts it");
     expect(said).not.toContain("made its health checks pass again");
   });
 
@@ -106,7 +106,7 @@ describeAgainstEnvoy("a container that starts beside an Envoy which a former con
     expect((await ebb(["drain", "--admin", envoy.admin, ...hook])).code).toBe(0);
     const next = await ebb(["run", "--admin", envoy.admin, "--restart-policy", "Always", "--", "true"]);
     expect(next.code).toBe(0);
-    expect(next.log).toContainEqual(expect.objectContaining({ msg: "ebb: could not make the sidecar quit" }));
+    expect(next.log).toContainEqual(expect.objectContaining({ msg: "ebb: could not shut down the sidecar" }));
     expect(next.log).toContainEqual(expect.objectContaining({ level: "warn", sidecar: "envoy", answer: "HTTP 200" }));
   });
 

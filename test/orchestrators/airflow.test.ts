@@ -60,7 +60,7 @@ async function expectEnds(name: string, code: number, isNative: boolean): Promis
   const pod = await here.pod(name);
   expect(pod.status.phase).toBe(phase);
   expect(endsOf(pod)).toMatchObject({ base: code, "istio-proxy": 0 });
-  const quits = logOf(await here.logs(name, "base")).filter(({ msg }) => msg === "ebb: told the sidecar to quit");
+  const quits = logOf(await here.logs(name, "base")).filter(({ msg }) => msg === "ebb: asked the sidecar to exit");
   expect(quits).toHaveLength(isNative ? 0 : 1);
   expect(await mesh.requests(`/${name}`)).toEqual(["PUT mesh"]);
 }

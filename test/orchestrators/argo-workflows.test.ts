@@ -208,7 +208,7 @@ async function expectEnds(pod: Pod, code: number, isNative: boolean): Promise<vo
   const logs = await Promise.all(
     ["main", "wait"].map(async (name) => logOf(await mesh.here.logs(pod.metadata.name, name))),
   );
-  const quits = logs.flat().filter(({ msg }) => msg === "ebb: told the sidecar to quit");
+  const quits = logs.flat().filter(({ msg }) => msg === "ebb: asked the sidecar to exit");
   expect(quits).toHaveLength(isNative ? 0 : 1);
   expect(pod.metadata.annotations?.[KILL]).toBe(isNative ? undefined : '["true"]');
 }

@@ -41,7 +41,7 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
     const { code, log } = await confined(["run", ...admin, "--", ...sleeper, "nonsense"]);
     expect(code).toBe(64);
     expect(log.map(({ msg }) => msg)).toEqual(
-      ["ready", "started the command", "told the sidecar to quit", "done"].map((msg) => `ebb: ${msg}`),
+      ["ready", "started the command", "asked the sidecar to exit", "done"].map((msg) => `ebb: ${msg}`),
     );
     expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
   });

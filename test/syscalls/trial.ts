@@ -94,7 +94,7 @@ interface Seen {
 }
 
 const word =
-  /"msg":"ebb: (told the sidecar to quit|could not make the sidecar quit|kept the sidecars running)"|"level":"(warn|error)"/;
+  /"msg":"ebb: (asked the sidecar to exit|could not shut down the sidecar|kept the sidecars running)"|"level":"(warn|error)"/;
 
 function judge({ ended, tookMs, hasStarted, isLeft, quits, peer }: Seen): readonly string[] {
   if (ended === undefined) return ["it hangs"];

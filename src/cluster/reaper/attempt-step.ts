@@ -188,7 +188,7 @@ async function answerTo(request: EndRequest, one: Stuck, sending: Sending): Prom
   const report = (result: Result): Result => {
     context.metrics.sent(request.method.kind, result.kind);
     const fields = { ...auditOf(request, one, result), tookMs: Math.round(performance.now() - startedAt) };
-    context.log[result.kind === "taken" ? "info" : "warn"](fields, "asked a sidecar to quit");
+    context.log[result.kind === "taken" ? "info" : "warn"](fields, "asked a sidecar to exit");
     return result;
   };
   let cancel: (() => void) | undefined;

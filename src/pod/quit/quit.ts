@@ -41,8 +41,8 @@ export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions
 /** Logs the outcome of a quit: at info if it is ok, else, because the sidecar may still run, at the level `failed`. */
 export function logQuit(log: Log, failed: "warn" | "error", { ok, isAbsent, error, ...report }: QuitReport): void {
   if (isAbsent === true) log.info(report, "the sidecar is gone, or was never here");
-  else if (ok) log.info(report, "told the sidecar to quit");
-  else log[failed]({ ...report, error }, "could not make the sidecar quit");
+  else if (ok) log.info(report, "asked the sidecar to exit");
+  else log[failed]({ ...report, error }, "could not shut down the sidecar");
 }
 
 function within(ms: number, done: Promise<unknown>): Promise<unknown> {

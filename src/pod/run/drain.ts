@@ -108,7 +108,7 @@ async function restart(run: Draining, sidecar: Sidecar): Promise<boolean> {
   if (restarted.has(sidecar.name)) return false;
   restarted.add(sidecar.name);
   const { quitTimeout: timeoutMs, maxInFlight, header: headers } = settings;
-  log.warn({ sidecar: sidecar.name }, "Envoy still drains: telling it to quit, so that the kubelet restarts it");
+  log.warn({ sidecar: sidecar.name }, "Envoy still drains: asking it to exit, so that the kubelet restarts it");
   const { drainAll } = await import("../envoy/drain.ts");
   const { signal } = stopWaiting;
   const limits = { drainMs: timeoutMs, boundMs: timeoutMs, minMs: 0 };

@@ -135,7 +135,7 @@ function readPeer(name: string, own = -1): Peer & { readonly error: number } {
 
 /** Resolves once a sidecar that ebb would quit is not ready any more, or `--quit-timeout` is over. */
 async function untilGone({ settings, env, log, stopWaiting: { signal } }: PeerRun): Promise<void> {
-  log.info({ atMostMs: settings.quitTimeout }, "the sidecars were told to quit: waiting until they are gone");
+  log.info({ atMostMs: settings.quitTimeout }, "asked the sidecars to exit: waiting until they are gone");
   const end = performance.now() + settings.quitTimeout;
   const { sidecars } = await findSidecars(settings, { env, forMs: 0, signal, log });
   const probes = sidecars.flatMap(({ isNative, ready }) => (isNative ? [] : ready));

@@ -40,7 +40,7 @@ export async function currentSidecars(
   if (waited !== undefined) return waited;
   const look = { env, forMs: 0, before: wait?.here()?.found, actMs, signal: abortedAfter(actMs), log };
   const { sidecars, doubts } = await findSidecars(settings, look);
-  const message = purpose === "quit" ? "did not tell a proxy to quit" : "did not drain a proxy";
+  const message = purpose === "quit" ? "did not shut down a proxy" : "did not drain a proxy";
   for (const reason of doubts) log.warn({ reason }, message);
   return sidecars;
 }

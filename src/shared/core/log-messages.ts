@@ -16,8 +16,8 @@ export const warnings = [
   "cannot tell which app container is the last: keeping the sidecars",
   // sidecars, and any command's start
   "no sidecar found",
-  "could not make the sidecar quit",
-  "did not tell a proxy to quit",
+  "could not shut down the sidecar",
+  "did not shut down a proxy",
   "did not drain a proxy",
   "cannot read the pod's annotations",
   "ignored an unknown EBB_ variable",
@@ -35,7 +35,7 @@ export const warnings = [
   "cannot drain the listeners",
   "cannot count the work in flight",
   "cannot count the work in flight: draining for the full time",
-  "Envoy still drains: telling it to quit, so that the kubelet restarts it",
+  "Envoy still drains: asking it to exit, so that the kubelet restarts it",
   "Envoy drains for a former container: made its health checks pass again",
   // the webhook and certificates
   "the webhook has shut down",
@@ -53,7 +53,7 @@ export const warnings = [
   "the API server's certificate is not verified: insecure-skip-tls-verify is set",
   "cannot watch an object: retrying",
   // the reaper
-  "asked a sidecar to quit",
+  "asked a sidecar to exit",
   "cannot end the sidecars now: postponed",
   "cannot reap: the pod or namespace needs a change",
   "no pod is selected: no namespace or pod has opted in",
@@ -72,10 +72,10 @@ export const errors = [
   "did not start the command: not ready in time",
   "the command did not start",
   // sidecars, and any command's start
-  "could not make the sidecar quit",
-  "did not tell a proxy to quit",
+  "could not shut down the sidecar",
+  "did not shut down a proxy",
   "did not drain a proxy",
-  "did not drain a proxy or tell it to quit",
+  "did not drain or shut down a proxy",
   "a bug in ebb: please report it",
   // the reaper
   "gave up: a sidecar still runs after all methods",

@@ -31,7 +31,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
     "1 pod not stuck: 1 app-running",
     "1 pod not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or by --all-jobs",
   ]);
-  const told = log.filter(({ msg }) => msg === "ebb: asked a sidecar to quit");
+  const told = log.filter(({ msg }) => msg === "ebb: asked a sidecar to exit");
   expect(told).toHaveLength(2);
   expect(told.find(({ pod }) => pod === "done")).toMatchObject({
     ...{ namespace: "shop", pod: "done", uid: "uid-done", job: "job-done", container: "envoy" },

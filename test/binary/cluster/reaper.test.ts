@@ -53,7 +53,7 @@ test.concurrent("a stop signal ends it with 0, also while a sidecar has its time
   cluster.onTold = () => undefined;
   cluster.put(stuckPod("slow"));
   await using reaper = await startReaper(cluster);
-  await until("it is told", () => nonEmpty(reaper.said("asked a sidecar to quit")), LONG_MS);
+  await until("it is told", () => nonEmpty(reaper.said("asked a sidecar to exit")), LONG_MS);
   reaper.started.kill("SIGTERM");
   expect((await reaper.started.ended).code).toBe(0);
 });

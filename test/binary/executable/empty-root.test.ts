@@ -35,7 +35,7 @@ describe.skipIf(!isRoot)("in an empty, read-only root folder (which needs root)"
     expect(ended.code).toBe(42);
     expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
     expect(ended.log.map(({ msg }) => msg)).toEqual(
-      ["ready", "started the command", "told the sidecar to quit", "done"].map((msg) => `ebb: ${msg}`),
+      ["ready", "started the command", "asked the sidecar to exit", "done"].map((msg) => `ebb: ${msg}`),
     );
     expect(ended.stderr.split("\n").filter((line) => line !== "" && !line.startsWith("{"))).toEqual([]);
     expect(readdirSync(root.path, { recursive: true })).toEqual(before);

@@ -38,7 +38,7 @@ describe.skipIf(!canHaveNetwork)("auto, in a network of its own (which needs roo
     const ended = await ebbBeside(late, ["run", "--detect-timeout", "50ms", "--", ...untilThere]);
     expect(ended).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
     const messages = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
-    expect(messages).toEqual(["no sidecar found", "started the command", "found", "told the sidecar to quit", "done"]);
+    expect(messages).toEqual(["no sidecar found", "started the command", "found", "asked the sidecar to exit", "done"]);
   });
 
   test("says once that there is none", async () => {

@@ -61,7 +61,7 @@ test.concurrent.each<[string, readonly string[], object]>([
   expect(ended.stdout).toBe("ready\n15\n");
   const requests = [...drains, "GET /stats", "GET /stats", "POST /quitquitquit"];
   expect(envoy.requests.filter((request) => request !== "GET /ready")).toEqual(requests);
-  const last = ["received a stop signal: draining", "drain ended", "told the sidecar to quit", "done"];
+  const last = ["received a stop signal: draining", "drain ended", "asked the sidecar to exit", "done"];
   expect(messages(ended.log).filter((msg) => last.includes(msg))).toEqual(last);
   const stop = { level: "info", signal: "SIGTERM", atMostMs: 20_000 };
   expect(lineOf(ended, "received a stop signal: draining")).toMatchObject(stop);
@@ -92,7 +92,7 @@ test.concurrent("the grace begins when the child gets its stop signal, not befor
   const order = [
     "could not drain the sidecar",
     "grace period over: sent SIGKILL to what is left of the command",
-    "told the sidecar to quit",
+    "asked the sidecar to exit",
   ];
   expect(messages(ended.log).filter((msg) => order.includes(msg))).toEqual(order);
   expect(ended.code).toBe(137);

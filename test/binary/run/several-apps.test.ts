@@ -129,7 +129,7 @@ describe.skipIf(!canUnshare("--mount", "--pid", "--fork"))("several app containe
     const last = a.end(0);
     await until("the sidecar is told to quit", () => sidecar.requests.length > 0);
     await using again = pod.begin("b", { flags: ["--quit-timeout", "60s"], ends: `${pod.volume}/again` });
-    await until("it waits", () => again.ebb.stderr().includes("the sidecars were told to quit"));
+    await until("it waits", () => again.ebb.stderr().includes("asked the sidecars to exit"));
     process.kill(a.pid(), "SIGSTOP"); // it holds the lock of the folder
     expect(again.ebb.stdout()).toBe("");
     sidecar.isReady = false;

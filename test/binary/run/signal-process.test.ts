@@ -24,7 +24,7 @@ describe("ebb quit --signal-process", () => {
     const { code, log } = await ebb([...quitWithin(timeout), folder.name]);
     expect(code).toBe(0);
     expect(log.at(-1)).toMatchObject({
-      msg: "ebb: told the sidecar to quit",
+      msg: "ebb: asked the sidecar to exit",
       sidecar: "custom",
       request: `signal ${folder.name} (pid ${agent.pid})`,
       outcome,

@@ -67,7 +67,7 @@ describe.skipIf(!canHaveNetwork)("in a network of its own (which needs root)", (
       // its Envoy, which no kubelet restarts here, still drains
       "15000 POST /healthcheck/ok",
     ]);
-    const order = ["told the sidecar to quit", "started the command", "kept the sidecars running"];
+    const order = ["asked the sidecar to exit", "started the command", "kept the sidecars running"];
     expect(log.map(({ msg }) => msg.replace("ebb: ", "")).filter((msg) => order.includes(msg))).toEqual(order);
     expect(code).toBe(3);
   });

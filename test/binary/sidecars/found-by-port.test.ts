@@ -180,7 +180,7 @@ test.skipIf(!canHaveNetwork)(
     expect(quit).toMatchObject({ code: 0, requests: ["9901 POST /quitquitquit"] });
     const late = await ebbBeside([{ ...slow, infoAfterMs: 3000 }], ["quit"]);
     expect(late).toMatchObject({ code: 69, requests: [] });
-    expect(lineOf(late, "did not tell a proxy to quit").reason).toMatch(/does not answer: set --sidecar envoy/);
+    expect(lineOf(late, "did not shut down a proxy").reason).toMatch(/does not answer: set --sidecar envoy/);
   },
 );
 
@@ -304,13 +304,13 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
         ? /this is not a pod\. If .*--sidecar .*--admin .*--host-network=false$/
         : /--sidecar .*--admin/;
     expect(lineOf(run, "no sidecar found")).toMatchObject({ lookedMs: 0, reason: expect.stringMatching(ways) });
-    expect(lineOf(run, "did not tell a proxy to quit").reason).toMatch(/^port 9901 suggests envoy/);
+    expect(lineOf(run, "did not shut down a proxy").reason).toMatch(/^port 9901 suggests envoy/);
     const quit = await ebbBeside([there], ["quit", ...flags], network);
     expect(quit).toMatchObject({ code: 69, requests: [] });
-    expect(lineOf(quit, "did not tell a proxy to quit").level).toBe("error");
+    expect(lineOf(quit, "did not shut down a proxy").level).toBe("error");
     const drain = await ebbBeside([there], ["drain", ...flags, ...fast, "--then-quit"], network);
     expect(drain).toMatchObject({ code: 69, requests: [] });
-    expect(lineOf(drain, "did not drain a proxy or tell it to quit").reason).toMatch(ways);
+    expect(lineOf(drain, "did not drain or shut down a proxy").reason).toMatch(ways);
   });
 
   test("in a pod that has an /etc/hosts of its own the log does not say that this is not a pod", async () => {

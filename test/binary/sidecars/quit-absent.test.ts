@@ -4,7 +4,7 @@ import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside } from "./own-network.ts";
 
 const here = "ebb: the sidecar is gone, or was never here";
-const failed = "ebb: could not make the sidecar quit";
+const failed = "ebb: could not shut down the sidecar";
 
 describe.skipIf(!canHaveNetwork)("ebb quit, where a sidecar's ports are all closed", () => {
   test.concurrent.each([
@@ -70,7 +70,7 @@ describe.skipIf(!canHaveNetwork)("ebb quit, where a sidecar's ports are all clos
   test.concurrent("one that opens them within the second is quit", async () => {
     const ended = await ebbBeside([{ port: 9901, afterMs: 700 }], ["quit", "--sidecar", "envoy"]);
     expect(ended.requests.filter((request) => request.includes("POST"))).toEqual(["9901 POST /quitquitquit"]);
-    expect(ended.log.at(-1)).toMatchObject({ msg: "ebb: told the sidecar to quit", outcome: "exited" });
+    expect(ended.log.at(-1)).toMatchObject({ msg: "ebb: asked the sidecar to exit", outcome: "exited" });
     expect(ended.code).toBe(0);
   });
 

@@ -159,7 +159,7 @@ describe("the child's exit code is kept, and ebb ends in time, whatever a quit a
     const flags = ["--sidecar", "none", "--quit", `http://127.0.0.1:${server.port}/quit`, "--quit-timeout", "1s"];
     const { code, log } = await ebb(["run", ...flags, ...app]);
     expect(code).toBe(7);
-    expect(log).toContainEqual(expect.objectContaining({ level: "warn", msg: "ebb: could not make the sidecar quit" }));
+    expect(log).toContainEqual(expect.objectContaining({ level: "warn", msg: "ebb: could not shut down the sidecar" }));
     expect(Number(log.at(-1)?.quitMs)).toBeLessThan(4500);
     expect(server.received()).toBeGreaterThan(0);
   });

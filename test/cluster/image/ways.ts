@@ -34,6 +34,6 @@ export async function runBesideEnvoy(job: KubeObject): Promise<Pod> {
   const [ended] = await here.pods(`batch.kubernetes.io/job-name=${name}`);
   if (ended === undefined) throw new Error("no pod");
   expect(exitCodeOf(ended, "envoy")).toBe(0);
-  expect(await here.logs(ended.metadata.name, name)).toContain('"ebb: told the sidecar to quit"');
+  expect(await here.logs(ended.metadata.name, name)).toContain('"ebb: asked the sidecar to exit"');
   return ended;
 }

@@ -154,7 +154,7 @@ describe("a pod that ebb was put into", () => {
     });
     await here.until("the Job is complete", async () => hasCondition(await here.job("work"), "Complete"));
     expect(log).toContain('"native":true');
-    expect(log).not.toContain('"ebb: told the sidecar to quit"');
+    expect(log).not.toContain('"ebb: asked the sidecar to exit"');
     const [envoy] = (await here.pod(name)).status.initContainerStatuses?.filter((one) => one.name === "envoy") ?? [];
     expect(envoy?.restartCount).toBe(0);
   });

@@ -54,7 +54,7 @@ describe("a Job in a namespace that Istio injects into", () => {
       expect(log.filter((each) => each !== "waiting until ready")).toEqual(
         isNative
           ? ["found", "ready", "started the command", "done"]
-          : ["found", "ready", "started the command", "told the sidecar to quit", "done"],
+          : ["found", "ready", "started the command", "asked the sidecar to exit", "done"],
       );
     },
   );
@@ -79,7 +79,7 @@ describe("a Job of three apps in a namespace that Istio injects into", () => {
       const names = [...apps.map(({ name }) => name), "istio-proxy"];
       expect(names.map((name) => exitCodeOf(pod, name))).toEqual([0, 3, 0, 0]);
       const logs = await Promise.all(apps.map(async ({ name }) => logOf(await here.logs(pod.metadata.name, name))));
-      const quits = logs.map((log) => log.filter(({ msg }) => msg === "ebb: told the sidecar to quit").length);
+      const quits = logs.map((log) => log.filter(({ msg }) => msg === "ebb: asked the sidecar to exit").length);
       expect(quits.filter((count) => count > 0)).toEqual(isNative ? [] : [1]);
     },
   );

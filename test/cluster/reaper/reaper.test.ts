@@ -75,7 +75,7 @@ describe("Jobs that a real Envoy keeps from their end", () => {
           (await reasons(here, pod.metadata.name)).includes("SidecarsEnded"),
         );
         expect(new Set(await reasons(here, pod.metadata.name))).toEqual(new Set(["SidecarAsked", "SidecarsEnded"]));
-        const audit = said(reaper, "asked a sidecar to quit").filter((line) => line.pod === pod.metadata.name);
+        const audit = said(reaper, "asked a sidecar to exit").filter((line) => line.pod === pod.metadata.name);
         expect(audit).toMatchObject([
           { namespace: here.name, uid: pod.metadata.uid, job, container: "envoy", reason: "stuck", result: "taken" },
         ]);
@@ -128,7 +128,7 @@ describe("left alone, while the pod beside them is ended, are", () => {
     expect(new Set((await reaperEvents(here)).map(({ regarding }) => regarding.name))).toEqual(new Set(["stuck"]));
     for (const pod of ["fails-again", "server", "runs", "says-no", "says-nothing"])
       expect(await quits(here, pod)).toBe(0);
-    expect(said(reaper, "asked a sidecar to quit").map(({ pod }) => pod)).toEqual(["stuck"]);
+    expect(said(reaper, "asked a sidecar to exit").map(({ pod }) => pod)).toEqual(["stuck"]);
   });
 });
 
@@ -165,7 +165,7 @@ test.concurrent("an image that is not there is put into a pod once, and the kube
   expect((await here.pod("work")).spec.ephemeralContainers).toHaveLength(1);
   await using mended = await startReaper(here, ["--methods", "ephemeral"]);
   await here.until("another image ends it", async () => (await here.pod("work")).status.phase === "Succeeded");
-  expect(said(mended, "asked a sidecar to quit")).toHaveLength(1);
+  expect(said(mended, "asked a sidecar to exit")).toHaveLength(1);
 });
 
 test.concurrent("another pod that takes the name while its reaping is under way is not touched", async () => {

@@ -45,12 +45,12 @@ test.concurrent.each<[string, ReturnType<typeof envoySidecar> | undefined, reado
   [
     "with an ordinary one",
     envoySidecar(plan),
-    ["found", "ready", "started the command", "told the sidecar to quit", "done"],
+    ["found", "ready", "started the command", "asked the sidecar to exit", "done"],
   ],
   [
     "with a native one",
     envoySidecar({ ...plan, isNative: true }),
-    ["found", "ready", "started the command", "told the sidecar to quit", "done"],
+    ["found", "ready", "started the command", "asked the sidecar to exit", "done"],
   ],
 ])("the same Job ends with its command's code %s", async (_, sidecar, said) => {
   await using here = await namespace({ "istio-injection": "disabled" }); // its label asks for one, which other tests install

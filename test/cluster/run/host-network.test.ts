@@ -73,7 +73,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     const { metadata } = await here.podOf("work");
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     const log = await here.logs(metadata.name, "app");
-    expect(log).toContain('"msg":"ebb: did not tell a proxy to quit"');
+    expect(log).toContain('"msg":"ebb: did not shut down a proxy"');
     expect(log).toContain("on the node's network a port may be another pod's: name the sidecar by --sidecar envoy");
     expect(await isRunning(here)).toBe(true);
   });

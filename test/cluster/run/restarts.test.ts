@@ -96,7 +96,7 @@ describe("a container that the kubelet starts again, beside a real Envoy:", () =
       const log = () => here.logs("pod", "app");
       await here.until("the app runs", async () => (await log()).includes('"ebb: started the command"'));
       await here.until("it is ready", isReady);
-      const undone = isNative ? "made its health checks pass again" : "Envoy still drains: telling it to quit";
+      const undone = isNative ? "made its health checks pass again" : "Envoy still drains: asking it to exit";
       const said = await log();
       expect(said.indexOf(undone)).toBeWithin(0, said.indexOf('"ebb: started the command"'));
       const through = await here.exec("pod", "app", "/ebb", "request", `http://localhost:${envoyPort}/`);

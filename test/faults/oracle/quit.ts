@@ -77,7 +77,7 @@ export function judgeQuit(one: Case): void {
   if (code !== 0 && code !== 69 && !stopsSent.has(code as number)) broken("always", `exit code ${code}`);
   if (endedAt - startedAt > plan.flags.quitMs + slackMs)
     broken("time", `it took ${Math.round(endedAt - startedAt)} ms`);
-  const saysGone = log.some(({ msg, outcome }) => msg === "ebb: told the sidecar to quit" && outcome === "exited");
+  const saysGone = log.some(({ msg, outcome }) => msg === "ebb: asked the sidecar to exit" && outcome === "exited");
   const saysAbsent = log.some(({ msg }) => msg === "ebb: the sidecar is gone, or was never here");
   if (saysAbsent && hasListened(one, endedAt - 900, endedAt - 100))
     broken("time", "it says that the sidecar is not here, but the proxy listened in the last second");

@@ -92,7 +92,7 @@ export interface PodEvent {
 export function eventOfAnswer({ container, method }: EndRequest, reason: string, answer: Answer): PodEvent | undefined {
   if (answer.kind === "refused" || answer.kind === "unavailable") return undefined;
   const end = answer.kind === "unanswered" ? `; ${answer.why}` : "";
-  return eventOf("SidecarAsked", `asked ${container} to quit: ${reason}; by ${describeMethod(method)}${end}`);
+  return eventOf("SidecarAsked", `asked ${container} to exit: ${reason}; by ${describeMethod(method)}${end}`);
 }
 
 /** Returns the Event for the end of an attempt; undefined if the sidecars neither ended nor were given up. */

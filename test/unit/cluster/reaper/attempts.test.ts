@@ -98,7 +98,7 @@ function attemptsAt(cluster: StandInApi, { methods = methodKinds, watched, befor
 }
 
 const why = "the app has ended and will not restart (app: exit code 0), but envoy still runs";
-const asked = `SidecarAsked: asked envoy to quit: ${why}; by exec in envoy: /stop`;
+const asked = `SidecarAsked: asked envoy to exit: ${why}; by exec in envoy: /stop`;
 const said = "SidecarsEnded: ended: envoy, by exec in envoy: /stop";
 
 test("a look, a request, and its end as the watch sees it; nothing is left behind", async () => {
@@ -109,7 +109,7 @@ test("a look, a request, and its end as the watch sees it; nothing is left behin
   const stream = `STREAM ${PATH}/exec?container=envoy&stdout=true&stderr=true&command=%2Fstop v5.channel.k8s.io`;
   expect(cluster.requests).toEqual([`GET ${PATH}`, stream]);
   expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-    "info asked a sidecar to quit",
+    "info asked a sidecar to exit",
     "info sidecars ended",
   ]);
   expect(attempts.size).toBe(0);

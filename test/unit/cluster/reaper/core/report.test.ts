@@ -70,7 +70,7 @@ describe("what became of a pod", () => {
 
 describe("an Event", () => {
   test("tells that a sidecar was asked, and of its end", () => {
-    const note = "asked proxy to quit: the app has ended; by exec in proxy: /stop";
+    const note = "asked proxy to exit: the app has ended; by exec in proxy: /stop";
     const asked = { type: "Normal", reason: "SidecarAsked", note } as const;
     const eventOf = (answer: Answer) => eventOfAnswer(exec, "the app has ended", answer);
     expect(eventOf({ kind: "taken" })).toEqual(asked);

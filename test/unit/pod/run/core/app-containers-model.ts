@@ -53,7 +53,7 @@ export interface Pod {
   readonly told: number;
   /** Whether a container was killed since another one, or it, last took the lock at its end. */
   readonly isCutOff: boolean;
-  /** The container that told the sidecar to quit was killed, and has said `started` over it. */
+  /** The container that asked the sidecar to exit was killed, and has said `started` over it. */
   readonly isForgotten: boolean;
   readonly wrong: string;
 }
@@ -194,7 +194,7 @@ function needs(pod: Pod, at: number): string {
   const other = pod.containers.findIndex(({ place, hasSaid }, other) => other !== at && place !== "over" && !hasSaid);
   return other < 0
     ? ""
-    : `container ${at} told the sidecar to quit while container ${other} was ${pod.containers[other]?.place}`;
+    : `container ${at} asked the sidecar to exit while container ${other} was ${pod.containers[other]?.place}`;
 }
 
 function crashed(pod: Pod, at: number): Pod {

@@ -8,7 +8,7 @@ setDefaultTimeout(120_000);
 /** Says what is wrong with a pod in which nothing can happen any more; empty if nothing is. */
 function verdict(pod: Pod): string {
   if (pod.wrong !== "") return pod.wrong;
-  if (pod.told === 0 && !pod.isCutOff && !hasSilentDeath(pod)) return "nobody told the sidecar to quit";
+  if (pod.told === 0 && !pod.isCutOff && !hasSilentDeath(pod)) return "nobody asked the sidecar to exit";
   return "";
 }
 

@@ -29,9 +29,9 @@ metadata:
 spec:
   version: v${version}
   homepage: ${JSON.stringify(homepage)}
-  shortDescription: Sees and ends pods that hang beside a sidecar
+  shortDescription: Finds and ends pods that a sidecar keeps running
   description: |
-    Shows pods beside a sidecar, says why one is stuck, and ends the sidecar,
+    Shows pods that have a sidecar, explains why one is stuck, and ends the sidecar,
     with or without ebb in the pod.
   caveats: |
     For completion, link the plugin under another name too:

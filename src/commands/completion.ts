@@ -9,7 +9,7 @@ const shells = Object.keys(completionScripts) as readonly (keyof typeof completi
 
 /** `ebb completion bash|zsh|fish` prints the script that completes ebb's command lines in that shell. */
 export const command: Command = {
-  summary: "print the completion script of a shell",
+  summary: "print the completion script for a shell",
   usage: "completion bash|zsh|fish",
   about:
     "Prints a script for a shell that completes commands, flags, their values, files, and the command line after --.",

@@ -8,13 +8,13 @@ import { writeError, writeOutput } from "../shared/output/output.ts";
 
 /** `ebb config` prints the effective configuration, for people or, with --json, for programs. */
 export const command: Command = {
-  summary: "show each option's value and where it came from",
+  summary: "show each option's value and where it comes from",
   usage: "config [flags]",
   about:
-    "Shows each option's value and where it comes from: a flag, a variable, or the default. It names every bad value, and warns of EBB_ variables that are no option.",
+    "Shows each option's value and where it comes from: a flag, a variable, or the default. It reports every bad value, and warns about EBB_ variables that set no option.",
   page: "options",
   examples: [
-    { call: "ebb config", why: "By kubectl exec: the options of this container." },
+    { call: "ebb config", why: "With kubectl exec: the options of this container." },
     { call: "ebb config --json --wait-timeout 90s", why: "For scripts, with a flag to try." },
   ],
   exits: [

@@ -26,11 +26,11 @@ const options = {
   drain: changed(common.drain, {
     initial: 60_000,
     initially: "60s",
-    help: "time limit for the whole drain, --then-quit included",
-    brief: "limit of the whole drain",
+    help: "time limit for the whole drain, including --then-quit",
+    brief: "limit for the whole drain",
   }),
   quit: changed(common.quit, {
-    help: "a quit request for --then-quit to send instead of the sidecar's usual one; +URL sends it before the usual one",
+    help: "a shutdown request for --then-quit to send instead of the sidecar's usual one; +URL sends it before the usual one",
   }),
   thenQuit: option({
     flag: "then-quit",
@@ -38,8 +38,8 @@ const options = {
     initial: false,
     syntax: boolean,
     isFlagOnly: true,
-    help: "quit the sidecars after the drain",
-    brief: "then quit the sidecars",
+    help: "shut down the sidecars after the drain",
+    brief: "then shut down the sidecars",
   }),
 };
 
@@ -49,16 +49,16 @@ const options = {
  * quit failed, with 69 otherwise, with 128+n after stop signal n.
  */
 export const command: Command = {
-  summary: "let the sidecars finish what is in flight, in bounded time",
+  summary: "let the sidecars finish the work in flight, within a time limit",
   usage: "drain [flags]",
   examples: [
     {
       call: "ebb drain --drain 40s --pod-grace 60s",
-      why: "As preStop hook of the app's container, or of the proxy's.",
+      why: "As the preStop hook of the app's container, or of the proxy's.",
     },
     {
       call: "ebb drain --then-quit --sidecar envoy",
-      why: "By kubectl exec: takes one gateway pod out of service, then ends it.",
+      why: "With kubectl exec: takes one gateway pod out of service, then ends it.",
     },
   ],
   exits: [
@@ -115,7 +115,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
 function refuseIdleQuit({ values, origins }: Call<typeof options>): void {
   const idle = values.thenQuit ? undefined : [origins.quit, origins.signalProcess].find((one) => one.startsWith("--"));
   if (idle === undefined) return;
-  throw new Failure(EXIT.usage, `${idle}: expected --then-quit too, without which ebb drain quits no sidecar`);
+  throw new Failure(EXIT.usage, `${idle}: expected --then-quit too: without it, ebb drain shuts down no sidecar`);
 }
 
 interface Stop {

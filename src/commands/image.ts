@@ -6,19 +6,19 @@ import { createLog } from "../shared/output/log.ts";
 
 /** `ebb image` prints what a registry says of an image. */
 export const command: Command = {
-  summary: "print what an image starts, as its registry says",
+  summary: "print what an image starts, according to its registry",
   usage: "image [flags] IMAGE",
   examples: [
-    { call: "ebb image nginx:1.29", why: "ENTRYPOINT, CMD and STOPSIGNAL of an image of Docker Hub." },
+    { call: "ebb image nginx:1.29", why: "ENTRYPOINT, CMD and STOPSIGNAL of an image on Docker Hub." },
     {
       call: "ebb image --ca-file ca.pem --json registry.example.com:5000/team/app@sha256:...",
-      why: "Of a registry with a CA of its own, for a script.",
+      why: "For a script, from a registry with its own CA.",
     },
   ],
   exits: [
     ["0", "printed"],
-    ["64", `${badCall[1]}, or no name of an image`],
-    ["69", "no registry answered with the image: stderr has the reason and the remedy"],
+    ["64", `${badCall[1]}, or not the name of an image`],
+    ["69", "no registry answered with the image; stderr says why, and what to do"],
     ["128+n", "signal n ended it"],
   ],
   seeAlso: ["inject", "webhook"],

@@ -39,7 +39,7 @@ const options = {
     syntax: boolean,
     isFlagOnly: true,
     help: "remove ebb from every injected pod, whatever its annotations say; needs no --image",
-    brief: "take ebb out again",
+    brief: "remove ebb",
   }),
   inPlace: option({
     flag: "in-place",
@@ -62,7 +62,7 @@ const options = {
     initial: false,
     syntax: boolean,
     isFlagOnly: true,
-    help: "change nothing, with exit code 65, if there is a warning, such as an object whose pods ebb cannot change",
+    help: "if there is a warning, such as about an object whose pods ebb cannot change, change nothing and exit with 65",
   }),
   ...optionsOf("inject"),
 };
@@ -75,20 +75,20 @@ export const short = { f: "filename", R: "recursive", i: "in-place", q: "quiet" 
  * byte.
  */
 export const command: Command = {
-  summary: "put ebb into the pods of manifests, YAML or JSON",
+  summary: "add ebb to the pods in manifests (YAML or JSON)",
   usage: "inject [flags] [-f FILE]...",
   examples: [
     {
       call: "ebb inject --image registry.example.com/ebb:0.1.0 deploy/ | kubectl apply -f -",
-      why: "All manifests of a folder, into the cluster.",
+      why: "Applies all manifests in a folder to the cluster.",
     },
     {
       call: "ebb inject --image registry.example.com/ebb:0.1.0 --all --diff rendered.yaml",
-      why: "What would change, as a diff for git apply; exit code 1 if anything would.",
+      why: "Prints what would change as a diff for git apply; exits with 1 if anything would.",
     },
     {
       call: "ebb inject --image registry.example.com/ebb:0.1.0 --registries none --entrypoint 'web=/server --port 8080' --in-place web.yaml",
-      why: "In the file itself. The manifest has no command, and no registry is asked for it: the image starts /server.",
+      why: "Changes the file itself. The manifest has no command, and instead of asking a registry, ebb takes /server --port 8080.",
     },
   ],
   exits: [
@@ -97,7 +97,7 @@ export const command: Command = {
     badCall,
     [
       "65",
-      "a manifest cannot be read, or a pod cannot be changed (with --strict: a warning): stderr says which, where and why",
+      "a manifest cannot be read, or a pod cannot be changed (with --strict: there is a warning); stderr says which, where and why",
     ],
     ["71", "a file cannot be read or written"],
   ],

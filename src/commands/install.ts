@@ -10,12 +10,12 @@ const options = optionsOf("install");
 
 /** `ebb install DEST` copies ebb into a volume, for a container whose image stays as it is. */
 export const command: Command = {
-  summary: "copy ebb itself into a shared volume",
+  summary: "copy ebb into a shared volume",
   usage: "install [flags] DEST",
   examples: [
     {
       call: "ebb install /shared/ebb",
-      why: "In an init container with an emptyDir at /shared. The app's container starts with /shared/ebb run -- /app.",
+      why: "In an init container with an emptyDir at /shared. The app's container then runs /shared/ebb run -- /app.",
     },
   ],
   exits: [

@@ -21,7 +21,7 @@ const components: readonly Component[] = ["webhook", "reaper"];
 const options = {
   image: changed(injectionOptions.image, {
     group: "installation",
-    help: "the image of ebb's own pods, which also goes into the pods that get ebb; it has ebb as /ebb",
+    help: "the image with ebb at /ebb, for ebb's own pods and for the pods that get ebb",
     variables: [],
   }),
   namespace: optional({
@@ -38,19 +38,19 @@ const options = {
 
 /** `ebb manifests` prints, as YAML, the objects that install ebb in a cluster. */
 export const command: Command = {
-  summary: "print what installs the webhook and the reaper, as YAML",
+  summary: "print the YAML that installs the webhook and the reaper",
   usage: "manifests [webhook|reaper] --image IMAGE [-n NAMESPACE] [-- FLAG...]",
   about:
-    "Prints the YAML that installs webhook and reaper, or the one that is named. Flags of the program may follow after --, for one of them. What needs other objects or rights is a value of the Helm chart. It asks no cluster, and the same call prints the same text: keep it in a repository.",
+    "Prints the YAML that installs the webhook and the reaper, or only the one that you name. Flags for that one can follow after --. Settings that need other objects or permissions are values of the Helm chart. It contacts no cluster, and the same call always prints the same text, so you can keep it in a repository.",
   page: "webhook",
   examples: [
     {
       call: "ebb manifests webhook --image registry.example.com/ebb:0.1.0",
-      why: "To install, pipe it into kubectl apply --server-side -f -; to remove, into kubectl delete --ignore-not-found -f -.",
+      why: "To install, pipe the output into kubectl apply --server-side -f -; to remove, into kubectl delete --ignore-not-found -f -.",
     },
     {
       call: "ebb manifests webhook --image registry.example.com/ebb:0.1.0 -- --set drain=40s --registries docker.io",
-      why: "40 s to drain, unless a pod says otherwise; pods without a command are started by ebb, too.",
+      why: "Drains take up to 40 s, unless a pod sets another time. ebb also starts containers whose manifest has no command.",
     },
     {
       call: "ebb manifests reaper --image registry.example.com/ebb:0.1.0 -n mesh -- --all-jobs",

@@ -15,11 +15,11 @@ import { createLog } from "../shared/output/log.ts";
  * by itself, or surely is not here; otherwise, or if only a port suggests a proxy, 69.
  */
 export const command: Command = {
-  summary: "tell the sidecars to quit, and say what each answered",
+  summary: "shut down the sidecars, and report what each one answered",
   usage: "quit [flags]",
   examples: [
     { call: "ebb quit", why: "At the end of a Job that ebb did not start." },
-    { call: "ebb quit --sidecar istio", why: "By kubectl exec: ends a pod that hangs because its proxy still runs." },
+    { call: "ebb quit --sidecar istio", why: "With kubectl exec: ends a pod that hangs because its proxy still runs." },
     {
       call: "ebb quit --sidecar none --quit 'POST http://localhost:8001/shutdown' --header 'authorization: Bearer abc'",
       why: "A sidecar that ebb does not know.",
@@ -47,7 +47,7 @@ function options() {
       syntax: boolean,
       isFlagOnly: true,
       isRare: true,
-      help: "a sidecar that is surely not here counts as gone; =false: as a failure, because it must be here",
+      help: "count a sidecar that is not in this pod as shut down; with =false, count it as a failure",
     }),
   };
 }

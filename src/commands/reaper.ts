@@ -9,7 +9,7 @@ import { createLog } from "../shared/output/log.ts";
 
 /** `ebb reaper` ends the sidecars of pods whose app has ended, if nothing in the pod does. */
 export const command: Command = {
-  summary: "end the sidecars that keep finished pods alive, across the cluster",
+  summary: "shut down sidecars that keep finished pods running, cluster-wide",
   usage: "reaper [--once] [flags]",
   examples: [
     {
@@ -18,7 +18,7 @@ export const command: Command = {
     },
     {
       call: "ebb reaper --once --all-jobs --image registry.example.com/ebb:0.1.0",
-      why: "In a CronJob: ends the sidecars of all finished Jobs, by an ephemeral container if nothing else works.",
+      why: "In a CronJob: shuts down the sidecars of all finished Jobs, with an ephemeral container if nothing else works.",
     },
     {
       call: "ebb reaper --methods port-forward,ephemeral --image registry.example.com/ebb:0.1.0",
@@ -28,8 +28,8 @@ export const command: Command = {
   exits: [
     ["0", "a stop signal ended it; with --once: nothing is left to do"],
     badCall,
-    ["69", "no API server, or it refuses; with --once: a sidecar did not exit"],
-    ["71", "cannot bind the address to listen at"],
+    ["69", "the API server does not answer, or refuses; with --once: a sidecar did not exit"],
+    ["71", "cannot bind the listen address"],
   ],
   seeAlso: ["quit", "webhook", "manifests"],
   options,

@@ -35,8 +35,11 @@ export const command: Command = {
   summary: "send one HTTP request to the proxy's admin interface, or to a URL",
   usage: "request [flags] [METHOD] PATH|URL",
   examples: [
-    { call: "ebb request GET stats", why: "By kubectl exec: the statistics of the pod's Envoy." },
-    { call: "ebb request POST quitquitquit --port 15020", why: "Another port of this pod: the one of Istio's agent." },
+    { call: "ebb request GET stats", why: "With kubectl exec: the statistics of the pod's Envoy." },
+    {
+      call: "ebb request POST quitquitquit --port 15020",
+      why: "Another port of this pod, here that of Istio's agent.",
+    },
     {
       call: "ebb request POST http://localhost:8080/import --header 'content-type: application/json' --body -",
       why: "To the app itself, with stdin as the body.",

@@ -27,20 +27,20 @@ import { createDropper, type Signals } from "../shared/process/signals.ts";
  * exits with the command's code. pod/run/core/supervision.ts makes each decision.
  */
 export const command: Command = {
-  summary: "wait for the sidecars, run a command, quit them (the default)",
+  summary: "wait for the sidecars, run a command, shut them down (the default)",
   usage: "[run] [flags] -- CMD ARG...",
   examples: [
     {
       call: "ebb run -- /app --month 10",
-      why: "As ENTRYPOINT, or as `command` in a Job: the Job completes, because the sidecar is quit when /app has ended.",
+      why: "As ENTRYPOINT, or as `command` in a Job: the Job completes, because ebb shuts down the sidecar when /app has ended.",
     },
     {
       call: "ebb run --drain 40s --pod-grace 60s --grace 10s --restart-policy Always -- /server",
-      why: "In a Deployment, without a preStop hook: a stop signal drains the proxy, then stops /server, after 10 s by SIGKILL.",
+      why: "In a Deployment, without a preStop hook: on a stop signal, ebb drains the proxy, then stops /server, with SIGKILL after 10 s.",
     },
     {
       call: "ebb run --sidecar envoy --admin http://localhost:9000 -- /app",
-      why: "Beside an Envoy of your own with its admin interface on port 9000, not 9901.",
+      why: "With your own Envoy, whose admin interface is on port 9000 instead of 9901.",
     },
     {
       call: "ebb run --wait-timeout 30s --on-wait-timeout start -- /app",
@@ -48,7 +48,7 @@ export const command: Command = {
     },
   ],
   exits: [
-    ["0-255", "the command's own exit code, unchanged (but for --expect-exit)"],
+    ["0-255", "the command's own exit code, unchanged (except with --expect-exit)"],
     ["128+n", "the command, or the wait before it, was ended by signal n"],
     ["127", "the command, its interpreter or its loader was not found"],
     ["126", "the command was found but cannot be executed"],
@@ -99,7 +99,7 @@ function listen(run: Run, policy: RunPolicy, signals: Signals): void {
     run.log.debug({ signal: signalName(signal) }, "received a signal");
     if (run.child === undefined || run.exit !== undefined || !isMissedStop(event, policy)) return;
     const stopSignal = policy.stopSignals.map(signalName).join();
-    run.log.warn({ stopSignal }, "SIGTERM is not in --stop-signal: forwarding it without a drain and a grace");
+    run.log.warn({ stopSignal }, "SIGTERM is not in --stop-signal: forwarding it without a drain or a grace period");
   });
   signals.onChildChange(() => {
     reapChildren((pid, change) => {

@@ -11,10 +11,10 @@ import { onStop } from "../shared/process/stop.ts";
  * 128+n.
  */
 export const command: Command = {
-  summary: "do nothing for a while (for preStop hooks)",
+  summary: "wait for a fixed time (for preStop hooks)",
   usage: "sleep DURATION",
   about:
-    "Does nothing for a while: for preStop hooks of images that have no sleep. The app goes on serving while the pod's address leaves the endpoints. A stop signal ends it.",
+    "Waits for a fixed time, for preStop hooks in images that have no sleep. The app goes on serving while the pod is removed from the endpoints. A stop signal ends the wait.",
   page: "wait",
   examples: [{ call: "ebb sleep 5s", why: 'As preStop hook: exec: { command: ["/ebb", "sleep", "5s"] }.' }],
   exits: [

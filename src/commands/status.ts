@@ -35,10 +35,10 @@ const CLEAR = "\x1b[H\x1b[2J";
  * stdout has no reader.
  */
 export const command: Command = {
-  summary: "show the sidecars' state, what listens here, and what stands out",
+  summary: "show the sidecars, what listens here, and what stands out",
   usage: "status [--json] [--watch] [flags]",
   examples: [
-    { call: "ebb status", why: "By kubectl exec, in any container of the pod that has ebb." },
+    { call: "ebb status", why: "With kubectl exec, in any container of the pod that has ebb." },
     { call: "ebb status --watch", why: "Follow a drain." },
     { call: "ebb status --json", why: "For scripts." },
   ],

@@ -16,19 +16,19 @@ import { hintAtTcp, type Probe, parseTarget, TARGET_FORMS, withHeaders } from ".
 
 /** `ebb wait` waits until sidecars and targets are ready, and then becomes the command, if there is one. */
 export const command: Command = {
-  summary: "wait until sidecars and targets are ready; then become a command",
+  summary: "wait until sidecars and targets are ready, then become a command",
   usage: "wait [flags] [TARGET...] [-- CMD ARG...]",
   examples: [
     { call: "ebb wait -- /server", why: "As ENTRYPOINT of a server: /server starts when the proxy is ready." },
     {
       call: "ebb wait --wait-timeout 2m tcp://db:5432 http://auth:8080/healthz",
-      why: "In an init container or a Job: waits for two other services; exit code 69 after two minutes.",
+      why: "In an init container or a Job: waits for two other services, and exits with 69 after two minutes.",
     },
     {
       call: "ebb wait grpc://orders:50051/shop.Orders -- /server",
-      why: "Until a gRPC server says that this service is SERVING.",
+      why: "Waits until a gRPC server reports this service as SERVING.",
     },
-    { call: "ebb wait --any tcp://db-0:5432 tcp://db-1:5432", why: "One of the two is enough." },
+    { call: "ebb wait --any tcp://db-0:5432 tcp://db-1:5432", why: "Waits until one of the two is ready." },
     {
       call: "ebb wait --sidecar none file:/shared/ready",
       why: "Waits until another container of the pod has written a file.",
@@ -76,7 +76,7 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
   stop.abort();
   if (outcome === "out of time") {
     if (settings.onWaitTimeout === "fail") throw new Failure(EXIT.unavailable, wait.failure());
-    log.warn({ reason: wait.failure() }, "continuing, although not ready in time");
+    log.warn({ reason: wait.failure() }, "not ready in time: continuing anyway");
   }
   if (typeof outcome === "number") return 128 + outcome;
   if (call.command.length === 0) return EXIT.ok;

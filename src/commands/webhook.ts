@@ -7,7 +7,7 @@ import { createLog } from "../shared/output/log.ts";
 
 /** `ebb webhook` changes pods as `ebb inject` does, when the API server asks for it. Serves until a stop signal. */
 export const command: Command = {
-  summary: "put ebb into pods as the API server creates them",
+  summary: "add ebb to pods when the API server creates them",
   usage: "webhook --image IMAGE [flags]",
   examples: [
     { call: "ebb webhook --image registry.example.com/ebb:0.1.0", why: "In the cluster: for pods that ask for ebb." },
@@ -19,8 +19,8 @@ export const command: Command = {
   exits: [
     ["0", "a stop signal ended it"],
     badCall,
-    ["69", "no API server: the certificates cannot be kept"],
-    ["71", "cannot bind the address to listen at"],
+    ["69", "the API server does not answer, so the certificates cannot be stored"],
+    ["71", "cannot bind the listen address"],
   ],
   seeAlso: ["manifests"],
   options,

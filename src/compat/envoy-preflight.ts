@@ -7,7 +7,7 @@ import { Variables } from "./variables.ts";
 export const envoyPreflight: CompatTool = {
   usage: "CMD ARG...",
   about:
-    "Waits until Envoy is LIVE, runs the command, tells Envoy to quit if it went well, and exits with the command's code: `ebb run`, set by envoy-preflight's variables.",
+    "Waits until Envoy is LIVE, runs the command, shuts down Envoy if the command succeeded, and exits with the command's exit code. This is `ebb run`, configured by envoy-preflight's variables.",
   takes: ["ENVOY_ADMIN_API", "ENVOY_KILL_API", "NEVER_KILL_ENVOY", "ALWAYS_KILL_ENVOY", "START_WITHOUT_ENVOY"],
   translate,
 };

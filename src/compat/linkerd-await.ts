@@ -23,7 +23,7 @@ const flags: readonly ToolFlag[] = [
 export const linkerdAwait: CompatTool = {
   usage: "[flags] [--] [CMD ARG...]",
   about:
-    "Waits until Linkerd's proxy is ready, then becomes the command (`ebb wait`); with --shutdown runs it, tells the proxy to shut down, and exits with its code (`ebb run`).",
+    "Waits until Linkerd's proxy is ready, then becomes the command (`ebb wait`). With --shutdown it runs the command, shuts down the proxy, and exits with the command's exit code (`ebb run`).",
   takes: [
     ...["--port", "--shutdown", "--timeout", "--timeout-fatal", "--backoff", "--uri", "--verbose"],
     ...["LINKERD_AWAIT_DISABLED", "LINKERD_DISABLED", "LINKERD_AWAIT_VERBOSE"],
@@ -48,7 +48,7 @@ function translate(args: readonly string[], env: Environment): Translation {
     if (isVerbose)
       builder.note({
         fields: { variable: origin, reason },
-        message: "disabled by an environment variable: does not wait for the sidecar or quit it",
+        message: "disabled by an environment variable: does not wait for the sidecar or shut it down",
       });
   }
   builder.add("log-level", isVerbose ? "--verbose" : "linkerd-await", isVerbose ? "info" : "warn");

@@ -21,7 +21,7 @@ function translate(given: readonly string[]): Translation {
   if (command === "request") return request(args, builder);
   if (command === "wait") return wait(args, builder);
   const got = command === undefined ? "nothing" : JSON.stringify(command);
-  builder.refuse(`pilot-agent: expected request or wait, the commands that ebb stands in for, got ${got}`);
+  builder.refuse(`pilot-agent: expected request or wait, the commands that ebb replaces, got ${got}`);
   return { command: "wait", args: [], argsAt: undefined, compat: builder.compat };
 }
 

@@ -9,7 +9,7 @@ import { Variables } from "./variables.ts";
 export const scuttle: CompatTool = {
   usage: "CMD ARG...",
   about:
-    "Waits until Envoy is LIVE, runs the command, tells Istio to quit, and exits with the command's code: `ebb run`, set by scuttle's variables.",
+    "Waits until Envoy is LIVE, runs the command, shuts down Istio's proxy, and exits with the command's exit code. This is `ebb run`, configured by scuttle's variables.",
   takes: [
     "ENVOY_ADMIN_API",
     "START_WITHOUT_ENVOY",

@@ -77,6 +77,6 @@ function readFlags(arg: string, all: readonly ToolFlag[], problems: string[]): r
     if (hasValue || rest.length === 1) return found;
     rest = rest.slice(1);
   }
-  problems.push(`unknown flag ${arg.split("=", 1)[0]}; a flag of the command stands after --`);
+  problems.push(`unknown flag ${arg.split("=", 1)[0]}; a flag of the command goes after --`);
   return [];
 }

@@ -8,7 +8,7 @@ import { type CompatTool, SettingsBuilder, type Translation, wholeCommandLine } 
 export const valet: CompatTool = {
   usage: "CMD ARG... | -stop-proxy",
   about:
-    "Waits until Istio's proxy is ready, then becomes the command (`ebb wait`); with -stop-proxy tells it to quit (`ebb quit`).",
+    "Waits until Istio's proxy is ready, then becomes the command (`ebb wait`). With -stop-proxy it shuts down the proxy (`ebb quit`).",
   takes: ["-stop-proxy"],
   translate,
 };

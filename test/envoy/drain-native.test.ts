@@ -176,7 +176,9 @@ function testNative(flags: readonly string[]): void {
       const load = startLoad(envoy.portOf("calls"), 1, 2);
       await until("it calls", () => load.answered.length > 100);
       expect({ failed: load.failed, closes: load.closes() }).toEqual({ failed: [], closes: 0 });
-      expect(next.stderr()).toContain("Envoy drains for a former container: made its health checks pass again");
+      expect(next.stderr()).toContain(
+        "Envoy was still draining for the previous container: made its health checks pass again",
+      );
       expect(next.stderr()).not.toMatch(/"msg":"[^"]*quit/);
       expect(envoy.isRunning()).toBe(true);
     },

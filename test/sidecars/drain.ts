@@ -83,7 +83,9 @@ export function drainTests(mesh: Mesh): void {
       await drain(mesh, pod);
       await using started = pod.startEbb(["run", "--drain", "15s", "--", "sleep", "60"], { env: mesh.env });
       await until("the app runs", () => started.stderr().includes("started"));
-      await until("ebb says so", () => started.stderr().includes("Envoy drains for a former container"));
+      await until("ebb says so", () =>
+        started.stderr().includes("Envoy was still draining for the previous container"),
+      );
     });
 
     test("a drain ends with the program, where that is killed", async () => {

@@ -23,7 +23,7 @@ app.kubernetes.io/instance: {{ include "ebb.fullname" . | quote }}
 {{- end }}
 
 {{- define "ebb.image" -}}
-{{- required "image.repository: expected the image that has ebb as /ebb, such as registry.example.com/ebb" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
+{{- required "image.repository: expected an image with ebb at /ebb, such as registry.example.com/ebb" .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ with .Values.image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{- /* imagePullSecrets, whose items are names, or objects with a name. */}}

@@ -20,7 +20,7 @@ export async function findAccess(given: Surroundings, log: Log): Promise<Access>
   if (paths.length === 0) {
     throw new Failure(
       EXIT.usage,
-      "no kubeconfig: name one by --kubeconfig or KUBECONFIG (there is no ~/.kube/config, and this is not a pod with a ServiceAccount)",
+      "no kubeconfig: name one with --kubeconfig or KUBECONFIG (there is no ~/.kube/config, and this is not a pod with a ServiceAccount)",
     );
   }
   return readKubeconfig(paths, given, log);

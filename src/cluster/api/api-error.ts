@@ -77,10 +77,10 @@ export interface RequestName {
 
 /** What helps, by the code of the cause. */
 const remedies: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: "a kubeconfig's certificate-authority can name it",
-  ERR_TLS_CERT_ALTNAME_INVALID: "a kubeconfig's tls-server-name can say which",
-  SELF_SIGNED_CERT_IN_CHAIN: "a kubeconfig's certificate-authority can name it",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "a kubeconfig's certificate-authority can name it",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "set certificate-authority in the kubeconfig",
+  ERR_TLS_CERT_ALTNAME_INVALID: "set tls-server-name in the kubeconfig",
+  SELF_SIGNED_CERT_IN_CHAIN: "set certificate-authority in the kubeconfig",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "set certificate-authority in the kubeconfig",
 };
 
 /** Parameters that differ from try to try, and would make another message of the same failure. */

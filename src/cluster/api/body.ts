@@ -36,6 +36,6 @@ function eventIn(line: string): RawEvent {
   const event: unknown = JSON.parse(line);
   const isEvent =
     isObject(event) && isObject(event.object) && (event.type === "ERROR" || isObject(event.object.metadata));
-  if (!isEvent) throw new Error("a line that is no event of a watch");
+  if (!isEvent) throw new Error("a line that is not a watch event");
   return event as unknown as RawEvent;
 }

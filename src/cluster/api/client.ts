@@ -113,7 +113,7 @@ async function requestJson<T>(access: Access, asked: Request): Promise<T> {
   const response = await request(access, asked);
   try {
     const answer: unknown = JSON.parse((await readBodyWithin(response.body, LARGEST_ANSWER)).toString());
-    if (!hasMetadata(answer)) throw new Error("an answer that is no object of the API");
+    if (!hasMetadata(answer)) throw new Error("an answer that is not an API object");
     return answer as T;
   } catch (error) {
     throw toApiError(error, asked, access); // it broke off, say

@@ -104,7 +104,7 @@ export async function readKubeconfig(paths: readonly string[], given: Surroundin
  */
 export function accessFromKubeconfig(files: readonly File[], { context }: Surroundings, log: Log): Access {
   const wanted = context ?? files.map(({ content }) => content["current-context"]).find((name) => name);
-  if (!wanted) throw wrong(files, "there is no current-context; name one by --context");
+  if (!wanted) throw wrong(files, "there is no current-context; name one with --context");
   const { context: chosen } = pick(files, "contexts", wanted).entry;
   const {
     entry: { cluster },

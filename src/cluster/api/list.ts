@@ -16,7 +16,7 @@ export async function listAt<T extends KubeObject>(
   const answer = await api.get<{ metadata: List<T>["metadata"]; items?: unknown }>(path, asking);
   const items = answer.items ?? [];
   if (Array.isArray(items) && items.every(isNamed)) return { ...answer, items };
-  const words = `GET ${shownPath(path)}: an answer that is no list of the API`;
+  const words = `GET ${shownPath(path)}: an answer that is not an API list`;
   throw new ApiError(words, { status: undefined, reason: "Unreachable", retryAfterMs: undefined });
 }
 

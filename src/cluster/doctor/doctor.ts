@@ -102,7 +102,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
 }
 
 const NOTHING =
-  "this account may read nothing of what ebb doctor looks at: name a namespace that it may read (--namespace), or grant it the rights in ebb help doctor";
+  "this account may not read anything that ebb doctor looks at: name a namespace that it may read (--namespace), or grant it the permissions in ebb help doctor";
 
 /** The most findings in a text. */
 const MOST_LINES = 100;

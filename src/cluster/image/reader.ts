@@ -36,7 +36,7 @@ export interface Candidate {
 
 /** A client of registries, which remembers nothing. */
 export interface Reader {
-  /** Returns who may be asked for an image, in order. @throws LookupError if it is no name of an image, or nobody may be asked */
+  /** Returns who may be asked for an image, in order. @throws LookupError if it is not the name of an image, or nobody may be asked */
   candidatesFor(
     image: string,
     auths: readonly RegistryAuths[],
@@ -69,7 +69,7 @@ export function createReader(settings: RegistrySettings, { env: own, log, isAtDe
     candidatesFor(image, auths) {
       const reference = parseReference(image);
       if (reference === undefined)
-        throw lookupError("invalid", `${JSON.stringify(image)} is no name of an image${usualFault(image)}`);
+        throw lookupError("invalid", `${JSON.stringify(image)} is not the name of an image${usualFault(image)}`);
       const sources = sourcesOf(reference, settings);
       if (sources.length === 0)
         throw lookupError("not-allowed", `the registry ${reference.host} is not among --registries: name it there`);

@@ -61,7 +61,7 @@ export async function checkedTarget(
   const refused = (why: string, remedy?: string) =>
     lookupError("invalid", `${source.host} refers to ${redactSecrets(redactUrl(location), sent)}, ${why}`, { remedy });
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "")
-    throw refused("which is no URL to follow");
+    throw refused("which is not a URL to follow");
   if (url.origin === own.origin) return url;
   if (url.protocol !== "https:") throw refused("which has no TLS", "set the registry's external URL to https");
   if (isListed(url.host, client.policy)) return url;

@@ -56,7 +56,7 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
   const verdicts = counter("verdicts_total", VERDICTS, "reason");
   for (const reason of ruleNames) verdicts.inc({ reason }, 0);
-  const acts = counter("acts_total", "Requests to sidecars to quit, by method and result.", "method", "result");
+  const acts = counter("acts_total", "Requests to sidecars to exit, by method and result.", "method", "result");
   const attempts = counter("attempts_total", "Attempts to end a pod's sidecars, by outcome.", "outcome");
   for (const outcome of outcomes) attempts.inc({ outcome }, 0);
   const requests = counter("api_requests_total", REQUESTS, "verb", "code");

@@ -165,5 +165,5 @@ function unread(why: "too large" | "no room", mostBytes: number): Refusal {
 
 function brokenBecause(status: BrokenStatus, { requestMs }: EndpointSettings): string {
   if (status === 408) return `the request was not here within ${formatDuration(requestMs)}`;
-  return status === 431 ? "the request's head is too big" : "this is no HTTP/1.1";
+  return status === 431 ? "the request's head is too big" : "this is not HTTP/1.1";
 }

@@ -19,7 +19,10 @@ export async function undoDrain(sidecar: Sidecar, log: Log): Promise<void> {
   const outcome = await askAdmin(sidecar, (admin) => admin.post("/healthcheck/ok"));
   if (outcome === undefined) return;
   const answer = isAnswer(outcome) ? `HTTP ${outcome.status}` : outcome.reason;
-  log.warn({ sidecar: sidecar.name, answer }, "Envoy drains for a former container: made its health checks pass again");
+  log.warn(
+    { sidecar: sidecar.name, answer },
+    "Envoy was still draining for the previous container: made its health checks pass again",
+  );
 }
 
 async function askAdmin(sidecar: Sidecar, ask: (admin: EnvoyAdmin) => ReturnType<EnvoyAdmin["get"]>) {

@@ -33,7 +33,7 @@ export async function endProcesses(name: string, timeoutMs: number): Promise<rea
 function noneFound(seen: number, others: number): string {
   if (seen === 0) return "no process can be found: /proc cannot be read";
   if (others > 0) return `only other pods run it here (${counted(others, "process", "processes")}): left alone`;
-  return "no such process here; those of other containers are seen with shareProcessNamespace: true";
+  return "no such process here; to see those of other containers, set shareProcessNamespace: true";
 }
 
 /** Reports whether a process runs any of these executables (file names, or paths). */

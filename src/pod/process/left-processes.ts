@@ -8,7 +8,7 @@ import { readStat } from "./processes.ts";
 /** The time in which helpers of the command, such as the end of a pipeline, end after it. */
 const SETTLE_MS = 100;
 
-const HOW = "leave out --daemon, --detach or -D, or give -F, -n or 'daemon off'; a script ends with exec APP";
+const HOW = "remove --daemon, --detach or -D, or add -F, -n or 'daemon off'; end a script with exec APP";
 
 /**
  * Logs a warning with the children of ebb that still run after 100 ms (`SETTLE_MS`): orphans of the command. Those in
@@ -21,7 +21,7 @@ export async function warnOfProcesses(log: Log, others: readonly number[], ended
   if (processes.length === 0) return;
   log.warn(
     { processes, how: HOW },
-    "the command ended and left processes: if they are the app, keep it in the foreground",
+    "the command exited and left processes behind: if they are the app, run it in the foreground",
   );
 }
 

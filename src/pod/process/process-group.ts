@@ -30,7 +30,7 @@ const GROUP_PERIOD_MS = 10;
  */
 export function watchGroup({ log, graceMs }: GroupEnd, { pid: group }: Child, onGone: () => void): void {
   if (!hasGroup(group)) return onGone();
-  log.info({ group, graceMs }, "the command ended and left processes in its group");
+  log.info({ group, graceMs }, "the command exited and left processes behind in its group");
   const timer = setInterval(() => {
     if (hasGroup(group)) return;
     clearInterval(timer);

@@ -60,7 +60,7 @@ export async function join(run: PeerRun): Promise<Membership> {
 }
 
 function warn({ log }: PeerRun, reason: string): void {
-  const how = "mount the volume as `ebb help several-apps` has it; or end the pod by native sidecars, or by ebb reaper";
+  const how = "mount the volume as `ebb help several-apps` shows, or let native sidecars or ebb reaper end the pod";
   log.warn({ reason, how }, "cannot tell which app container is the last: keeping the sidecars");
 }
 
@@ -170,7 +170,7 @@ export async function leave(
   const lock = await lockWithin(END_MS, APPS_FOLDER, { isEnough: () => quitter() !== undefined });
   if ("problem" in lock) {
     const other = quitter();
-    return other === undefined ? keep(lock.problem) : `--last-of: ${other} quits the sidecars`;
+    return other === undefined ? keep(lock.problem) : `--last-of: ${other} shuts down the sidecars`;
   }
   const reason = whyNotLast(readPeers(settings));
   if (reason === undefined) write(descriptor, { state: "quitting", restarts });

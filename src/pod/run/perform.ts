@@ -55,7 +55,7 @@ export function performAction(run: Run, action: Action): void {
       );
       return;
     case "leave-child":
-      return run.log.warn({ pid: run.child?.pid }, "the command still runs after SIGKILL: ending without it");
+      return run.log.warn({ pid: run.child?.pid }, "the command still runs after SIGKILL: exiting without it");
     case "arm":
       return arm(run, action.deadline, action.ms);
     case "disarm":
@@ -127,7 +127,7 @@ function wait(run: Run): void {
 
 function giveUpWaiting(run: Run, isStarting: boolean): void {
   const reason = run.wait?.failure() ?? "still telling the other app containers of the start";
-  if (isStarting) run.log.warn({ reason }, "starting the command, although not ready in time");
+  if (isStarting) run.log.warn({ reason }, "not ready in time: starting the command anyway");
   else {
     run.log.error({ reason }, "did not start the command: not ready in time");
     writeTerminationLog(run.settings.terminationLog, reason);

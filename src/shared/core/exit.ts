@@ -33,7 +33,7 @@ export const exitMeanings: readonly (readonly [code: string, meaning: string])[]
   ["1", "request: status 400 or more; inject --diff, doctor: something to change"],
   ["64", "usage: an unknown flag or command, or a bad value"],
   ["65", "inject: a manifest that cannot be read, or a pod that cannot be changed; with --strict: a warning"],
-  ["69", "not ready in time; or could not drain, quit or get an answer"],
+  ["69", "not ready in time; or could not drain, shut down a sidecar, or get an answer"],
   ["70", "a bug in ebb"],
   ["71", "the system refused (no memory, no processes left, ...)"],
 ];

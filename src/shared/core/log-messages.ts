@@ -4,14 +4,14 @@
  */
 export const warnings = [
   // the command's life
-  "SIGTERM is not in --stop-signal: forwarding it without a drain and a grace",
-  "the command ended and left processes: if they are the app, keep it in the foreground",
-  "starting the command, although not ready in time",
-  "continuing, although not ready in time",
+  "SIGTERM is not in --stop-signal: forwarding it without a drain or a grace period",
+  "the command exited and left processes behind: if they are the app, run it in the foreground",
+  "not ready in time: starting the command anyway",
+  "not ready in time: continuing anyway",
   "cannot send a signal",
   "grace period over: sent SIGKILL to what is left of the command",
   "grace period over: cannot send SIGKILL to what is left of the command",
-  "the command still runs after SIGKILL: ending without it",
+  "the command still runs after SIGKILL: exiting without it",
   "processes still run after SIGKILL",
   "cannot tell which app container is the last: keeping the sidecars",
   // sidecars, and any command's start
@@ -22,7 +22,7 @@ export const warnings = [
   "cannot read the pod's annotations",
   "ignored an unknown EBB_ variable",
   "ignored an environment variable: it needs another one, which is not set",
-  "disabled by an environment variable: does not wait for the sidecar or quit it",
+  "disabled by an environment variable: does not wait for the sidecar or shut it down",
   "the copy cannot be executed here: its volume is mounted noexec",
   "dropped log lines of ebb: stderr was not read",
   "cannot ask the ebb in the pod",
@@ -36,7 +36,7 @@ export const warnings = [
   "cannot count the work in flight",
   "cannot count the work in flight: draining for the full time",
   "Envoy still drains: asking it to exit, so that the kubelet restarts it",
-  "Envoy drains for a former container: made its health checks pass again",
+  "Envoy was still draining for the previous container: made its health checks pass again",
   // the webhook and certificates
   "the webhook has shut down",
   "left a pod unchanged",

@@ -22,7 +22,7 @@ export const errorTexts = {
   ENETUNREACH: "network is unreachable",
   ENFILE: "too many open files in system",
   ENOENT: "no such file or directory",
-  ENOEXEC: "exec format error: the file is damaged, or no program",
+  ENOEXEC: "exec format error: the file is damaged, or not a program",
   ENOMEM: "out of memory",
   ENOSPC: "no space left on device",
   ENOTDIR: "not a directory",

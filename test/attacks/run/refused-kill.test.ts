@@ -48,6 +48,6 @@ describe.skipIf(!isRoot || !canUnshare(...namespace.slice(1)))("a command that e
       level: "warn",
       problem: "operation not permitted",
     });
-    expect(lineOf(ended, "the command still runs after SIGKILL: ending without it").level).toBe("warn");
+    expect(lineOf(ended, "the command still runs after SIGKILL: exiting without it").level).toBe("warn");
   });
 });

@@ -71,13 +71,13 @@ test("owners whose pods a quota or a limit range refuses are named if the pods a
   refused("other", { spec: podOf().spec }, quota);
   refused("sum", podIn(injectPod(podOf({ containers }), policy)), limited);
   refused("tax", podOf({ containers }), limited);
-  const told = "its pods, which have ebb or are to have it, are refused:";
+  const told = "its pods, which have or should have ebb, are refused:";
   expect(await findings(cluster)).toEqual({
     code: 1,
     lines: [
       `Job shop/report: ${told} ${quota}`,
       `Job shop/sum: ${told} ${limited} (container ebb-install)`,
-      `Job shop/tax: ${told} ${limited} (no container of its template says that: it may be ebb-install, which the webhook adds)`,
+      `Job shop/tax: ${told} ${limited} (no container of its template has that amount: it may be ebb-install, which the webhook adds)`,
       "0 pods, 0 with ebb: 3 findings",
     ],
   });
@@ -284,7 +284,7 @@ test("what may not be read is named, and is exit code 69 if that is all", async 
   const all = await told();
   expect(all).toEqual({
     code: 69,
-    stderr: expect.stringContaining("this account may read nothing of what ebb doctor looks at: name a namespace"),
+    stderr: expect.stringContaining("this account may not read anything that ebb doctor looks at: name a namespace"),
     lines: [...refused(...installation.slice(0, 2)), ...pods, "no pod may be read: 0 findings in what may be read"],
   });
   const json = JSON.parse((await told("--json")).lines.join("\n"));

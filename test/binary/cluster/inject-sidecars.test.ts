@@ -149,6 +149,6 @@ test("a container that only asks the sidecar to quit stays as it is, with a warn
   expect(code).toBe(0);
   expect(JSON.parse(stdout).spec.template.spec.containers[1].command).toBeUndefined();
   expect(stderr).toMatch(
-    /warning: Job migrate: spec\.template\.spec\.containers\[1\]: remove "quitter": it only asks a sidecar to quit \(/,
+    /warning: Job migrate: spec\.template\.spec\.containers\[1\]: remove "quitter": it only asks a sidecar to exit \(/,
   );
 });

@@ -101,7 +101,7 @@ describe("ebb manifests refuses", () => {
   const chart = (value: string) => `needs other objects or rights: set ${value} in the Helm chart`;
   const edit = "needs other fields in the Deployment: edit what is printed";
   test.each<[string[], string]>([
-    [[], "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0; it is not set"],
+    [[], "--image: expected an image with ebb at /ebb, such as registry.example.com/ebb:0.1.0; it is not set"],
     [
       ["--image", "r/ebb:1:0.1.0"],
       '--image: expected an image such as registry.example.com/ebb:0.1.0, got "r/ebb:1:0.1.0"',

@@ -29,7 +29,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
   );
   expect(lines.slice(-2)).toEqual([
     "1 pod not stuck: 1 app-running",
-    "1 pod not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or by --all-jobs",
+    "1 pod not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or with --all-jobs",
   ]);
   const told = log.filter(({ msg }) => msg === "ebb: asked a sidecar to exit");
   expect(told).toHaveLength(2);

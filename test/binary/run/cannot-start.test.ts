@@ -60,7 +60,7 @@ describe.each(["run", "wait"])("ebb %s says what a command lacks:", (name) => {
       127,
       expect.stringContaining("cannot start echo hello: no such file or directory; "),
     ]);
-    expect(stderr).toContain("the name has blanks: give the program and each argument as a word of its own");
+    expect(stderr).toContain("the name contains spaces: give the program and each argument as separate words");
   });
 
   test("a path in PATH, although a file of that name is in the working directory", async () => {
@@ -83,5 +83,8 @@ describe.each(["run", "wait"])("ebb %s says what a command lacks:", (name) => {
 
 test("a word alone with blanks is told so outside a container, too", async () => {
   const { code, stderr } = await ebb(["python app.py"]);
-  expect([code, stderr]).toEqual([127, expect.stringMatching(/^ebb: python app\.py: not a command .*has blanks: /)]);
+  expect([code, stderr]).toEqual([
+    127,
+    expect.stringMatching(/^ebb: python app\.py: not a command .*contains spaces: /),
+  ]);
 });

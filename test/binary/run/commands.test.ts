@@ -136,7 +136,11 @@ describe("the command line", () => {
       ["quit", "--sidecar", "istio:99999"],
       /: expected a port from 1 to 65535 after istio:, got /,
     ],
-    ["none among sidecars", ["quit", "--sidecar", "istio,none"], /: expected none alone, or sidecars without it, got /],
+    [
+      "none among sidecars",
+      ["quit", "--sidecar", "istio,none"],
+      /: expected none by itself, or sidecars without it, got /,
+    ],
     ["a slip in a sidecar", ["quit", "--sidecar", "auto,itsio"], /; did you mean istio\?\n$/],
     ["a header without a colon", ["quit", "--header", "abc"], /: expected NAME: VALUE, with a colon, got "\*\*\*"\n$/],
     ["no image", ["inject", "README.md"], /; neither the flag nor EBB_IMAGE is set\n$/],

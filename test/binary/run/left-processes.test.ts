@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { SIG } from "../../../src/shared/core/signal.ts";
 import { canUnshare, type Ended, ebb, startEbb, until } from "../../harness.ts";
 
-const MESSAGE = "ebb: the command ended and left processes: if they are the app, keep it in the foreground";
+const MESSAGE = "ebb: the command exited and left processes behind: if they are the app, run it in the foreground";
 const namespace = ["--pid", "--fork", "--mount-proc", "--kill-child"];
 
 const call = (script: string, flags: readonly string[] = []) => {

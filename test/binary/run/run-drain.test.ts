@@ -209,7 +209,9 @@ test.concurrent.each([
   expect(envoy.requests.filter((request) => drains.includes(request))).toEqual(drained ? drains : []);
   const warnings = ended.log.filter(({ level }) => level === "warn");
   expect(warnings.map(({ msg, stopSignal }) => [msg, stopSignal])).toEqual(
-    warned ? [["ebb: SIGTERM is not in --stop-signal: forwarding it without a drain and a grace", "SIGQUIT"]] : [],
+    warned
+      ? [["ebb: SIGTERM is not in --stop-signal: forwarding it without a drain or a grace period", "SIGQUIT"]]
+      : [],
   );
 });
 
@@ -309,7 +311,7 @@ test.concurrent("where a former container's drain is taken back, the log has Env
   await until("it is about to end", () => started.stderr().includes('"ebb: kept the sidecars running"'));
   leaving.resolve();
   const { log, code } = await started.ended;
-  const said = log.find(({ msg }) => msg.includes("for a former container"));
+  const said = log.find(({ msg }) => msg.includes("for the previous container"));
   expect(said).toMatchObject({ level: "warn", answer: "HTTP 200" });
   expect(messages(log).at(-1)).toBe("done");
   expect(code).toBe(0);

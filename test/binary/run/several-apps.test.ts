@@ -137,7 +137,7 @@ describe.skipIf(!canUnshare("--mount", "--pid", "--fork"))("several app containe
     sidecar.isReady = true;
     await until("the app runs", () => again.ebb.stdout() === "runs\n");
     const ended = await again.end(0);
-    expect(keptBecause(ended)).toBe("--last-of: a quits the sidecars");
+    expect(keptBecause(ended)).toBe("--last-of: a shuts down the sidecars");
     expect(ended.log.filter(({ level }) => level === "warn")).toEqual([]);
     await a.crash();
     await last.catch(() => undefined);
@@ -287,7 +287,9 @@ describe.skipIf(!canUnshare("--mount", "--pid", "--fork"))(
 
 test.each(["a", "a,../b", "a,b/c", "..", "/"])("--last-of %s is refused", async (names) => {
   const { code, stderr } = await ebb(["run", "--last-of", names, "--", "true"]);
-  expect(stderr).toContain("--last-of: expected two names of containers or more, such as app,worker, this one first");
+  expect(stderr).toContain(
+    "--last-of: expected the names of two or more containers, this one first, such as app,worker",
+  );
   expect(code).toBe(64);
 });
 

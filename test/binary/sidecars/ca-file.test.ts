@@ -49,7 +49,7 @@ test("ebb status asks an admin interface by --ca-file", async () => {
 
 test("a wait says what to do about a certificate that it does not trust", async () => {
   const { stderr } = await ebb(["wait", ...none, "--wait-timeout", "200ms", url]);
-  expect(stderr).toContain("its certificate is self-signed (if it is the right server: --ca-file FILE");
+  expect(stderr).toContain("its certificate is self-signed (if it is the right server, set --ca-file");
 });
 
 test("the public CAs, and those of variables, are trusted beside the file's", async () => {

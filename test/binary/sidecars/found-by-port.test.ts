@@ -160,7 +160,8 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
       env: { EBB_QUIT_TIMEOUT: "200ms" },
     });
     expect(named).toMatchObject({ code: 69, requests: [] });
-    const how = "if there is no sidecar in this pod: --sidecar none; if its admin interface is elsewhere: --admin URL";
+    const how =
+      "if there is no sidecar in this pod, set --sidecar none; if its admin interface is elsewhere, set --admin URL";
     const said = { sidecar: "envoy", by: "--sidecar", reason: "connection refused", how };
     expect(lineOf(named, "waiting until ready")).toMatchObject(said);
     const failure = `not ready within 300ms: http://localhost:9901/ready: connection refused (envoy, because of --sidecar; ${how})`;
@@ -244,7 +245,7 @@ describe.skipIf(!canHaveNetwork)("where no sidecar is found, the log names the o
   const none = ["--detect-timeout", "50ms"];
   const envoy: Port = { port: 9999, node: {} };
   const how = (port: number | string) =>
-    `if an Envoy's admin interface is on one of them: --admin http://localhost:${port}; if it is the app's: --app-port ${port}; if there is no sidecar: --sidecar none`;
+    `if one of them is an Envoy's admin interface, set --admin http://localhost:${port}; if it is the app's, set --app-port ${port}; if there is no sidecar, set --sidecar none`;
 
   test.each<[string, readonly Port[], Readonly<Record<string, unknown>>]>([
     ["one on loopback: a warning", [envoy], { level: "warn", ports: [9999], onLoopback: [9999], how: how(9999) }],

@@ -36,7 +36,7 @@ test.each([
   [3, 'its health service does not know "db"'],
   [-5, 'its health service does not know "db"'],
   [-7, "gRPC status PERMISSION_DENIED"],
-  [-12, "it has no gRPC health service (add grpc.health.v1.Health to it, or wait for its port by tcp://)"],
+  [-12, "it has no gRPC health service (add grpc.health.v1.Health to it, or wait for its port with tcp://)"],
 ])("the status %d is a reason in words", async (status, reason) => {
   await using server = await startGrpcServer();
   server.statuses.set("db", status);

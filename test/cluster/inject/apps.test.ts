@@ -232,7 +232,7 @@ describe("a Job of three apps beside an ordinary sidecar, a real Envoy,", () => 
     const spec = { containers, volumes: [sidecar.volume, programs.volume], restartPolicy: "Never" } as const;
     const objects = [sidecar.configMap, programs.configMap("worker.ts"), jobOf("work", spec)];
     expect(await applyInjected(here, objects)).toMatch(
-      /command of "c" is unknown: .*; so no ebb in this pod quits the sidecars/,
+      /command of "c" is unknown: .*; so no ebb in this pod shuts down the sidecars/,
     );
     const pod = (await here.podOf("work")).metadata.name;
     for (const name of ["a", "b"]) {

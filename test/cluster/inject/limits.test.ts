@@ -125,9 +125,9 @@ describe("beside the webhook", () => {
       return lines.length === 2 && lines.sort();
     };
     const why =
-      "its pods, which have ebb or are to have it, are refused: minimum memory usage per Container is 32Mi, but request is 16Mi";
+      "its pods, which have or should have ebb, are refused: minimum memory usage per Container is 32Mi, but request is 16Mi";
     expect(await here.until("both are refused", findings)).toEqual([
-      `Job ${here.name}/changed: ${why} (no container of its template says that: it may be ebb-install, which the webhook adds)`,
+      `Job ${here.name}/changed: ${why} (no container of its template has that amount: it may be ebb-install, which the webhook adds)`,
       `Job ${here.name}/injected: ${why} (container ebb-install)`,
     ]);
   });
@@ -155,7 +155,9 @@ test.concurrent("a preStop hook that sleeps drains for as long, also where the i
   const [ofApp = "", ofEnvoy = ""] = await logs;
   const drains = [ofEnvoy, ofApp].map((log) => logOf(log).filter(isDrainLine));
   // the app's hook may start last: Envoy, whose own hook is over, is then gone before the app's hook counts
-  const inApp = expect.stringMatching(/^(drained|Envoy exited during the drain, before a count: its container's .*)$/);
+  const inApp = expect.stringMatching(
+    /^(drained|Envoy exited during the drain, before the first count: its container's .*)$/,
+  );
   expect(drains).toMatchObject([[{ outcome: "drained" }], [{ outcome: inApp }]]);
   for (const { tookMs } of drains.flat()) expect(tookMs).toBeGreaterThanOrEqual(SLEPT_MS);
   expect(ofApp).toContain("\n15\n"); // it ends by itself at SIGTERM, after the hook

@@ -109,7 +109,7 @@ test("each rule is told in the reaper's words, with what ends the pod", async ()
   }
   const text = await plugin.ebb(here, "why", "stuck");
   expect(text.stdout).toContain("POST localhost:9901/quitquitquit through a port-forward\n");
-  expect(text.stdout).toContain("ephemeral container that quits envoy: needs --image IMAGE\n");
+  expect(text.stdout).toContain("ephemeral container that shuts down envoy: needs --image IMAGE\n");
   const young = await plugin.ebb(here, "why", "stuck", "--after", "10m");
   expect([young.code, young.stdout]).toEqual([1, expect.stringMatching(/^ {2}too-early: .* less than 10m ago$/m)]);
   expect([await quits(here, "stuck"), await reaperEvents(here)]).toEqual([0, []]);

@@ -74,7 +74,9 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
     const log = await here.logs(metadata.name, "app");
     expect(log).toContain('"msg":"ebb: did not shut down a proxy"');
-    expect(log).toContain("on the node's network a port may be another pod's: name the sidecar by --sidecar envoy");
+    expect(log).toContain(
+      "on the node's network, a port may belong to another pod: name the sidecar with --sidecar envoy",
+    );
     expect(await isRunning(here)).toBe(true);
   });
 
@@ -85,7 +87,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     await here.apply([injected(jobOf("work", { containers: [app], ...onNode }))]);
     const { metadata } = await here.podOf("work");
     await here.until("the Job completes", async () => hasCondition(await here.job("work"), "Complete"));
-    expect(await here.logs(metadata.name, "app")).toContain("on the node's network a port may be another pod's");
+    expect(await here.logs(metadata.name, "app")).toContain("on the node's network, a port may belong to another pod");
     expect(await isRunning(here)).toBe(true);
   });
 

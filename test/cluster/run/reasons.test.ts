@@ -39,7 +39,7 @@ describe("kubectl describe pod says why ebb failed:", () => {
         "0",
       ],
       69,
-      "ebb: not ready within 1s: http://localhost:9/ready: connection refused (envoy, because of --admin; if there is no sidecar in this pod: --sidecar none)",
+      "ebb: not ready within 1s: http://localhost:9/ready: connection refused (envoy, because of --admin; if there is no sidecar in this pod, set --sidecar none)",
     ],
     [
       "a command that is not there",

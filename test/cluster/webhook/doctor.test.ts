@@ -172,7 +172,7 @@ test("what may not be read is named; an account that may read nothing gets exit 
   const every = await told();
   expect(every).toMatchObject({
     code: 69,
-    stderr: expect.stringContaining("this account may read nothing of what ebb doctor looks at"),
+    stderr: expect.stringContaining("this account may not read anything that ebb doctor looks at"),
     rest: ["no pod may be read: 0 findings in what may be read"],
   });
   const kinds = ["mutatingwebhookconfigurations", "deployments", "cronjobs", "namespaces", "pods", "events"];

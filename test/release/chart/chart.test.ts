@@ -31,7 +31,7 @@ describe.each(helms)("%s", (helm) => {
   });
 
   test.each<[string, object, string, string?]>([
-    ["no image", {}, "image.repository: expected the image that has ebb as /ebb"],
+    ["no image", {}, "image.repository: expected an image with ebb at /ebb"],
     ["Secrets without registries", { image, webhook: { pullSecrets: true } }, "no registry is asked"],
     ["an unknown value", { webhook: { al: true } }, "al"],
     ["to install nothing", { image, webhook: { enabled: false } }, "nothing would be installed"],

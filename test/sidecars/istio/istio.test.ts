@@ -31,7 +31,10 @@ test("what a container before this one has drained passes its health checks befo
   const asks = [ebbPath, "request", "http://localhost:15000/ready"];
   const again = await run(pod, ["run", "--restart-policy", "Always", "--quit-on", "never", "--", ...asks]);
   expect(again.stdout).toBe("LIVE\n");
-  const order = ["Envoy drains for a former container: made its health checks pass again", "started the command"];
+  const order = [
+    "Envoy was still draining for the previous container: made its health checks pass again",
+    "started the command",
+  ];
   const said = again.log.map(({ msg }) => msg.replace("ebb: ", ""));
   expect(said.filter((msg) => order.includes(msg))).toEqual(order);
   expect(await readiness()).toEqual([200, 200, 200]);

@@ -16,7 +16,7 @@ export function istioMesh(options: AgentOptions = {}): Mesh {
     exitCode: 0,
     cutsQuitAnswer: true, // status/server.go, handleQuit: the process is told to exit before the answer is flushed
     quitOutcome: /^exited$/,
-    secondQuit: { code: 0, outcome: /^its quit, readiness and admin ports refuse connections/ },
+    secondQuit: { code: 0, outcome: /^its shutdown, readiness and admin ports refuse connections/ },
     isUpWhileHeld: true,
     appPort: ports.app,
     inboundPort: ports.app,

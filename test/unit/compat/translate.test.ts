@@ -82,7 +82,7 @@ describe("linkerd-await's flags, as clap reads them", () => {
     [["--uri", "http://127.0.0.1:99/r?x"], "admin", [["http://127.0.0.1:99"]]],
     [["--uri", "http://127.0.0.1:99/r?x"], "ready-path", [["/r?x"]]],
     [["--shutdown=yes"], "admin", [undefined, '--shutdown: expected no value, got "yes"']],
-    [["-Sx"], "admin", [undefined, "unknown flag -Sx; a flag of the command stands after --"]],
+    [["-Sx"], "admin", [undefined, "unknown flag -Sx; a flag of the command goes after --"]],
     [
       ["--backoff", "soon"],
       "admin",

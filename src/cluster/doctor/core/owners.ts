@@ -36,7 +36,7 @@ export function refusalFinding({ involvedObject, message }: JsonObject): Refused
   const object = `${kind} ${namespace}/${name}`;
   const owner = { kind: String(kind), namespace: String(namespace), name: String(name), uid: String(uid) };
   if (ours) return { ...owner, by: "webhook", object, message: `the webhook refuses its pods: ${ours}` };
-  const refused = `its pods, which have ebb or are to have it, are refused: ${others}`;
+  const refused = `its pods, which have or should have ebb, are refused: ${others}`;
   return { ...owner, by: text.includes(INSTALL) ? "ebb-install" : "rule", object, message: refused };
 }
 
@@ -66,7 +66,7 @@ export function refusedContainer(refusal: string, { spec }: JsonObject): string 
   const names = all.filter(isRefused).map(({ name }) => String(name));
   if (names.length > 0) return ` (container ${names.join(", ")})`;
   if (all.some(({ name }) => isNumbered(String(name), INSTALL))) return "";
-  return ` (no container of its template says that: it may be ${INSTALL}, which the webhook adds)`;
+  return ` (no container of its template has that amount: it may be ${INSTALL}, which the webhook adds)`;
 }
 
 /** Returns a container's request, limit or ratio of both as the API server prints it; undefined if it sets none. */

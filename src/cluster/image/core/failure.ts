@@ -59,8 +59,8 @@ const CHECK_NETWORK = "check the name and the network, or name a mirror that ans
 
 /** What to do about a failure of a registry. */
 const remedies: Partial<Readonly<Record<LookupFailure, string>>> = {
-  "rate-limited": "give credentials, which have a limit of their own, or name a mirror by --registry-mirror",
-  untrusted: "name the CA by --ca-file",
+  "rate-limited": "give credentials, which have a limit of their own, or name a mirror with --registry-mirror",
+  untrusted: "name the CA with --ca-file",
   unreachable: CHECK_NETWORK,
   timeout: CHECK_NETWORK,
 };
@@ -121,7 +121,7 @@ function explained({ who, what, image, login }: Refused, failure: LookupFailure,
     return { problem: `${who} has no ${image} (${status})`, remedy: `check the name and the ${name}` };
   }
   if (failure === "unreachable")
-    return { problem: `${who} fails (${status})`, remedy: "try again later, or name a mirror by --registry-mirror" };
+    return { problem: `${who} fails (${status})`, remedy: "try again later, or name a mirror with --registry-mirror" };
   const problem = `${who} refuses ${what} (${status})`;
   return failure === "unauthorized" ? { problem, remedy: login } : { problem };
 }

@@ -92,7 +92,7 @@ export function parseManifest(body: string): Manifest {
   }
   if (!described) throw new Error("expected a manifest of an image, got JSON without a config");
   if (!configTypes.includes(described.mediaType))
-    throw new Error(`it is no image of a container: its config is ${described.mediaType}`);
+    throw new Error(`it is not a container image: its config is ${described.mediaType}`);
   return { kind: "image", configDigest: described.digest };
 }
 
@@ -123,7 +123,7 @@ function parsed<S extends z.ZodMiniType>(schema: S, body: string, name: string):
     value = JSON.parse(body);
   } catch {
     throw new Error(
-      `expected ${name}, got what is no JSON: check that a registry answers there, no proxy or login page`,
+      `expected ${name}, got something that is not JSON: check that a registry answers there, not a proxy or a login page`,
     );
   }
   const result = z.safeParse(schema, value);

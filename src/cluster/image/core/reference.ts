@@ -57,7 +57,7 @@ export function parseReference(text: string): Reference | undefined {
   return { host: registry, repository, tag: given === undefined ? (tag ?? "latest") : undefined, digest: given };
 }
 
-/** Returns `: lower case only`, or what else is often wrong in what is no name of an image; the empty text for others. */
+/** Returns `: lower case only`, or what else is often wrong in what is not the name of an image; the empty text for others. */
 export function usualFault(text: string): string {
   const fault = faults.find(([isWrong]) => isWrong(text))?.[1];
   return fault === undefined ? "" : `: ${fault}`;

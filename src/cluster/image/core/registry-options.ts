@@ -17,8 +17,8 @@ export const registryOptions = {
     initial: "all",
     syntax: syntax(parseRegistries, "all, none, or registries such as docker.io,registry.example.com:5000"),
     secret: false,
-    help: "the registries that may be asked what an image starts",
-    brief: "asked about images",
+    help: "the registries that ebb may ask what an image starts",
+    brief: "registries to ask",
   }),
   registryMirror: list<Mirror>({
     flag: "registry-mirror",
@@ -26,7 +26,7 @@ export const registryOptions = {
     value: "FROM=TO",
     syntax: syntax(parseMirror, "a registry and its mirror, such as docker.io=mirror.example.com/docker-hub"),
     secret: false,
-    help: "ask TO, HOST[:PORT][/PATH], before the registry FROM; http://HOST for a mirror without TLS",
+    help: "ask the mirror TO (HOST[:PORT][/PATH]) before the registry FROM; http://HOST for a mirror without TLS",
   }),
   caFile: optional({
     flag: "ca-file",
@@ -34,7 +34,7 @@ export const registryOptions = {
     value: "FILE",
     syntax: anyText,
     secret: false,
-    help: "CAs of registries (PEM) to trust, beside the public ones",
+    help: "CAs of registries (PEM) to trust, in addition to the public ones",
   }),
   registryConfig: optional({
     flag: "registry-config",
@@ -43,7 +43,7 @@ export const registryOptions = {
     initially: "Docker's and podman's",
     syntax: anyText,
     secret: false,
-    help: "credentials for registries: a config.json of Docker's, or a mounted .dockerconfigjson",
+    help: "credentials for registries: a Docker config.json, or a mounted .dockerconfigjson",
   }),
 };
 
@@ -61,8 +61,8 @@ export const webhookRegistryOptions = {
       "none, or registries such as docker.io,registry.example.com:5000 (all would let every pod choose where the webhook connects to)",
     ),
     secret: false,
-    help: "the registries that may be asked what an image starts",
-    brief: "asked about images",
+    help: "the registries that ebb may ask what an image starts",
+    brief: "registries to ask",
   }),
   registryConfig: changed(registryOptions.registryConfig, { initially: "none" }),
   pullSecrets: option({
@@ -70,7 +70,7 @@ export const webhookRegistryOptions = {
     group: "registries",
     initial: false,
     syntax: boolean,
-    help: "also use the Secrets that a pod names in imagePullSecrets; needs the right to read Secrets",
+    help: "also use the Secrets that a pod names in imagePullSecrets; needs permission to read Secrets",
   }),
 };
 

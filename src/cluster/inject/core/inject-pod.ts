@@ -121,7 +121,7 @@ function reasonToLeave(annotations: JsonObject, wish: boolean | undefined, { all
   if (wish === false) return 'it says ebb.dev/inject: "false"';
   if (wish === undefined && !all) return 'it does not say ebb.dev/inject: "true"';
   const isMirror = annotations["kubernetes.io/config.mirror"] !== undefined;
-  return isMirror ? "it is a static pod's mirror, which nobody can change" : undefined;
+  return isMirror ? "it is the mirror of a static pod, which cannot be changed" : undefined;
 }
 
 function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {

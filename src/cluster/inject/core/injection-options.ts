@@ -16,8 +16,8 @@ export const injectionOptions = {
       "an image such as registry.example.com/ebb:0.1.0",
     ),
     secret: false,
-    help: "the image that pods copy or mount ebb from; it has ebb as /ebb",
-    brief: "the image that has ebb as /ebb",
+    help: "the image that pods copy or mount ebb from, with ebb at /ebb",
+    brief: "an image with ebb at /ebb",
   }),
   imagePullPolicy: optional({
     flag: "image-pull-policy",
@@ -51,10 +51,10 @@ export const injectionOptions = {
     separator: "\n",
     syntax: syntax(
       parseEntrypoint,
-      'the container or image, and its command line: app=/app --port 80, or app=["/app", "--port", "80"] where words have blanks or quotes',
+      'the container or image, and its command line: app=/app --port 80, or app=["/app", "--port", "80"] where words contain spaces or quotes',
     ),
     secret: false,
-    help: "the command line of a container, or of all containers of an image, if the manifest has no command; no registry is asked then",
+    help: "the command line of a container, or of all containers of an image, if the manifest has no command; ebb then asks no registry",
   }),
   set: list({
     flag: "set",

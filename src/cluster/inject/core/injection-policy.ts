@@ -5,7 +5,7 @@ import type { injectionOptions } from "./injection-options.ts";
 import { podOptions, problemOf } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
 
-const SUCH = "the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0";
+const SUCH = "an image with ebb at /ebb, such as registry.example.com/ebb:0.1.0";
 const MISSING = `--image: expected ${SUCH}; neither the flag nor EBB_IMAGE is set`;
 
 /** For a command that reads no EBB_IMAGE. @throws Failure(64) if there is no image */

@@ -212,7 +212,8 @@ function readNative(text: string, reading: Reading): Mismatch | undefined {
 function readEntrypoint({ container, text }: Annotation, reading: Reading): Mismatch | undefined {
   const words = parseCommandLine(text);
   if (words === undefined) {
-    const expected = 'a command line: ["/app", "--port", "80"], or /app --port 80 where no word has blanks or quotes';
+    const expected =
+      'a command line: ["/app", "--port", "80"], or /app --port 80 where no word contains spaces or quotes';
     return mismatch(expected, text);
   }
   if (container === undefined) reading.entrypoint = words;

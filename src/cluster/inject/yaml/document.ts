@@ -136,9 +136,9 @@ function readInside(reading: Reading, node: Node): unknown {
 
 function readAlias(reading: Reading, node: Alias): unknown {
   const target = reading.anchors.get(node.source);
-  if (target === undefined) throw new NotYaml(startOf(node), `*${node.source}: no &${node.source} stands before it`);
+  if (target === undefined) throw new NotYaml(startOf(node), `*${node.source}: no &${node.source} comes before it`);
   const size = reading.sizes.get(target);
-  if (size === undefined) throw new NotYaml(startOf(node), `*${node.source} stands inside &${node.source}`);
+  if (size === undefined) throw new NotYaml(startOf(node), `*${node.source} is inside &${node.source}`);
   reading.nodes += size;
   reading.aliased += size;
   reading.height = Math.max(reading.height, reading.heights.get(target) as number);

@@ -52,7 +52,7 @@ function notYaml(text: string, { message, pos: [offset] }: YAMLError): NotYaml {
   const where = close === "]" ? "brackets" : close === "}" ? "braces" : "quotes";
   return new NotYaml(
     at,
-    `a line inside ${where} is not indented more than their key or dash: indent it more, with blanks, or add the ${close} that is missing before it`,
+    `a line inside ${where} is not indented more than their key or dash: indent it more, with spaces, or add the ${close} that is missing before it`,
   );
 }
 
@@ -67,7 +67,7 @@ function* tokensOf(text: string): Generator<CST.Token> {
 
 function whyRefused(character: string): string {
   const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0");
-  if (character === "\ufeff") return `a byte order mark (U+${code}) stands here, which cannot be seen: remove it`;
+  if (character === "\ufeff") return `there is a byte order mark (U+${code}) here, which is invisible: remove it`;
   const hint = character === "\0" ? "; if this is UTF-16, convert it to UTF-8 with iconv" : "";
-  return `the control character U+${code} stands here, which Kubernetes refuses${hint}`;
+  return `there is a control character U+${code} here, which Kubernetes refuses${hint}`;
 }

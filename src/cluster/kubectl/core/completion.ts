@@ -21,7 +21,7 @@ interface Completable extends Pick<CommandHelp, "summary" | "options"> {
 
 /** Cobra's directives, one of which is the last line: how the shell goes on (spf13/cobra completions.go). */
 const directives: Readonly<Record<string, string>> = { words: ":4", list: ":6", files: ":0" };
-const about = "words\n--help\ttell all of the plugin\n--version\tprint the version\n";
+const about = "words\n--help\tshow the commands of the plugin\n--version\tprint the version\n";
 
 /**
  * Answers `kubectl_complete-ebb WORD...`, by which kubectl asks what can stand in the place of the last word

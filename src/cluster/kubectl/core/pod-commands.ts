@@ -10,14 +10,14 @@ export interface PluginHelp extends CommandHelp {
 /** Returns the text of `kubectl ebb --help`. `plugin` is what users type. */
 export function listCommands(plugin: string, commands: Readonly<Record<string, PluginHelp>>, look: Look): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
-  return `${plugin}: pods beside a sidecar
+  return `${plugin}: look at pods with a sidecar
 
 ${look.heading("usage:")} ${plugin} COMMAND [flags]
 
 ${columns("commands", rows, look)}
-${plugin} COMMAND -h        the flags of a command that people set
+${plugin} COMMAND -h        the common flags of a command
 ${plugin} COMMAND --help    all flags, examples and exit codes of a command
-${plugin} help [TOPIC]      a page of the manual; without TOPIC that of the plugin
+${plugin} help [TOPIC]      a page of the manual; without TOPIC, the plugin's page
 `;
 }
 
@@ -30,16 +30,18 @@ export const podCommands: Readonly<Record<keyof typeof podOptions, PluginHelp>> 
     ...more,
     summary: "show the state of a pod and its sidecars, or a table of pods",
     usage: "status [POD] [flags]",
-    about: "Shows what the API server knows of a pod, and what the ebb in it sees. Without POD: a table of pods.",
+    about:
+      "Shows what the API server knows about a pod, and what the ebb in it sees. Without POD, prints a table of pods.",
     examples: [{ call: "kubectl ebb status -A", why: "Which pods have a sidecar, which have ebb, which are stuck." }],
     exits: [["0", "done"], badCall, ["69", "the API server does not answer, or refuses"]],
     options: podOptions.status,
   },
   why: {
     ...more,
-    summary: "tell why a pod is stuck, and what ends it; --end does it",
+    summary: "explain why a pod is stuck and what ends it; --end ends it",
     usage: "why POD [flags]",
-    about: "Applies the reaper's rules to one pod: what each container is, what keeps the pod, what ends its sidecars.",
+    about:
+      "Applies the reaper's rules to one pod: shows what each container is, what keeps the pod running, and what ends its sidecars.",
     examples: [{ call: "kubectl ebb why job-x7k2p --end", why: "Ends its sidecars if it is stuck." }],
     exits: [
       ["0", "not stuck; with --end: nothing is left to do"],
@@ -55,9 +57,9 @@ export const podCommands: Readonly<Record<keyof typeof podOptions, PluginHelp>> 
 export const reapHelp = {
   page: "reaper",
   usage: "reap [flags]",
-  summary: "end the sidecars of all stuck pods, once",
+  summary: "shut down the sidecars of all stuck pods, once",
   about:
-    "Ends the sidecars of the stuck pods of a namespace, or with -A of all, and prints what was done with each pod.",
+    "Shuts down the sidecars of the stuck pods in a namespace, or in all with -A, and prints what was done with each pod.",
   examples: [
     {
       call: "kubectl ebb reap --all-jobs --dry-run",
@@ -69,5 +71,5 @@ export const reapHelp = {
 
 /** The help of `doctor` that is not `ebb doctor`'s. */
 export const doctorHelp = {
-  examples: [{ call: "kubectl ebb doctor -A", why: "The whole cluster; without -A only the namespace." }],
+  examples: [{ call: "kubectl ebb doctor -A", why: "The whole cluster; without -A, only the namespace." }],
 } as const;

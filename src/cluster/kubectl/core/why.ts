@@ -64,7 +64,7 @@ function methodsOf(
     const problem = lack.length === 0 ? null : describeMissing(lack, true);
     return { container, kind: each.kind, method: describeMethod(each), problem };
   });
-  const method = `ephemeral container that quits ${container}`;
+  const method = `ephemeral container that shuts down ${container}`;
   return lacksImage === true
     ? [...statuses, { container, kind: "ephemeral", method, problem: "needs --image IMAGE" }]
     : statuses;

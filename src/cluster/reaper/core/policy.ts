@@ -50,7 +50,7 @@ export function usableMethods(
   if (isGiven) {
     throw new Failure(
       EXIT.usage,
-      "--methods: expected --image IMAGE with ephemeral, an image that has ebb as /ebb, got none",
+      "--methods: expected --image IMAGE with ephemeral, an image with ebb at /ebb, got none",
     );
   }
   return methods.filter((each) => each !== "ephemeral");
@@ -100,10 +100,11 @@ export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
   }
   const yes = choices[0];
   if (yes !== undefined) return { kind: "in", reason: `${yes.by} says ${REAP}: ${JSON.stringify(yes.text)}` };
-  if (policy.allJobs && pod.job !== undefined) return { kind: "in", reason: `it is of Job ${pod.job} (--all-jobs)` };
+  if (policy.allJobs && pod.job !== undefined)
+    return { kind: "in", reason: `it belongs to Job ${pod.job} (--all-jobs)` };
   return {
     kind: "not in",
-    reason: `neither it nor its namespace has the label ${REAP}=true${policy.allJobs ? ", and it is no Job's" : ""}`,
+    reason: `neither it nor its namespace has the label ${REAP}=true${policy.allJobs ? ", and it does not belong to a Job" : ""}`,
   };
 }
 

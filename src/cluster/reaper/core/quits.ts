@@ -31,10 +31,10 @@ export function readInstructions(
 ): PodInstructions | string {
   const words = annotations.get(`ebb.dev/reap-exec.${name}`);
   if (words !== undefined && !allowsReapExec) {
-    return `ebb.dev/reap-exec.${name} is not followed: this reaper runs without --allow-reap-exec`;
+    return `ebb.dev/reap-exec.${name} is ignored: this reaper runs without --allow-reap-exec`;
   }
   if (words !== undefined && isPrivileged) {
-    return `ebb.dev/reap-exec.${name} is not followed: ${name} is privileged, and who may annotate a pod would have its node`;
+    return `ebb.dev/reap-exec.${name} is ignored: ${name} is privileged, and whoever may annotate a pod would control its node`;
   }
   const command = words === undefined ? undefined : parseCommandLine(words);
   if (words !== undefined && command === undefined) {

@@ -24,7 +24,7 @@ const reaping = {
     initially: "all",
     syntax: names,
     secret: false,
-    help: "-n: only pods of these namespaces; a Role in each of them is enough",
+    help: "-n: only pods in these namespaces; a Role in each of them is enough",
     brief: "-n: only these namespaces",
   }),
   selector: optional({
@@ -50,7 +50,7 @@ const reaping = {
     value: "D",
     initial: 5000,
     syntax: duration,
-    help: "act when the app has ended for this long: the sidecars may exit by themselves",
+    help: "act this long after the app has ended, because the sidecars may exit by themselves",
   }),
   methods: option<readonly MethodKind[]>({
     flag: "methods",
@@ -59,7 +59,7 @@ const reaping = {
     initial: methodKinds,
     initially: methodKinds.join(","),
     syntax: syntax(parseMethods, `of ${methodKinds.join(", ")}, in the order in which they are tried`),
-    help: "the methods that may be used to end a sidecar; ephemeral needs --image",
+    help: "the methods that ebb may use to end a sidecar; ephemeral needs --image",
   }),
   allowReapExec: option({
     flag: "allow-reap-exec",
@@ -70,7 +70,7 @@ const reaping = {
   }),
   image: changed(injectionOptions.image, {
     group: "reaping",
-    help: "the image of ephemeral containers; it has ebb as /ebb. Without it the reaper creates none",
+    help: "the image for ephemeral containers, with ebb at /ebb; without it, the reaper creates none",
   }),
   imagePullPolicy: changed(injectionOptions.imagePullPolicy, { group: "reaping" }),
   once: option({
@@ -78,7 +78,7 @@ const reaping = {
     group: "reaping",
     initial: false,
     syntax: boolean,
-    help: "look once, end the sidecars of stuck pods, print what was done with each pod and why, and exit",
+    help: "look once, shut down the sidecars of stuck pods, print what was done with each pod and why, and exit",
     brief: "look once, act, and exit",
   }),
   dryRun: option({
@@ -87,7 +87,7 @@ const reaping = {
     initial: false,
     syntax: boolean,
     help: "only report what would be done",
-    brief: "only say what would be done",
+    brief: "only report what would be done",
   }),
 };
 

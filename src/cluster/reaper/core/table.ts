@@ -81,7 +81,7 @@ function summaryOf(rows: readonly Row[]): readonly string[] {
 function summaryOfUnselected(rows: readonly Row[], allJobs: boolean): readonly string[] {
   if (rows.length === 0) return [];
   const stuck = rows.filter(({ isStuck }) => isStuck).length;
-  const jobs = allJobs ? "" : ", or by --all-jobs";
+  const jobs = allJobs ? "" : ", or with --all-jobs";
   const how = `select by the label ${REAP}=true on a pod or its namespace${jobs}`;
   return [`${counted(rows.length, "pod")} not selected, ${stuck === 0 ? "none stuck" : `${stuck} stuck`}: ${how}`];
 }

@@ -34,7 +34,7 @@ export async function sendByExec(
     using stream = await api.stream(execPath(method, pod), EXEC_PROTOCOL, { signal });
     return await resultOf(stream);
   }
-  const why = "the API server is too slow to tell which pod has the name now";
+  const why = "the API server is too slow to say which pod has the name now";
   return { kind: "refused", why, isUnasked: true }; // the other methods need no such look
 }
 

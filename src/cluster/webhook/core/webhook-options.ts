@@ -108,7 +108,7 @@ const certificates = {
     syntax: anyText,
     secret: false,
     help: "the kubeconfig to use outside the cluster",
-    brief: "the kubeconfig, outside of the cluster",
+    brief: "the kubeconfig, outside the cluster",
   }),
   context: optional({
     flag: "context",

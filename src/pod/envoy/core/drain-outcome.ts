@@ -21,7 +21,7 @@ export function describeOutcome(
       return { ok: true, isDoubtful: true, text: "Envoy had exited before the drain" };
     case "exited": {
       const when =
-        outcome.left === undefined ? "before a count" : `with ${describeLeft(outcome.left)} at the last count`;
+        outcome.left === undefined ? "before the first count" : `with ${describeLeft(outcome.left)} at the last count`;
       const start = `Envoy exited during the drain, ${when}`;
       if (wasHeld)
         return {

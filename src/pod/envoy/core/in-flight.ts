@@ -61,8 +61,9 @@ function byListeners(stats: Stats, leftOut: ReadonlySet<string>): InFlight {
 export const countedByText: Readonly<Record<CountedBy, string>> = {
   clusters: "requests and TCP connections to each inbound cluster (/clusters)",
   listeners: "requests and connections of each listener (/stats)",
-  connections: "connections of each listener, idle ones too (/stats): it publishes no requests",
-  sockets: "established connections on its inbound ports, idle ones too (/proc/net/tcp): its answers do not tell",
+  connections: "connections of each listener, including idle ones (/stats): it publishes no requests",
+  sockets:
+    "established connections on its inbound ports, including idle ones (/proc/net/tcp): its answers do not show what is in flight",
 };
 
 /**

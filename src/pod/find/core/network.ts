@@ -35,12 +35,12 @@ function isMountedOver(mounts: string): boolean {
  * sidecar's, or NAME.
  */
 export function whyNoPort(network: Exclude<Network, "own">, name = "NAME"): string {
-  const ways = `name the sidecar by --sidecar ${name} or --admin URL`;
+  const ways = `name the sidecar with --sidecar ${name} or --admin URL`;
   switch (network) {
     case "node":
-      return `on the node's network a port may be another pod's: ${ways}`;
+      return `on the node's network, a port may belong to another pod: ${ways}`;
     case "no pod":
-      return `this is not a pod. If a sidecar is here, name it: --sidecar ${name} or --admin URL; or look at each port here: --host-network=false`;
+      return `this is not a pod. If there is a sidecar here, name it with --sidecar ${name} or --admin URL. To look for one at the local ports, set --host-network=false`;
     case "unknown":
       return `/etc/hosts does not show whether the network is the pod's own: ${ways}, or set --host-network=false if it is`;
   }

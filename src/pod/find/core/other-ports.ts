@@ -37,5 +37,5 @@ export function otherPorts(
 }
 
 function howTo(port: string): string {
-  return `if an Envoy's admin interface is on one of them: --admin http://localhost:${port}; if it is the app's: --app-port ${port}; if there is no sidecar: --sidecar none`;
+  return `if one of them is an Envoy's admin interface, set --admin http://localhost:${port}; if it is the app's, set --app-port ${port}; if there is no sidecar, set --sidecar none`;
 }

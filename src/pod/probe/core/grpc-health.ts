@@ -61,7 +61,7 @@ function whyNotServing(answer: GrpcAnswer, service: string): string | undefined 
     return `gRPC status ${code ?? excerpt(grpcStatus)}${words}`;
   }
   const health = healthIn(body);
-  if (health === undefined) return "the answer is no HealthCheckResponse";
+  if (health === undefined) return "the answer is not a HealthCheckResponse";
   const name = healths[health];
   if (name === "SERVING") return undefined;
   return name === "SERVICE_UNKNOWN" ? unknown(service) : `its health service says ${name ?? health}`;

@@ -105,5 +105,5 @@ function builtFor(loader: string): string {
 export function hintAtName(name: string): string {
   const call = pluginCall(name);
   if (call !== undefined) return `; did you mean "${call}"? (ebb help kubectl)`;
-  return /\s/.test(name) ? "; the name has blanks: give the program and each argument as a word of its own" : "";
+  return /\s/.test(name) ? "; the name contains spaces: give the program and each argument as separate words" : "";
 }

@@ -112,7 +112,8 @@ const SURE = 3;
 const SHORT_MS = 100;
 const REFUSED = errorTexts.ECONNREFUSED;
 const EXITED = "exited";
-const ABSENT = "its quit, readiness and admin ports refuse connections; if they were moved: --admin URL, or --quit URL";
+const ABSENT =
+  "its shutdown, readiness and admin ports refuse connections; if they are not the usual ones, set --admin URL or --quit URL";
 
 /** Returns the quit's first state, and its first actions: to send the request, and to look whether the sidecar is there. */
 export function begin({ mayBeAbsent }: Pick<QuitMachinePolicy, "mayBeAbsent">): QuitStep {
@@ -193,7 +194,7 @@ function unreachable(life: SidecarLife, { name, wasReady, mayBeAbsent }: QuitMac
   if (life === "gone" || (meaning === undefined && wasReady))
     return over({ ok: true, isTaken: true, outcome: "had exited already" });
   if (life === "leaving") return over({ ok: true, isTaken: true, outcome: "was exiting already" });
-  const why = wasReady || mayBeAbsent ? meaning : meaning && `no ${name} is here, or ${meaning}`;
+  const why = wasReady || mayBeAbsent ? meaning : meaning && `there is no ${name} in this pod, or ${meaning}`;
   return over({ ok: false, isTaken: false, outcome: why === undefined ? REFUSED : `${REFUSED}: ${why}` });
 }
 

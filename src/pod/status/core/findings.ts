@@ -51,7 +51,7 @@ const noSockets: StatusFinding = { kind: "no-sockets", message: "/proc/net canno
 const appUnseen: StatusFinding = {
   kind: "app-unseen",
   message:
-    "the app is in another container and cannot be seen from here. If kubectl get pod says that it has ended, the sidecar keeps the pod alive: run ebb quit here, in the place of ebb status",
+    "the app is in another container and cannot be seen from here. If kubectl get pod says that it has ended, the sidecar keeps the pod alive: run ebb quit here instead of ebb status",
 };
 
 function sidecarFindings({ name, probes, envoy }: SidecarStatus): readonly StatusFinding[] {
@@ -82,7 +82,7 @@ function envoyFindings(name: string, envoy: EnvoyStatus): readonly StatusFinding
   const meaning = stateMeanings[state ?? ""];
   if (meaning !== undefined) found.push({ kind: "initializing", message: `${name} is ${state}: ${meaning}` });
   if (state === "DRAINING") {
-    const reason = "its health checks were failed (POST /healthcheck/ok takes that back)";
+    const reason = "its health checks were set to fail (POST /healthcheck/ok reverts that)";
     found.push({ kind: "draining", message: `${name} is draining: ${reason}; ${describeInFlight(envoy)}` });
   } else if (drained !== null && drained > 0 && inFlight !== null && inFlight.requests + inFlight.connections > 0) {
     // to replace a listener closes connections too: that is worth a finding only while something is in flight
@@ -106,7 +106,7 @@ export function describeInFlight({ inFlight }: EnvoyStatus): string {
   if (inFlight === null) return "what is in flight cannot be seen";
   const { requests, connections, hasRequests } = inFlight;
   if (requests + connections === 0) return "nothing in flight";
-  const idle = hasRequests ? "" : " (idle ones among them: it does not show its requests)";
+  const idle = hasRequests ? "" : " (including idle ones: it does not show its requests)";
   return `${counted(requests, "request")} and ${counted(connections, "connection")}${idle} still in flight`;
 }
 
@@ -117,7 +117,7 @@ function agentFindings({ sidecars, sockets }: Seen): readonly StatusFinding[] {
     const isEnvoyThere = (envoy?.state ?? null) !== null;
     if (agent === undefined || sockets === null || !isEnvoyThere) return [];
     if (sockets.listening.some(({ port }) => port === agent.port)) return [];
-    const message = `nothing listens on ${agent.port}, but ${name}'s Envoy answers: ${agent.name} is stopping or has exited, so the usual quit fails; look at the sidecar's log, or delete the pod`;
+    const message = `nothing listens on ${agent.port}, but ${name}'s Envoy answers: ${agent.name} is stopping or has exited, so the usual shutdown request fails; look at the sidecar's log, or delete the pod`;
     return [{ kind: "no-agent", message }];
   });
 }
@@ -140,8 +140,9 @@ function notStarted(
   if (!waits || ageMs < YOUNG_MS) return [];
   const call = shortened(oneLine(init.command.join(" ")), LONGEST_CALL);
   const missing = sidecars.flatMap(({ probes }) => probes.filter(({ ready }) => !ready).map(describeMissing));
-  const ready = "all that it waits for is ready, so that it starts, or ends the sidecars; its log says which";
-  const unseen = `it waits for what its own options name (${call}), or ends the sidecars; its log says which`;
+  const ready =
+    "everything that it waits for is ready, so it is starting its command or shutting down the sidecars; its log says which";
+  const unseen = `it waits for what its own options name (${call}), or it is shutting down the sidecars; its log says which`;
   const reason = !isByInit ? unseen : missing.length > 0 ? `it waits for ${missing.join("; ")} (${call})` : ready;
   const message = `ebb (PID 1) runs for ${formatDuration(ageMs)} and its command does not run: ${reason}`;
   return [{ kind: "not-started", message }];

@@ -94,7 +94,7 @@ function whyNoOwner(processes: ProcessesStatus | null): string {
 
 function processLines(processes: ProcessesStatus): readonly string[] {
   const { count, shared, init, initIsEbb, child, zombies } = processes;
-  const namespaces = { true: "those of other containers among them", false: "this container's", null: "" };
+  const namespaces = { true: "including those of other containers", false: "this container's", null: "" };
   const rows = [
     ["processes", [`${count}`, namespaces[`${shared}`]].filter(Boolean).join(", ")],
     ...(init === null ? [] : [[`PID 1${initIsEbb ? ", ebb" : ""}`, describeProcess(init)]]),

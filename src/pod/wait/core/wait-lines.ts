@@ -52,15 +52,15 @@ const IS_UNTRUSTED = /its certificate is (?:self-signed|signed by an unknown CA)
 /** Returns what to do about a target that is not ready for this reason; undefined if nothing is known. */
 export function adviceFor(reason: string, { sidecar, isUsualAdmin }: Expected, refused: string): string | undefined {
   const [, status] = /(?:^|, )HTTP (401|403)\b/.exec(reason) ?? [];
-  if (status === "401") return `it wants credentials: set ${CREDENTIALS}, or USER:PASSWORD@ in the URL`;
+  if (status === "401") return `it requires credentials: set ${CREDENTIALS}, or USER:PASSWORD@ in the URL`;
   if (status === "403") return `allow this path (Envoy: admin.allow_paths), or set ${CREDENTIALS}`;
   if (IS_UNTRUSTED.test(reason))
-    return "if it is the right server: --ca-file FILE, with its CA or its certificate (PEM)";
-  if (reason.includes(NO_HEALTH_SERVICE)) return "add grpc.health.v1.Health to it, or wait for its port by tcp://";
+    return "if it is the right server, set --ca-file to a file with its CA or its certificate (PEM)";
+  if (reason.includes(NO_HEALTH_SERVICE)) return "add grpc.health.v1.Health to it, or wait for its port with tcp://";
   if (sidecar === undefined) return undefined;
   if (!reason.includes(refused)) return "read the log of its container";
-  const elsewhere = isUsualAdmin ? "; if its admin interface is elsewhere: --admin URL" : "";
-  return `if there is no sidecar in this pod: --sidecar none${elsewhere}`;
+  const elsewhere = isUsualAdmin ? "; if its admin interface is elsewhere, set --admin URL" : "";
+  return `if there is no sidecar in this pod, set --sidecar none${elsewhere}`;
 }
 
 /** Formats whose a target is, why it is waited for, and what to do: ` (istio, because of --sidecar; ...)`, or nothing. */

@@ -10,12 +10,12 @@ interface Completable extends Pick<CommandHelp, "summary" | "options"> {
 
 type Candidate = readonly [word: string, help: string];
 
-const help: Candidate = ["help", "tell all of a command"];
+const help: Candidate = ["help", "show all flags of a command"];
 
 /** The flags in the place of a command. */
 const aboutFlags: readonly Candidate[] = [
   ["--version", "print the version"],
-  ["--licenses", "print the licences of what is inside ebb"],
+  ["--licenses", "print the licences of the software inside ebb"],
 ];
 
 /**
@@ -47,7 +47,7 @@ export function complete(words: readonly string[], commands: Readonly<Record<str
   if (current.startsWith("-")) {
     const flags = all.map((option): Candidate => [`--${option.flag}`, option.help]);
     const about = first === undefined ? aboutFlags : [];
-    return propose([...flags, ["--help", "tell all of this command"], ...about], current);
+    return propose([...flags, ["--help", "show all flags of this command"], ...about], current);
   }
   if (name === "run") return `child ${words.length}\n`;
   return typeof operands === "string" ? `${operands}\n` : propose((operands ?? []).map(bare), current);

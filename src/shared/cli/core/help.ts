@@ -49,19 +49,19 @@ export function lookOf(width: number, hasColours = false): Look {
 /** Returns the text of `ebb --help`: usage, and each command with its summary. */
 export function listCommands(commands: Readonly<Record<string, Summary>>, look: Look): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
-  return `ebb: the life of an application container beside a sidecar
+  return `ebb: an entrypoint for containers that run next to a sidecar
 
 ${look.heading("usage:")} ebb [run] [flags] -- CMD ARG...
        ebb COMMAND [flags]
 
 ${columns("commands", rows, look)}
-${wrap(`As a drop-in replacement, with the tool's own variables and flags: \`ebb NAME\`, or a file called NAME, for ${toolNames.join(", ")}.`, look.width, "")}
-ebb COMMAND -h             the flags of a command that people set
+${wrap(`\`ebb NAME\`, or ebb in a file called NAME, is a drop-in replacement for the tool NAME, with its variables and flags: ${toolNames.join(", ")}.`, look.width, "")}
+ebb COMMAND -h             the common flags of a command
 ebb COMMAND --help         all flags, examples and exit codes of a command
-ebb help                   the topics of the manual, ebb help TOPIC one of them
-ebb help kubectl           kubectl ebb: pods seen from a terminal
-ebb --version [--json]     print the version; --json adds build details
-ebb --licenses             the licences of that
+ebb help [TOPIC]           a page of the manual; without TOPIC, a list of all
+ebb help kubectl           kubectl ebb, the plugin for kubectl
+ebb --version [--json]     the version; --json adds build details
+ebb --licenses             the licences of the software inside ebb
 `;
 }
 
@@ -70,7 +70,7 @@ export function listPages(groups: Readonly<Record<string, readonly Row[]>>, look
   return `${Object.entries(groups)
     .map(([heading, pages]) => columns(heading, pages, look))
     .join("\n")}
-ebb --help lists the commands, ebb COMMAND --help the flags of one.
+ebb --help lists the commands; ebb COMMAND --help lists the flags of one.
 `;
 }
 
@@ -160,10 +160,10 @@ interface Tool {
 /** Returns the text of `ebb scuttle --help`: what ebb does if it is started by the name of another tool. */
 export function describeTool(name: string, { usage, about, takes }: Tool, look: Look): string {
   const { width } = look;
-  const own = `ebb's own variables (EBB_...) count too, before those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` list them.`;
+  const own = `ebb's own variables (EBB_...) work too, and win over those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` list them.`;
   return [
     `${look.heading("usage:")} ${name} ${usage}\n`,
-    wrap(`ebb in the place of ${name}. ${about}`, width, ""),
+    wrap(`ebb as a replacement for ${name}. ${about}`, width, ""),
     `${look.heading(`what ebb reads, with ${name}'s meaning:`)}\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
     wrap(own, width, ""),
     `more: ebb help from-${name}\n`,

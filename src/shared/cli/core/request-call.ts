@@ -66,7 +66,7 @@ function methodOf(given: string | undefined, body: string | undefined): string {
 }
 
 function whereOf(text: string): RequestCall["where"] {
-  if (text.startsWith("unix:")) throw usage("the socket is --admin unix:/path.sock, the path stands by itself");
+  if (text.startsWith("unix:")) throw usage("give the socket as --admin unix:/path.sock, and the path separately");
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
     if (/^[^/?#]+:\d+(?:[/?#]|$)/.test(text) && parseHttpTarget(`http://${text}`) !== undefined) {
       throw usage(`expected a path or a URL; did you mean ${redactUrl(`http://${text}`)}?`);

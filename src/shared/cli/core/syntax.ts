@@ -63,7 +63,7 @@ export const duration = syntax(parseDuration, "a duration such as 30s, 1m30s or 
 /** Milliseconds, above 0. */
 export const positive = syntax((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
 /** Milliseconds; 0 is read as Infinity. */
-export const limit = syntax(parseLimit, "a duration such as 5m (0: for ever)");
+export const limit = syntax(parseLimit, "a duration such as 5m (0: forever)");
 /** A number of at most 9 digits. */
 export const wholeNumber = syntax(
   (given) => (/^\d{1,9}$/.test(given) ? Number(given) : undefined),
@@ -73,7 +73,10 @@ export const boolean = syntax(parseBoolean, "true or false");
 export const port = syntax(parsePort, "a port from 1 to 65535");
 const choiceWords: readonly string[] = ["auto", "none", ...sidecarNames];
 export const sidecarChoice: Syntax<SidecarChoice> = {
-  ...syntax(parseChoice, `auto, none, or NAME or NAME:PORT of ${sidecarNames.join(", ")}; several with commas`),
+  ...syntax(
+    parseChoice,
+    `auto, none, or NAME or NAME:PORT of ${sidecarNames.join(", ")}, or several of these with commas`,
+  ),
   closer: expectedOfChoice,
   hint: hintAtSidecar,
   words: choiceWords,
@@ -94,7 +97,7 @@ export const parentDeath = syntax(parseParentDeath, "a signal such as TERM, or K
 export const exitCodes = syntax(parseCodes, "exit codes from 0 to 255, such as 143");
 export const containerNames = syntax(
   parseContainers,
-  "two names of containers or more, such as app,worker, this one first",
+  "the names of two or more containers, this one first, such as app,worker",
 );
 
 /** Parses a boolean like Go's strconv.ParseBool, which the other tools use. */

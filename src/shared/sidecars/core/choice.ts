@@ -42,7 +42,7 @@ export function parseChoice(text: string): SidecarChoice | undefined {
  */
 export function expectedOfChoice(text: string): string | undefined {
   const words = splitBy(text, ",");
-  if (words.length > 1 && words.includes("none")) return "none alone, or sidecars without it";
+  if (words.length > 1 && words.includes("none")) return "none by itself, or sidecars without it";
   for (const word of words) {
     const [given, digits] = word.split(":");
     const isName = sidecarNames.some((name) => name === given);

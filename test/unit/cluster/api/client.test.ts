@@ -114,7 +114,7 @@ test("a watch's lines are whole, however they come: in pieces, with empty ones b
   expect(events.map(({ object }) => object.metadata.name.length)).toEqual([1, 5000]);
 });
 
-test("nor is a line that is no event of a watch", async () => {
+test("nor is a line that is not a watch event", async () => {
   for (const line of ["<html>", "null", "{}", '{"type":"ADDED","object":null}', '{"type":"ADDED","object":{}}']) {
     await using server = serve(() => new Response(`${line}\n`));
     const watched = Array.fromAsync(server.api.watch("/x", {}, new AbortController().signal));

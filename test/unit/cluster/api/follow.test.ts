@@ -105,6 +105,6 @@ test.each([['"abc"'], ["{}"], ["[null]"], ["[{}]"], ['[{"metadata":null}]'], ['[
   async (items) => {
     await using server = serve(() => new Response(`{"metadata":{},"items":${items}}`));
     const { message, reason } = await failureOf(listAt(server.api, "/x"));
-    expect([message, reason]).toEqual(["GET /x: an answer that is no list of the API", "Unreachable"]);
+    expect([message, reason]).toEqual(["GET /x: an answer that is not an API list", "Unreachable"]);
   },
 );

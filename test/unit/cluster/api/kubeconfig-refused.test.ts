@@ -13,7 +13,7 @@ test.each<[string, object | string, RegExp]>([
   [
     "no context",
     kubeconfig({ server: "https://a" }, {}, { "current-context": "" }),
-    /no current-context; name one by --context/,
+    /no current-context; name one with --context/,
   ],
   [
     "an unknown context",
@@ -64,7 +64,7 @@ test.each<[string, object | string, RegExp]>([
 
 test("no access at all: the ways are told", async () => {
   await expect(findAccess({ env: {} }, collectLog())).rejects.toThrow(
-    /^no kubeconfig: name one by --kubeconfig or KUBECONFIG \(.* ServiceAccount\)$/,
+    /^no kubeconfig: name one with --kubeconfig or KUBECONFIG \(.* ServiceAccount\)$/,
   );
 });
 

@@ -159,10 +159,10 @@ test("a server without verification is warned of", async () => {
 test("a certificate of an unknown CA, or for another name, is refused, and says what would help", async () => {
   await using server = serve();
   const unknown = ask({ files: { config: kubeconfig({ server: server.url }, {}) } });
-  await expect(unknown).rejects.toThrow(/certificate-authority can name it/);
+  await expect(unknown).rejects.toThrow(/set certificate-authority in the kubeconfig/);
   await using other = serve(elsewhere);
   const wrong = ask({ files: { config: kubeconfig({ server: other.url, ...ca }, {}) } });
-  await expect(wrong).rejects.toThrow(/tls-server-name can say which/);
+  await expect(wrong).rejects.toThrow(/set tls-server-name in the kubeconfig/);
   for (const error of await Promise.allSettled([unknown, wrong]))
     expect((error as PromiseRejectedResult).reason).toBeInstanceOf(ApiError);
 });

@@ -193,7 +193,7 @@ describe("while a registry is away", () => {
     registry.is(({ line }) => (line.includes("/app/") ? new Response("", { status: 503 }) : undefined));
     expect(await find(asking, `${registry.host}/app`)).toMatchObject({
       failure: "unreachable",
-      reason: `${registry.host} fails (503): try again later, or name a mirror by --registry-mirror`,
+      reason: `${registry.host} fails (503): try again later, or name a mirror with --registry-mirror`,
     });
     expect(await find(asking, `${registry.host}/other`)).toMatchObject(starting("/other"));
   });

@@ -109,27 +109,27 @@ describe("what kubectl refuses is refused, with the place and what is expected:"
     [
       "UTF-16 without a byte order mark",
       utf16("utf-16le"),
-      "1:2: the control character U+0000 stands here, which Kubernetes refuses; if this is UTF-16, convert it to UTF-8 with iconv",
+      "1:2: there is a control character U+0000 here, which Kubernetes refuses; if this is UTF-16, convert it to UTF-8 with iconv",
     ],
     [
       "UTF-16, the other way round",
       utf16("swapped"),
-      "1:1: the control character U+0000 stands here, which Kubernetes refuses; if this is UTF-16, convert it to UTF-8 with iconv",
+      "1:1: there is a control character U+0000 here, which Kubernetes refuses; if this is UTF-16, convert it to UTF-8 with iconv",
     ],
     [
       "another control character",
       "kind: Pod\nmetadata: {name: a\x1b}\n",
-      "2:19: the control character U+001B stands here, which Kubernetes refuses",
+      "2:19: there is a control character U+001B here, which Kubernetes refuses",
     ],
     [
       "a second byte order mark",
       `\ufeff\ufeffkind: Pod\n${pod}`,
-      "1:2: a byte order mark (U+FEFF) stands here, which cannot be seen: remove it",
+      "1:2: there is a byte order mark (U+FEFF) here, which is invisible: remove it",
     ],
     [
       "one between keys",
       `kind: Pod\n\ufeff${pod}`,
-      "2:1: a byte order mark (U+FEFF) stands here, which cannot be seen: remove it",
+      "2:1: there is a byte order mark (U+FEFF) here, which is invisible: remove it",
     ],
   ])("%s", (_, text, problem) => {
     expect(injected(text).problems).toEqual([`it.yaml:${problem}`]);

@@ -80,7 +80,7 @@ for (let at = 1; at < 9; at += 1)
 test.each<[string, string, RegExp]>([
   ["a tag that does not fit", "a: !!int x\n", /cannot decode "x" as !!int/],
   ["an alias of nobody", "a: *x\n", /\*x/],
-  ["an alias inside its anchor", "a: &x\n  b: *x\n", /\*x stands inside &x/],
+  ["an alias inside its anchor", "a: &x\n  b: *x\n", /\*x is inside &x/],
   ["a bomb of aliases", bomb.join("\n"), /more than 400000 values/],
   ["a key that is a list", "? [a]\n: b\n", /a key must be a text/],
   ["a merge of no map", "<<: 1\n", /<< takes a map/],

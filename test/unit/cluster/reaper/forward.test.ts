@@ -7,7 +7,7 @@ import { metadata, POD, refused, send, stuck, taken, withPod } from "./sent-requ
 
 describe("port-forward", () => {
   const annotation = "the annotation ebb.dev/reap-quit.envoy";
-  const noPath = `no such path: is this Envoy's admin interface? ${annotation} can say where it is`;
+  const noPath = `no such path: is this Envoy's admin interface? If it is elsewhere, set ${annotation} to its URL`;
   const request = { port: 15000, method: "POST", path: "/quitquitquit", headers: [["x-token", "t"]] } as const;
   const method: Method = { kind: "port-forward", container: "envoy", requests: [request] };
   const port = Buffer.of(15000 % 256, 15000 >> 8);

@@ -42,7 +42,7 @@ function editsOf({ name, start, neverQuits }: App): readonly Edit[] {
 
 /** Returns a warning for a container that does only what ebb does. */
 function needless({ name, pathAsked }: ContainerFacts): readonly Note[] {
-  const message = `remove "${name}": it only asks a sidecar to quit (${pathAsked}), as ebb already does`;
+  const message = `remove "${name}": it only asks a sidecar to exit (${pathAsked}), which ebb already does`;
   return pathAsked === undefined ? [] : [{ container: name, field: "", message }];
 }
 
@@ -109,7 +109,7 @@ export function remarkOnUnwrapped(app: App, { restartsAlways }: PodFacts): reado
 }
 
 /** What follows for a pod in which ebb does not see the end of a container. */
-const KEPT = "no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it";
+const KEPT = "no ebb in this pod shuts down the sidecars: unless they are native, only ebb reaper ends the pod";
 
 /** Returns a warning if a container's stop signal is one that no process can catch, such as SIGKILL. */
 function warnOfUncatchableSignal({ name, container: { lifecycle }, start }: App): readonly Note[] {
@@ -117,6 +117,6 @@ function warnOfUncatchableSignal({ name, container: { lifecycle }, start }: App)
   const signal = lifecycle?.stopSignal ?? start.image?.stopSignal;
   if (signal == null || stopSignals.parse(signal) !== undefined) return [];
   const field = lifecycle?.stopSignal == null ? "image" : "lifecycle.stopSignal";
-  const message = `ebb cannot catch ${signal}, so it neither drains nor quits the sidecars when this container is stopped: expected ${stopSignals.expected}`;
+  const message = `ebb cannot catch ${signal}, so it neither drains nor shuts down the sidecars when this container is stopped: expected ${stopSignals.expected}`;
   return [{ container: name, field, message }];
 }

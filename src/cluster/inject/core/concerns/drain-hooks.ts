@@ -32,7 +32,7 @@ export const drainHooks: Concern = (facts, apps) => {
 
 function warningsOn({ name, container, start, options, drain: plan }: App, { grace }: PodFacts): readonly Note[] {
   const { kind, drain, drainMs, hook, cutFrom } = plan;
-  const message = `grace period ${grace}s: the drain is cut from ${cutFrom} to ${drain}, so that the app has time to end`;
+  const message = `grace period ${grace}s: the drain is shortened from ${cutFrom} to ${drain}, so that the app has time to end`;
   const cut = cutFrom === undefined ? [] : [{ field: "spec.terminationGracePeriodSeconds", message }];
   if (kind === "none") return cut;
   const isDrained = options.has("drain") && start.kind === "wrapped";
@@ -103,11 +103,11 @@ function remarkOnHook(container: string, own: Hook | null | undefined, drain: Dr
 
 function messageOn(own: Hook, { drain, drainMs, command, isDrained }: Drain): string | undefined {
   const what = kindOfHook(own);
-  const after = isDrained ? "ebb run drains only when it has ended" : "nothing drains";
+  const after = isDrained ? "ebb run drains only after it has ended" : "nothing drains";
   if (what.kind === "replaceable" && canReplace(own, drainMs))
     return `replaced "${what.shown}" by ${["ebb", ...command.slice(1)].join(" ")}`;
   if (what.kind === "replaceable")
-    return `kept "${what.shown}", which is longer than the ${drain} that terminationGracePeriodSeconds leaves a drain: raise that, or remove this hook, and ebb drain takes its place; until then ${after}`;
+    return `kept "${what.shown}", which is longer than the ${drain} that terminationGracePeriodSeconds leaves for a drain: raise that, or remove this hook, and ebb drain takes its place; until then ${after}`;
   if (what.kind === "asks-sidecar")
     return `it asks a sidecar at ${what.path}: it stays, and ${after}; remove it, and ebb drain takes its place (ebb drain --then-quit and ebb quit end sidecars)`;
   if (what.kind === "known" || isDrained) return undefined;

@@ -36,7 +36,7 @@ function severalApps({ containers, requested, restartsAlways }: PodFacts): reado
   const apps = containers.filter((one) => one.isDefault || requested.apps.has(one.name));
   if (restartsAlways || !isByDefault || apps.length < 2) return [];
   const names = apps.map(({ name }) => name).join(",");
-  const message = `the pod ends only when all of its apps have ended (${names}); if one is a sidecar, name it: ebb.dev/sidecars; if not, name all: ebb.dev/apps`;
+  const message = `the pod ends only when all of its apps have ended (${names}); if one of them is a sidecar, name it in ebb.dev/sidecars; if not, name all of them in ebb.dev/apps`;
   return [{ field: "spec.containers", message }];
 }
 
@@ -54,7 +54,7 @@ const VARIABLE = options.lastOf.variables[0]?.name as string;
 const MOST_APPS = 50;
 
 function tooMany(count: number): Note {
-  const message = `at most ${MOST_APPS} apps can know of each other's end, and here are ${count}: set ebb.dev/quit-on: never, and let a native sidecar or ebb reaper end the pod`;
+  const message = `at most ${MOST_APPS} apps can wait for each other to end, and this pod has ${count}: set ebb.dev/quit-on: never, and let a native sidecar or ebb reaper end the pod`;
   return { field: "spec.containers", message };
 }
 
@@ -67,7 +67,7 @@ function inTheWay({ name, container }: App): readonly Note[] {
   return [APPS_FOLDER, OWN_FOLDER].flatMap((folder) => {
     const at = mountIn(folder, container);
     if (at === undefined) return [];
-    const message = `the app containers tell each other of their end at ${folder}: mount this elsewhere`;
+    const message = `the app containers signal their end to each other in ${folder}: mount this elsewhere`;
     return [{ container: name, field: `volumeMounts[${at}].mountPath`, message }];
   });
 }

@@ -38,7 +38,7 @@ function strayNames(
     .filter(([name]) => !chosen.has(name))
     .map(([name, key]) => ({
       field: annotationField(`ebb.dev/${key}.${name}`),
-      message: `ebb does not start a container "${name}", but ${joinNames(names) || "none"}`,
+      message: `ebb does not start a container "${name}"; it starts ${joinNames(names) || "none"}`,
     }));
 }
 

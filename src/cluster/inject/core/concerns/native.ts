@@ -22,9 +22,9 @@ export const native: Concern = ({ moves: { moved, kept }, isOnNode }) => ({
  */
 function warnOfPorts({ name, container: { ports } }: SeenContainer, isOnNode: boolean): readonly Note[] {
   const names = listOf(ports).flatMap((port) => textOf(objectOf(port).name) ?? []);
-  const byName = `before Kubernetes 1.33 no Service finds its port by name (${names.join(", ")}): write the number as targetPort`;
+  const byName = `before Kubernetes 1.33, a Service cannot find its port by name (${names.join(", ")}): set targetPort to the number`;
   const onNode =
-    'before Kubernetes 1.33.6 the scheduler does not see its ports on the node: if two such pods may meet there, keep it ordinary (ebb.dev/native: "false")';
+    'before Kubernetes 1.33.6, the scheduler does not see its ports on the node: if two such pods may land on one node, keep it ordinary (ebb.dev/native: "false")';
   const isSeen = isOnNode && listOf(ports).length > 0;
   const parts = [...(names.length > 0 ? [byName] : []), ...(isSeen ? [onNode] : [])];
   if (parts.length === 0) return [];

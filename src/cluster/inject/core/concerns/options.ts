@@ -43,6 +43,6 @@ function warnOfOwn({ name, container, options, given }: App): readonly Note[] {
 function warnOfNoProxy({ looksForSidecars, evidence, options }: App, facts: PodFacts): readonly Note[] {
   if (!looksForSidecars || !facts.isOnNode || hasOwnProxy(evidence, facts, options)) return [];
   const message =
-    "ebb trusts no port on the node's network, and nothing names the pod's proxy, so it finds none, and adds no drain hook: set ebb.dev/sidecar, or ebb.dev/admin";
+    "ebb does not rely on ports on the node's network, and nothing names the pod's proxy, so it finds none and adds no drain hook: set ebb.dev/sidecar or ebb.dev/admin";
   return [{ field: "spec.hostNetwork", message }];
 }

@@ -52,7 +52,7 @@ function unquittable(one: ContainerFacts, facts: PodFacts): readonly Note[] {
   if (role !== "sidecar" || isSaid || ends || isReaped) return [];
   const why = moves.ordinary.get(name);
   const remedy = why === undefined ? remedyFor(one, requested) : `it cannot become native: ${why}`;
-  const message = `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedy}`;
+  const message = `"${name}" will outlive the app: ebb cannot shut it down; ${remedy}`;
   return [{ container: name, field: "", message }];
 }
 
@@ -60,7 +60,7 @@ function remedyFor(
   { name, isKnownSidecar, hasSidecarImage }: ContainerFacts,
   { sidecars, native }: PodAnnotations,
 ): string {
-  const reaper = `, or ebb reaper ends it as ebb.dev/reap-exec.${name} says`;
+  const reaper = `, or ebb reaper ends it with the command in ebb.dev/reap-exec.${name} says`;
   if (sidecars.has(name) && native === "none")
     return `without ebb.dev/native: "false" it becomes a native sidecar${reaper}`;
   if (isKnownSidecar) return `ebb.dev/native: "true" makes it a native sidecar${reaper}`;

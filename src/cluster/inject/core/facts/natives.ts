@@ -71,7 +71,7 @@ function whyOrdinary(
 ): string | undefined {
   if (orchestrator?.roleIn(container, pod) !== undefined)
     return `${orchestrator.name} looks for it among the pod's containers`;
-  if (isInjected) return "its injector has added it: let that make it native";
+  if (isInjected) return "its injector added it: let the injector make it native";
   if (container.restartPolicy != null) return "it has a restartPolicy of its own";
   // kubernetes v1.36.3 pkg/kubelet/kuberuntime/kuberuntime_sandbox.go:117
   if (pod.spec.hostNetwork !== true && listOf(container.ports).some((port) => objectOf(port).hostPort != null))

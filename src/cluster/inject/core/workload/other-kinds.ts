@@ -11,7 +11,9 @@ export function whyLeft(object: JsonObject): string | undefined {
   const wish = wishIn(object);
   const isMaker = wish !== false && makesPods(object);
   if (!textOf(object.kind))
-    return isMaker || wish === true ? "it has no kind, and Kubernetes refuses what has none: write it" : undefined;
+    return isMaker || wish === true
+      ? "it has no kind, and Kubernetes refuses an object without one: add it"
+      : undefined;
   if (isMaker)
     return "its controller composes the pods, and may refuse or drop what is added here; ebb webhook changes them at admission";
   if (wish !== true) return undefined;

@@ -20,7 +20,7 @@ export const child = {
     group: "child",
     value: "FROM:TO",
     syntax: rewrite,
-    help: "forward TO whenever FROM arrives",
+    help: "forward the signal TO whenever FROM arrives",
   }),
   signalGroup: option({
     flag: "signal-group",

@@ -12,14 +12,14 @@ export const detection = {
     initial: "/etc/podinfo/annotations",
     syntax: anyText,
     secret: false,
-    help: "the downward-API file of the pod's annotations, which auto reads",
+    help: "the downward-API file with the pod's annotations, which auto reads",
   }),
   hostNetwork: optional({
     flag: "host-network",
     commands: findingCommands,
     group: "sidecars",
     syntax: boolean,
-    help: "the network is the node's, where auto believes no port; if unset, ebb decides by /etc/hosts",
+    help: "the pod uses the node's network, where auto does not rely on ports; if unset, ebb decides by /etc/hosts",
   }),
   appPort: list({
     flag: "app-port",

@@ -24,7 +24,7 @@ export const output = {
       },
     ],
     help: "info logs each phase, debug also each attempt",
-    brief: "debug: each attempt",
+    brief: "debug also logs attempts",
   }),
   logFormat: option({
     flag: "log-format",
@@ -51,7 +51,7 @@ export const output = {
     initially: "/dev/termination-log if it exists",
     syntax: anyText,
     secret: false,
-    help: "the file that gets the reason, in one line, if ebb itself fails",
+    help: "the file to write the reason to, in one line, if ebb itself fails",
   }),
   port: optional({
     flag: "port",
@@ -78,7 +78,7 @@ export const output = {
     value: "D",
     initial: 10_000,
     syntax: positive,
-    help: "time limit for the request and its whole answer",
+    help: "time limit for the request and the whole response",
   }),
   json: option({
     flag: "json",

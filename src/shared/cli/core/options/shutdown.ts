@@ -18,7 +18,7 @@ export const shutdown = {
       whenTrue("NEVER_KILL_ISTIO_ON_FAILURE", "success"),
       whenTrue("ALWAYS_KILL_ENVOY", "always"),
     ],
-    help: "quit the sidecars always, only after the command succeeded, or never",
+    help: "shut down the sidecars always, only if the command succeeded, or never",
   }),
   restartPolicy: optional({
     flag: "restart-policy",
@@ -26,8 +26,8 @@ export const shutdown = {
     group: "shutdown",
     value: "Always|OnFailure|Never",
     syntax: oneOf(["Always", "OnFailure", "Never"]),
-    help: "the restartPolicy of the container, else of the pod; ebb keeps the sidecars if the kubelet will restart this container",
-    brief: "keep the sidecars for a restart",
+    help: "the restartPolicy of the container or, if it has none, of the pod; ebb keeps the sidecars running if the kubelet will restart this container",
+    brief: "keep the sidecars on a restart",
   }),
   restartCodes: optional({
     flag: "restart-codes",
@@ -35,7 +35,7 @@ export const shutdown = {
     group: "shutdown",
     value: "[!]CODE[,CODE]",
     syntax: syntax(parseRestartCodes, "exit codes such as 42,43, or !0,1 for all but these"),
-    help: "the exit codes of the container's restartPolicyRules, after which the kubelet restarts it whatever its policy; !: all other codes",
+    help: "the exit codes in the container's restartPolicyRules after which the kubelet restarts it, whatever its restartPolicy; ! means all other codes",
   }),
   lastOf: optional({
     flag: "last-of",
@@ -45,7 +45,7 @@ export const shutdown = {
     syntax: containerNames,
     secret: false,
     isAnnotation: false, // it differs from container to container
-    help: "the app containers of this pod, this one first: the last one that ends quits the sidecars",
+    help: "the app containers of this pod, this one first; the last one to end shuts down the sidecars",
   }),
   quitTimeout: option({
     flag: "quit-timeout",
@@ -56,7 +56,7 @@ export const shutdown = {
     syntax: positive,
     also: [{ name: "QUIT_REQUEST_TIMEOUT" }],
     help: "time limit for each sidecar to answer and to exit",
-    brief: "limit for each sidecar to end",
+    brief: "limit for each sidecar to exit",
     commonIn: ["quit"],
   }),
   drain: option({
@@ -69,7 +69,7 @@ export const shutdown = {
     syntax: duration,
     also: [{ name: "TERMINATION_DRAIN_DURATION_SECONDS" }],
     help: "drain for at most this long before the command gets its stop signal",
-    brief: "drain this long at most, before the stop signal",
+    brief: "drain at most this long before the stop signal",
   }),
   minDrain: option({
     flag: "min-drain",
@@ -79,7 +79,7 @@ export const shutdown = {
     initial: 5000,
     syntax: duration,
     also: [{ name: "MINIMUM_DRAIN_DURATION" }],
-    help: "keep accepting connections for at least this long, while the pod leaves its endpoints",
+    help: "keep accepting connections for at least this long, while the pod is removed from the endpoints",
     brief: "keep accepting at least this long",
   }),
   maxInFlight: option({
@@ -91,7 +91,7 @@ export const shutdown = {
     initially: "0",
     syntax: wholeNumber,
     help: "the drain is done when at most N requests and connections are in flight",
-    brief: "drained at this many in flight",
+    brief: "done at this many in flight",
     commonIn: ["drain"],
   }),
   grace: optional({
@@ -109,7 +109,7 @@ export const shutdown = {
     group: "shutdown",
     value: "D",
     syntax: positive,
-    help: "the pod's terminationGracePeriodSeconds; --drain and --grace are cut to fit into it",
+    help: "the pod's terminationGracePeriodSeconds; --drain and --grace are shortened to fit into it",
     brief: "the pod's terminationGracePeriodSeconds",
   }),
 } as const;

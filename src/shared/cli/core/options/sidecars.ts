@@ -23,8 +23,8 @@ export const sidecars = {
     initial: { isAuto: true, named: [] },
     initially: "auto",
     syntax: sidecarChoice,
-    help: "the sidecars of this pod, with the port of an admin interface that was moved; auto finds others",
-    brief: "which sidecars the pod has",
+    help: "the sidecars of this pod, with :PORT if the admin interface is not on its usual port; auto detects others",
+    brief: "the sidecars of this pod",
   }),
   admin: optional({
     flag: "admin",
@@ -34,8 +34,8 @@ export const sidecars = {
     initially: "depends on the sidecar",
     syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
     also: [{ name: "ENVOY_ADMIN_API" }],
-    help: "URL of the sidecar's admin interface; ebb then asks there whether it is ready",
-    brief: "where Envoy's admin interface is",
+    help: "URL of the sidecar's admin interface; ebb then checks readiness there",
+    brief: "URL of Envoy's admin interface",
     commonIn: ["drain", "quit", "request", "status"],
   }),
   ready: list({
@@ -45,7 +45,7 @@ export const sidecars = {
     value: "URL",
     syntax: { ...syntax(parseTarget, TARGET_FORMS, redactUrl), hint: hintAtTcp },
     help: "another target that must be ready: http(s)://, grpc(s)://, tcp://, unix: or file:",
-    brief: "what else must be ready before the start",
+    brief: "another target that must be ready",
     commonIn: ["run"],
   }),
   readyPath: optional({
@@ -56,7 +56,7 @@ export const sidecars = {
     initially: "depends on the sidecar",
     syntax: syntax((path) => (/^\/[!-~]*$/.test(path) ? path : undefined), "a path such as /ready", redactUrl),
     secret: false,
-    help: "the path at --admin that answers 2xx if the sidecar is ready; /server_info must also report the state LIVE",
+    help: "the path on the admin interface that answers 2xx if the sidecar is ready; /server_info must also report the state LIVE",
   }),
   quit: list({
     flag: "quit",
@@ -74,8 +74,8 @@ export const sidecars = {
       { name: "GENERIC_QUIT_ENDPOINTS", read: (urls) => splitBy(urls, ",").map(oneMore) },
       { name: "CSQL_PROXY_QUIT_URLS", read: (urls) => splitBy(urls, " ").map(oneMore) },
     ],
-    help: "a quit request to send instead of the sidecar's usual one; +URL sends it before the usual one; none leaves out the usual one",
-    brief: "the request, in place of the usual one",
+    help: "a shutdown request to send instead of the sidecar's usual one; +URL sends it before the usual one; none leaves out the usual one",
+    brief: "shutdown request, if not the usual one",
     commonIn: ["quit"],
   }),
   signalProcess: list({
@@ -86,7 +86,7 @@ export const sidecars = {
     syntax: syntax(parseExecutable, "an executable's name such as pilot-agent, or its whole path"),
     also: [whenTrue("ISTIO_FALLBACK_PKILL", "+pilot-agent")],
     secret: false,
-    help: "end the processes of this executable by signals (INT, TERM, KILL) instead of a quit request; +NAME does so only if the quit request fails",
+    help: "end the processes of this executable with signals (INT, TERM, KILL) instead of a shutdown request; +NAME does so only if the shutdown request fails",
   }),
   header: list({
     flag: "header",
@@ -98,7 +98,7 @@ export const sidecars = {
       ...syntax(parseHeader, "a header such as 'dapr-api-token: abc'", redactHeader),
       closer: (text) => (text.includes(":") ? undefined : "NAME: VALUE, with a colon"),
     },
-    help: "a header to send with every request to the sidecars, as a flag also with those of ebb request and ebb wait",
+    help: "a header to send with every request to the sidecars; as a flag, also with the requests of ebb request and ebb wait",
   }),
   caFile: optional({
     flag: "ca-file",
@@ -107,6 +107,6 @@ export const sidecars = {
     value: "FILE",
     syntax: anyText,
     secret: false,
-    help: "CAs or self-signed certificates (PEM) to trust over https and grpcs, beside the public CAs",
+    help: "CAs or self-signed certificates (PEM) to trust for https and grpcs, in addition to the public CAs",
   }),
 } as const;

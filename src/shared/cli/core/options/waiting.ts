@@ -10,7 +10,7 @@ export const waiting = {
     group: "waiting",
     initial: false,
     syntax: boolean,
-    help: "wait for one of the targets, not for all",
+    help: "wait for only one of the targets",
     brief: "one of the targets is enough",
   }),
   waitTimeout: option({
@@ -21,8 +21,8 @@ export const waiting = {
     initial: 300_000,
     syntax: limit,
     also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT")],
-    help: "give up the wait after this long; 0 waits for ever",
-    brief: "limit of the wait; 0: none",
+    help: "stop waiting after this long; 0 waits forever",
+    brief: "limit for the wait; 0: none",
   }),
   onWaitTimeout: option({
     flag: "on-wait-timeout",
@@ -33,7 +33,7 @@ export const waiting = {
     syntax: oneOf(["fail", "start"]),
     also: [unlessZero("QUIT_WITHOUT_ENVOY_TIMEOUT", "fail"), unlessZero("WAIT_FOR_ENVOY_TIMEOUT", "start")],
     help: "after --wait-timeout: fail exits with 69, start starts the command anyway",
-    brief: "then: exit with 69, or start",
+    brief: "then exit with 69, or start",
   }),
   noWait: option({
     flag: "no-wait",
@@ -42,6 +42,6 @@ export const waiting = {
     initial: false,
     syntax: boolean,
     also: [{ name: "START_WITHOUT_ENVOY" }],
-    help: "start the command at once; the sidecars are still quit at the end",
+    help: "start the command at once; the sidecars are still shut down at the end",
   }),
 } as const;

@@ -19,12 +19,12 @@ export const alloydbAuthProxy = {
   annotation: undefined,
   isNative: () => false,
   refusals: () => ({
-    400: "the AlloyDB Auth Proxy takes GET and POST only",
-    404: "the AlloyDB Auth Proxy's quit endpoint is off: start it with --quitquitquit",
+    400: "the AlloyDB Auth Proxy accepts only GET and POST",
+    404: "the AlloyDB Auth Proxy's shutdown endpoint is off: start it with --quitquitquit",
   }),
   exitsWhen: "after --min-sigterm-delay, and once its connections have ended or --max-sigterm-delay is over",
   unreachable: () =>
-    "the AlloyDB Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
+    "the AlloyDB Auth Proxy has a shutdown endpoint only with --quitquitquit (and --admin-port, 9091 by default)",
   containers: () => ({ name: /^alloydb-(auth-)?proxy$/, image: /^alloydb-auth-proxy$/ }),
   inManifest: (container) => shownOfGoogleProxy(container, { name: "AlloyDB Auth Proxy", prefix: "ALLOYDB_PROXY_" }),
   programs: ["alloydb-auth-proxy"],

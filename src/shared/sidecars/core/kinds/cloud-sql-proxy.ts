@@ -25,12 +25,12 @@ export const cloudSqlProxy = {
   isNative: () => false,
   adjust,
   refusals: () => ({
-    400: "the Cloud SQL Auth Proxy takes GET and POST only",
-    404: "the Cloud SQL Auth Proxy's quit endpoint is off: start it with --quitquitquit",
+    400: "the Cloud SQL Auth Proxy accepts only GET and POST",
+    404: "the Cloud SQL Auth Proxy's shutdown endpoint is off: start it with --quitquitquit",
   }),
   exitsWhen: "after --min-sigterm-delay, and once its connections have ended or --max-sigterm-delay is over",
   unreachable: () =>
-    "the Cloud SQL Auth Proxy listens for quits only with --quitquitquit (and --admin-port, 9091 by default)",
+    "the Cloud SQL Auth Proxy has a shutdown endpoint only with --quitquitquit (and --admin-port, 9091 by default)",
   // cloud-sql-proxy-operator: internal/workload/names.go (ContainerPrefix)
   containers: () => ({
     name: /^cloud-?sql-proxy$/,
@@ -67,7 +67,7 @@ function inManifest(container: ShownContainer): Shown {
   const isFirst =
     container.image === "gce-proxy" || container.words.some((word) => /(^|\/)cloud_sql_proxy$/.test(word));
   const problem =
-    'version 1 takes no quit: use version 2 with --quitquitquit, or ebb.dev/native: "true", or shareProcessNamespace with ebb.dev/signal-process: cloud_sql_proxy';
+    'version 1 has no shutdown endpoint: use version 2 with --quitquitquit, or ebb.dev/native: "true", or shareProcessNamespace with ebb.dev/signal-process: cloud_sql_proxy';
   return isFirst ? { problem } : shownOfGoogleProxy(container, { name: "Cloud SQL Auth Proxy", prefix: "CSQL_PROXY_" });
 }
 

@@ -40,8 +40,8 @@ export const consul = {
   isNative: (annotations) => saysYes(annotations.get("consul.hashicorp.com/enable-consul-dataplane-as-sidecar")),
   adjust,
   refusals: () => ({
-    404: "no such path: is this Envoy's admin interface, or consul-dataplane's /graceful_shutdown? --quit says where else it is",
-    405: "Envoy takes POST only; use --quit 'POST http://localhost:19000/quitquitquit'",
+    404: "no such path: is this Envoy's admin interface, or consul-dataplane's /graceful_shutdown? If it is elsewhere, set --quit to its URL",
+    405: "Envoy accepts only POST; use --quit 'POST http://localhost:19000/quitquitquit'",
   }),
   unreachable: () =>
     "neither Envoy's admin interface nor consul-dataplane's lifecycle server listens: set --admin to the port of -envoy-admin-bind-port (others: ebb help sidecars)",

@@ -31,8 +31,8 @@ export const dapr = {
   isNative: (annotations) => saysYes(annotations.get("dapr.io/enable-native-sidecar")),
   adjust,
   refusals: () => ({
-    401: "daprd wants its API token: set DAPR_API_TOKEN here from the secret that dapr.io/api-token-secret names, or use --header 'dapr-api-token: ...'",
-    404: "daprd has no such path here: it takes POST only, must be allowed to (spec.api.allowed in the Dapr Configuration: shutdown, v1.0, http), and --admin says where its HTTP port is",
+    401: "daprd requires its API token: set DAPR_API_TOKEN here from the secret that dapr.io/api-token-secret names, or use --header 'dapr-api-token: ...'",
+    404: "daprd has no such path here: it accepts only POST, the call must be allowed (spec.api.allowed in the Dapr Configuration: shutdown, v1.0, http), and if its HTTP port is another one, set --admin",
   }),
   exitsWhen: "when its graceful shutdown is over (dapr.io/graceful-shutdown-seconds, 5 by default; 0: without a limit)",
   closesFirst: true,

@@ -19,8 +19,8 @@ export const envoy = {
   isNative: () => false,
   refusals: () => ({
     403: "Envoy's admin interface does not allow this path (admin.allow_paths); allow /quitquitquit",
-    404: "no such path: is this Envoy's admin interface? --admin says where it is",
-    405: "Envoy takes POST only; use --quit 'POST URL'",
+    404: "no such path: is this Envoy's admin interface? If it is elsewhere, set --admin to its URL",
+    405: "Envoy accepts only POST; use --quit 'POST URL'",
   }),
   // images envoyproxy/envoy, -distroless, -contrib, ...; App Mesh and OSM name the container envoy, consul-k8s before
   // 1.0 envoy-sidecar

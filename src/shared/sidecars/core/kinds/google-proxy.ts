@@ -22,7 +22,7 @@ export function shownOfGoogleProxy(container: ShownContainer, { name, prefix }: 
   return isOff
     ? {
         ...moved,
-        problem: `the ${name} listens for quits only with --quitquitquit; or ebb.dev/native: "true" makes it a native sidecar`,
+        problem: `the ${name} has a shutdown endpoint only with --quitquitquit; or ebb.dev/native: "true" makes it a native sidecar`,
       }
     : moved;
 }

@@ -39,9 +39,9 @@ export const istio = {
   injected: (annotations) => injectionStatus(annotations).containers,
   adjust,
   refusals: () => ({
-    403: "pilot-agent takes quits from the pod's own loopback only; use http://localhost:15020/quitquitquit",
+    403: "pilot-agent accepts shutdown requests only from the pod's own loopback; use http://localhost:15020/quitquitquit",
     404: "no such path: pilot-agent has /quitquitquit since Istio 1.3; is this pilot-agent's status port (15020)?",
-    405: "pilot-agent takes POST only; use --quit 'POST http://localhost:15020/quitquitquit'",
+    405: "pilot-agent accepts only POST; use --quit 'POST http://localhost:15020/quitquitquit'",
   }),
   unreachable: () =>
     "pilot-agent's status port is closed: set --quit to its URL on the port that status.sidecar.istio.io/port names (others: ebb help sidecars)",

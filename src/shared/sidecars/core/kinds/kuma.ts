@@ -35,8 +35,8 @@ export const kuma = {
   adjust: ({ annotations }) => adminOn(annotations.get("kuma.io/envoy-admin-port")),
   refusals: () => ({
     403: "Envoy's admin interface does not allow this path (admin.allow_paths); allow /quitquitquit",
-    404: "no such path: is this Envoy's admin interface? --admin says where it is",
-    405: "Envoy takes POST only; use --quit 'POST http://localhost:9901/quitquitquit'",
+    404: "no such path: is this Envoy's admin interface? If it is elsewhere, set --admin to its URL",
+    405: "Envoy accepts only POST; use --quit 'POST http://localhost:9901/quitquitquit'",
   }),
   unreachable: () =>
     "Kuma's admin interface is on a unix socket that this container cannot reach: set experimental.envoyAdminUnixSocket=false in Kuma's Helm values (others: ebb help sidecars)",

@@ -25,9 +25,9 @@ export const linkerd = {
   isNative,
   adjust,
   refusals: () => ({
-    403: "linkerd-proxy takes shutdowns from the pod's own loopback only, and as its inbound policy allows; use http://localhost:4191/shutdown",
+    403: "linkerd-proxy accepts shutdown requests only from the pod's own loopback, and only if its inbound policy allows them; use http://localhost:4191/shutdown",
     404: "its shutdown endpoint is off: set proxy.enableShutdownEndpoint=true in Linkerd's Helm values, or annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled",
-    405: "linkerd-proxy takes POST only; use --quit 'POST http://localhost:4191/shutdown'",
+    405: "linkerd-proxy accepts only POST; use --quit 'POST http://localhost:4191/shutdown'",
   }),
   exitsWhen: exitsWhenOf(`${GRACE_SECONDS}s by default`),
   closesFirst: true,
@@ -48,7 +48,7 @@ function quitIsOff(annotations: Annotations): string | undefined {
   const isHere = annotations.has("linkerd.io/proxy-version") || wishes.has(annotations.get("linkerd.io/inject"));
   if (shutdown === "enabled" || (shutdown !== "disabled" && !isHere)) return undefined;
   const unless = shutdown === "disabled" ? "" : ", unless Linkerd's Helm values have proxy.enableShutdownEndpoint";
-  return `annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", the default since Linkerd 2.20: the proxy takes no shutdown${unless}`;
+  return `annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", the default since Linkerd 2.20: the proxy accepts no shutdown request${unless}`;
 }
 
 /** The values by which a pod asks for the proxy (linkerd2 version-2.20 pkg/k8s/labels.go, read). */

@@ -22,11 +22,11 @@ export const vaultAgent = {
   isNative: () => false,
   adjust: ({ annotations }) => adminOn(annotations.get("vault.hashicorp.com/agent-cache-listener-port")),
   refusals: () => ({
-    404: 'Vault Agent\'s quit endpoint is off: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"',
-    405: "Vault Agent takes POST only; use --quit 'POST http://localhost:8200/agent/v1/quit'",
+    404: 'Vault Agent\'s shutdown endpoint is off: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"',
+    405: "Vault Agent accepts only POST; use --quit 'POST http://localhost:8200/agent/v1/quit'",
   }),
   unreachable: () =>
-    'Vault Agent listens only where it is told to: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true" (its port is vault.hashicorp.com/agent-cache-listener-port, 8200 by default)',
+    'Vault Agent opens a port only if it is configured to: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true" (its port is vault.hashicorp.com/agent-cache-listener-port, 8200 by default)',
   // vault-k8s: agent-inject/agent/container_sidecar.go
   containers: () => ({ name: /^vault-agent$/ }),
   quitIsOff,
@@ -38,7 +38,7 @@ export const vaultAgent = {
 function quitIsOff(annotations: Annotations): string | undefined {
   const isOn = (name: string) => saysYes(annotations.get(`vault.hashicorp.com/${name}`));
   if (!isOn("agent-inject") || isOn("agent-pre-populate-only") || isOn("agent-enable-quit")) return undefined;
-  return 'Vault Agent cannot be told to quit: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"';
+  return 'Vault Agent cannot be shut down: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"';
 }
 
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */

@@ -205,7 +205,7 @@ describe("a container of an injected pod whose command was not known", () => {
     const pod = podIn(injectPod(podOf(given), { ...policy, ...unknownImage }));
     const [{ message } = { message: "" }, ...more] = unwrappedFindings(stored(pod));
     expect(message).toContain(
-      "not known: WHY; no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it; ",
+      "not known: WHY; no ebb in this pod shuts down the sidecars: unless they are native, only ebb reaper ends the pod; ",
     );
     expect(more).toEqual([]);
   });
@@ -270,7 +270,7 @@ test.each([
 ])("an owner whose pods a quota or a limit range refuses: %s", (why, by) => {
   const involvedObject = { kind: "ReplicaSet", namespace: "shop", name: "web-7c9f", uid: "u" };
   const message = `Error creating: pods "web-7c9f-x" is forbidden: ${why}`;
-  const told = `its pods, which have ebb or are to have it, are refused: ${why}`;
+  const told = `its pods, which have or should have ebb, are refused: ${why}`;
   expect(refusalFinding({ involvedObject, message })).toMatchObject({ by, message: told });
 });
 
@@ -301,7 +301,7 @@ test.each([
   const owner = (spec: object) => ({ spec: { template: { spec } } });
   expect(refusedContainer(`refused: ${why}`, owner({ initContainers, containers }))).toBe(which);
   if (which !== " (container ebb-install)") return;
-  const ofWebhook = " (no container of its template says that: it may be ebb-install, which the webhook adds)";
+  const ofWebhook = " (no container of its template has that amount: it may be ebb-install, which the webhook adds)";
   expect(refusedContainer(`refused: ${why}`, owner({ containers }))).toBe(ofWebhook);
 });
 

@@ -65,7 +65,7 @@ describe("a manifest", () => {
   });
 
   test("what is no JSON is refused in words", () => {
-    expect(() => parseManifest("<html>")).toThrow("no JSON");
+    expect(() => parseManifest("<html>")).toThrow("not JSON");
   });
 });
 

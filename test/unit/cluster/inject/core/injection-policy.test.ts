@@ -29,7 +29,7 @@ test("the options say the policy", () => {
 test("what is missing or cannot be meant is told at once", () => {
   expect(() => policyFrom("--set", "drian=1s", "--set", "grace=soon")).toThrow(
     [
-      "--image: expected the image that has ebb as /ebb, such as registry.example.com/ebb:0.1.0; neither the flag nor EBB_IMAGE is set",
+      "--image: expected an image with ebb at /ebb, such as registry.example.com/ebb:0.1.0; neither the flag nor EBB_IMAGE is set",
       "--set drian: ebb run has no such option; did you mean drain?",
       '--set grace: expected a duration such as 30s, 1m30s or 500ms, got "soon"',
     ].join("\n"),

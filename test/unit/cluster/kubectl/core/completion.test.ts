@@ -12,7 +12,7 @@ const ask = (...words: readonly string[]) => completionOf(words, commands);
 const nowhere = { namespace: undefined, kubeconfig: undefined, context: undefined };
 
 test.each<[readonly string[], string]>([
-  [["w"], "why\ttell why a pod is stuck, and what ends it; --end does it\n:4\n"],
+  [["w"], "why\texplain why a pod is stuck and what ends it; --end ends it\n:4\n"],
   [["--v"], "--version\tprint the version\n:4\n"],
   [["nope", ""], ":4\n"],
   [["nope", "--x"], ":4\n"],

@@ -93,7 +93,7 @@ test("the text names containers, rules and methods, and escapes what others have
     String.raw`  unreadable-choice: its annotation ebb.dev/reap: expected true or false, got "a\u001b[1m"`,
     "what ends it (--end does it), in this order:",
     "  POST localhost:9901/quitquitquit through a port-forward",
-    "  ephemeral container that quits envoy: needs --image IMAGE",
+    "  ephemeral container that shuts down envoy: needs --image IMAGE",
   ]);
   expect(
     reasonLines({ ...reasonOf(pod, policy, { now, missing: [] }), end: { result: "ended", why: "x" } }).at(-1),

@@ -39,13 +39,13 @@ describe("a command that the pod names is not run", () => {
 
   test("unless the reaper was told to", () => {
     expect(ending("envoy", { annotations }, methodKinds, false)).toBe(
-      "ebb.dev/reap-exec.envoy is not followed: this reaper runs without --allow-reap-exec",
+      "ebb.dev/reap-exec.envoy is ignored: this reaper runs without --allow-reap-exec",
     );
     expect(told(ending("envoy", { annotations }))).toContain("exec in envoy: /stop");
   });
 
   test("in a privileged container, which has the node", () => {
     const envoy = { state: running, spec: { securityContext: { privileged: true } } };
-    expect(ending("envoy", { annotations, containers: { envoy } })).toContain("not followed: envoy is privileged");
+    expect(ending("envoy", { annotations, containers: { envoy } })).toContain("is ignored: envoy is privileged");
   });
 });

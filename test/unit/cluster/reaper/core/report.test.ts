@@ -157,7 +157,7 @@ test("pods that are not selected: stuck ones have a line, and how to select them
   ];
   expect(formatReapTable(unselected, few)).toBe(`NAMESPACE  POD    RESULT        WHY
 shop       stuck  not selected  stuck: envoy is left; nobody
-2 pods not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or by --all-jobs
+2 pods not selected, 1 stuck: select by the label ebb.dev/reap=true on a pod or its namespace, or with --all-jobs
 `);
   expect(formatReapTable(unselected.slice(1), { ...few, allJobs: true })).toBe(
     "1 pod not selected, none stuck: select by the label ebb.dev/reap=true on a pod or its namespace\n",

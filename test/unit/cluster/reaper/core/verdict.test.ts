@@ -138,14 +138,14 @@ describe("pods are chosen", () => {
   testLeft([
     ["not without a word", plain(), "not-selected", "neither it nor its namespace has the label ebb.dev/reap=true"],
     ["not of Jobs without --all-jobs", plain({ metadata: ofJob }), "not-selected", "neither it"],
-    ["not others with --all-jobs", plain(), "not-selected", "no Job's", { allJobs: true }],
+    ["not others with --all-jobs", plain(), "not-selected", "does not belong to a Job", { allJobs: true }],
     [
       "not with --all-jobs where what is called Job is none of Kubernetes'",
       plain({
         metadata: { ownerReferences: [{ apiVersion: "dummy.com/v1", kind: "Job", name: "x", controller: true }] },
       }),
       "not-selected",
-      "no Job's",
+      "does not belong to a Job",
       { allJobs: true },
     ],
     [

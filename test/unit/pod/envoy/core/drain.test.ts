@@ -116,7 +116,7 @@ const doubt = "if its container has no drain as preStop hook, requests were cut 
 test.each<[DrainOutcome, boolean, string]>([
   [{ kind: "drained" }, true, "drained"],
   [{ kind: "gone" }, true, "Envoy had exited before the drain"],
-  [{ kind: "exited", left: undefined }, true, `Envoy exited during the drain, before a count: ${doubt}`],
+  [{ kind: "exited", left: undefined }, true, `Envoy exited during the drain, before the first count: ${doubt}`],
   [
     { kind: "exited", left: { requests: 2, connections: 1, hasRequests: true, countedBy: "listeners" } },
     true,
@@ -138,7 +138,7 @@ test.each<[DrainOutcome, boolean, string]>([
 });
 
 test.each<[Extract<DrainOutcome, { kind: "out of time" }>["left"] | undefined, string]>([
-  [undefined, "before a count"],
+  [undefined, "before the first count"],
   [{ requests: 1, connections: 0, hasRequests: true, countedBy: "listeners" }, "with 1 request at the last count"],
 ])("an Envoy that a hook held back leaves no doubt when it exits: %j", (left, when) => {
   const text = `Envoy exited during the drain, ${when}: its container's preStop hook, ebb drain or another, had ended, or it was killed`;

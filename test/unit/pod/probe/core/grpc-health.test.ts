@@ -46,7 +46,7 @@ describe("anything else is a reason:", () => {
       'the answer is not gRPC: content-type "text/html"',
     ],
     [{ grpcStatus: undefined }, "the answer has no gRPC status at its end"],
-    [{ body: new Uint8Array() }, "the answer is no HealthCheckResponse"],
+    [{ body: new Uint8Array() }, "the answer is not a HealthCheckResponse"],
   ])("%j", (given, reason) => {
     expect(judgeHealth(answer(given), "db")).toEqual({ ready: false, reason });
   });
@@ -71,7 +71,7 @@ describe("anything else is a reason:", () => {
   ])("a message that is none: %s", (_, body) => {
     expect(judgeHealth(answer({ body: new Uint8Array(body) }), "db")).toEqual({
       ready: false,
-      reason: "the answer is no HealthCheckResponse",
+      reason: "the answer is not a HealthCheckResponse",
     });
   });
 });

@@ -121,6 +121,6 @@ test("on a volume mounted noexec all bits are set, and nothing may be executed",
 });
 
 test.each([["python app.py"], ["app\n"], [" app"]])("%j has blanks, and is told so", (name) => {
-  expect(hintAtName(name)).toStartWith("; the name has blanks: ");
+  expect(hintAtName(name)).toStartWith("; the name contains spaces: ");
   expect(hintAtName(name.trim().replace(" ", "-"))).toBe("");
 });

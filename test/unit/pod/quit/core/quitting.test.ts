@@ -110,7 +110,8 @@ describe("a quit", () => {
       "refused: rest 10; bound soon",
       {
         ok: false,
-        outcome: "connection refused: no envoy is here, or its admin interface is elsewhere: set --admin to its URL",
+        outcome:
+          "connection refused: there is no envoy in this pod, or its admin interface is elsewhere: set --admin to its URL",
       },
     ],
     [

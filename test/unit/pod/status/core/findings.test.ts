@@ -49,7 +49,7 @@ test.each<[StatusFinding["kind"], Partial<Snapshot>, string]>([
   [
     "drained",
     withEnvoy({ drained: 5, inFlight: { ...inFlight, hasRequests: false } }),
-    "was drained: 5 connections closed; 2 requests and 1 connection (idle",
+    "was drained: 5 connections closed; 2 requests and 1 connection (including idle",
   ],
   ["no-listeners", withEnvoy({ listeners: [] }), "has no listener"],
   ["no-agent", { sockets: { listening: [appSocket], outgoing: {} } }, "nothing listens on 15020"],
@@ -126,7 +126,7 @@ describe("an ebb that is PID 1 and has no command yet, judged by its own options
     const [found] = findingsOf({ ...snapshot, ...waiting }, { isByInit: true });
     expect(found).toMatchObject({
       kind: "not-started",
-      message: expect.stringContaining("all that it waits for is ready"),
+      message: expect.stringContaining("everything that it waits for is ready"),
     });
   });
 

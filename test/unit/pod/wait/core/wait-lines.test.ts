@@ -62,23 +62,23 @@ describe("of the reasons of a wait the log has", () => {
   });
 });
 
-const trust = "if it is the right server: --ca-file FILE, with its CA or its certificate (PEM)";
+const trust = "if it is the right server, set --ca-file to a file with its CA or its certificate (PEM)";
 
 describe("what to do about", () => {
   const istio: Expected = { sidecar: "istio", by: "port 15021", isUsualAdmin: false };
   const envoy: Expected = { sidecar: "envoy", by: "--sidecar", isUsualAdmin: true };
   const target: Expected = { sidecar: undefined, by: undefined, isUsualAdmin: false };
-  const none = "if there is no sidecar in this pod: --sidecar none";
+  const none = "if there is no sidecar in this pod, set --sidecar none";
 
   test.each<[string, Expected, string | undefined]>([
     ["connection refused", istio, none],
-    ["connection refused", envoy, `${none}; if its admin interface is elsewhere: --admin URL`],
+    ["connection refused", envoy, `${none}; if its admin interface is elsewhere, set --admin URL`],
     ['HTTP 503 "DRAINING", connection refused', istio, none],
     ["connection refused", target, undefined],
     ['HTTP 503 "warming up"', istio, "read the log of its container"],
     ['HTTP 503 "HTTP 403"', target, undefined],
     ["no answer", envoy, "read the log of its container"],
-    [NO_HEALTH_SERVICE, target, "add grpc.health.v1.Health to it, or wait for its port by tcp://"],
+    [NO_HEALTH_SERVICE, target, "add grpc.health.v1.Health to it, or wait for its port with tcp://"],
     [errorTexts.DEPTH_ZERO_SELF_SIGNED_CERT, target, trust],
     [errorTexts.UNABLE_TO_VERIFY_LEAF_SIGNATURE, envoy, trust],
   ])("%s", (reason, expected, how) => {

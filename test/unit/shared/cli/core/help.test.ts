@@ -44,8 +44,8 @@ examples:
 
 waiting:
   --wait-timeout D
-      give up the wait after this long; 0 waits
-      for ever (default: 5m)
+      stop waiting after this long; 0 waits
+      forever (default: 5m)
       [EBB_WAIT_TIMEOUT]
 
 the command:
@@ -57,7 +57,7 @@ the command:
 
 shutdown:
   --quit [+][METHOD ]URL
-      a quit request to send instead of the
+      a shutdown request to send instead of the
       sidecar's usual one; +URL sends it before
       the usual one; none leaves out the usual one
       (repeatable; default: depends on the
@@ -96,13 +96,13 @@ drain the sidecars
 
 flags:
   --restart-policy Always|OnFailure|Never  keep the sidecars
-                                for a restart
+                                on a restart
   --grace D                     SIGKILL this long after the
                                 stop signal
-  --host-network                the network is the node's,
-                                where auto believes no port;
-                                if unset, ebb decides by
-                                /etc/hosts
+  --host-network                the pod uses the node's
+                                network, where auto does not
+                                rely on ports; if unset, ebb
+                                decides by /etc/hosts
 
 ebb drain --help: variables, examples, exit codes; ebb help
 drain: more
@@ -113,7 +113,7 @@ drain: more
     const help = describeBriefly({ ...command, options }, lookOf(80), "kubectl ebb");
     expect(help).toContain("usage: kubectl ebb drain [flags]");
     expect(help).toContain("common flags:");
-    expect(help).toContain("\n  --max-in-flight N             drained at this many in flight (default: 0)\n");
+    expect(help).toContain("\n  --max-in-flight N             done at this many in flight (default: 0)\n");
     expect(help).not.toMatch(/--(ready|host-network) /);
     expect(
       help,

@@ -75,7 +75,7 @@ test.each<[string, Given]>([
   expect(warnings(given)).toEqual([
     [
       "spec.terminationGracePeriodSeconds",
-      "grace period 30s: the drain is cut from 40s to 24s, so that the app has time to end",
+      "grace period 30s: the drain is shortened from 40s to 24s, so that the app has time to end",
     ],
   ]);
 });

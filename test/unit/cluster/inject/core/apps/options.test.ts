@@ -14,7 +14,7 @@ function hookOf(pod: Loose, at = 0): readonly string[] | undefined {
 const onNode = { hostNetwork: true };
 const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.38.0" };
 const message =
-  "ebb trusts no port on the node's network, and nothing names the pod's proxy, so it finds none, and adds no drain hook: set ebb.dev/sidecar, or ebb.dev/admin";
+  "ebb does not rely on ports on the node's network, and nothing names the pod's proxy, so it finds none and adds no drain hook: set ebb.dev/sidecar or ebb.dev/admin";
 const warning: [string, string][] = [["spec.hostNetwork", message]];
 
 describe("a pod on its node's network", () => {

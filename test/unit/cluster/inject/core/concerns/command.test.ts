@@ -180,7 +180,7 @@ describe("a pod that ends", () => {
 
   test("with one whose command nobody knows: the others are started, and quit nothing, as its end is not seen", () => {
     const injection = job(containers);
-    const message = `the command of "app" is unknown: WHY${instead}; or name it in ebb.dev/sidecars, if it is one; so no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it`;
+    const message = `the command of "app" is unknown: WHY${instead}; or name it in ebb.dev/sidecars, if it is one; so no ebb in this pod shuts down the sidecars: unless they are native, only ebb reaper ends the pod`;
     expect(injection).toMatchObject({ kind: "changed", containers: ["known", "other"], drained: [] });
     expect(injection.warnings).toEqual([{ field: "spec.containers[2].command", message }]);
     const pod = podIn(injection);
@@ -188,7 +188,8 @@ describe("a pod that ends", () => {
     expect(quitOns(pod)).toEqual(["never", "never", undefined]);
     expect(pod.spec.volumes.map(({ name }: Loose) => name)).toEqual(["ebb", "ebb-annotations"]);
     expect(statusOf(pod).containers.app).toEqual({
-      unwrapped: "WHY; no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it",
+      unwrapped:
+        "WHY; no ebb in this pod shuts down the sidecars: unless they are native, only ebb reaper ends the pod",
     });
     expect(injectPod(pod, { ...policy, ...unknownImage }).kind).toBe("unchanged");
   });

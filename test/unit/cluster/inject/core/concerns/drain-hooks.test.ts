@@ -68,7 +68,7 @@ describe("any other hook stays:", () => {
     [
       "a sleep that the grace period does not leave",
       hooked(exec("sleep", "25")),
-      'kept "sleep 25", which is longer than the 24s that terminationGracePeriodSeconds leaves a drain: raise that, or remove this hook, and ebb drain takes its place; until then nothing drains',
+      'kept "sleep 25", which is longer than the 24s that terminationGracePeriodSeconds leaves for a drain: raise that, or remove this hook, and ebb drain takes its place; until then nothing drains',
     ],
     [
       "one that asks a sidecar",

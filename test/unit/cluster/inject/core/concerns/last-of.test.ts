@@ -86,7 +86,7 @@ describe("several apps in a pod that ends", () => {
     const [[field, message] = []] = refusal({ containers, spec: job });
     expect(field).toBe("spec.containers[1].volumeMounts[0].mountPath");
     expect(message).toMatch(
-      /^the app containers tell each other of their end at \/ebb\.dev-\w+: mount this elsewhere$/,
+      /^the app containers signal their end to each other in \/ebb\.dev-\w+: mount this elsewhere$/,
     );
   });
 
@@ -94,7 +94,10 @@ describe("several apps in a pod that ends", () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => named(`a${at}`));
     expect(changed({ containers: many(50), spec: job }).spec.containers).toHaveLength(50);
     const [[field, message] = []] = refusal({ containers: many(51), spec: job });
-    expect([field, message]).toEqual(["spec.containers", expect.stringContaining("at most 50 apps can know")]);
+    expect([field, message]).toEqual([
+      "spec.containers",
+      expect.stringContaining("at most 50 apps can wait for each other"),
+    ]);
     changed({ containers: many(51), spec: job, annotations: { "ebb.dev/quit-on": "never" } });
   });
 
@@ -176,7 +179,7 @@ describe("a pod with several apps that nobody named", () => {
 
   test("is said to end only with all of them, if it ends", () => {
     const message =
-      "the pod ends only when all of its apps have ended (app,helper); if one is a sidecar, name it: ebb.dev/sidecars; if not, name all: ebb.dev/apps";
+      "the pod ends only when all of its apps have ended (app,helper); if one of them is a sidecar, name it in ebb.dev/sidecars; if not, name all of them in ebb.dev/apps";
     expect(warnings(given)).toEqual([["spec.containers", message]]);
     expect(warnings({ ...given, annotations: { "ebb.dev/apps": "app" } })).toEqual([["spec.containers", message]]);
     expect(warnings({ ...given, spec: {} })).toEqual([]);

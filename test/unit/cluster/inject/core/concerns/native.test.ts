@@ -109,8 +109,9 @@ describe("a sidecar becomes native", () => {
 });
 
 describe("a sidecar that becomes native is warned of once", () => {
-  const byName = "before Kubernetes 1.33 no Service finds its port by name (metrics): write the number as targetPort";
-  const onNode = "before Kubernetes 1.33.6 the scheduler does not see its ports on the node";
+  const byName =
+    "before Kubernetes 1.33, a Service cannot find its port by name (metrics): set targetPort to the number";
+  const onNode = "before Kubernetes 1.33.6, the scheduler does not see its ports on the node";
   const metrics = { name: "metrics", containerPort: 2020 };
   test.each<[string, object, object, readonly string[]]>([
     ["if a port has a name", metrics, {}, [byName]],
@@ -224,7 +225,7 @@ describe("in a pod that ends, a sidecar that will outlive the app is warned of:"
       logs,
       says("logs", "false"),
       "spec.containers[1]",
-      "ebb cannot tell it to quit; ",
+      "ebb cannot shut it down; ",
     ],
   ])("%s", (_, sidecar, annotations, field, why) => {
     const given = (restartPolicy: string) => ({ containers: [app(), sidecar], annotations, spec: { restartPolicy } });

@@ -7,11 +7,11 @@ const collector = { name: "otc-container", image: "otel/opentelemetry-collector:
 const shipper = { name: "logs", image: "mirror.example.com/fluent/fluent-bit:4.0", command: ["/fluent-bit"] };
 const outlives = (name: string, remedy: string): [string, string] => [
   "spec.containers[1]",
-  `"${name}" will outlive the app: ebb cannot tell it to quit; ${remedy}`,
+  `"${name}" will outlive the app: ebb cannot shut it down; ${remedy}`,
 ];
 
 describe.each([
-  [collector, ", or ebb reaper ends it as ebb.dev/reap-exec.otc-container says"],
+  [collector, ", or ebb reaper ends it with the command in ebb.dev/reap-exec.otc-container says"],
   [shipper, ""],
 ])("in a pod that ends, a container that runs beside the app: %j", (beside, reaper) => {
   const given: Given = { containers: [app(), beside], spec: job };

@@ -127,13 +127,13 @@ test.each<[string, Given, string, string]>([
     "an option of a container that ebb does not start",
     { annotations: { "ebb.dev/drain.proxy": "5s" } },
     "metadata.annotations[ebb.dev/drain.proxy]",
-    'ebb does not start a container "proxy", but app',
+    'ebb does not start a container "proxy"; it starts app',
   ],
   [
     "a command line of a container that ebb does not start",
     { annotations: { "ebb.dev/entrypoint.b": "/b" } },
     "metadata.annotations[ebb.dev/entrypoint.b]",
-    'ebb does not start a container "b", but app',
+    'ebb does not start a container "b"; it starts app',
   ],
 ])("%s is refused, with those that are there", (_, given, field, message) => {
   expect(refusal(given)).toEqual([[field, message]]);
@@ -195,7 +195,7 @@ describe("a container whose whole command asks a sidecar to quit", () => {
     expect(warnings(given)).toEqual([
       [
         "spec.containers[1]",
-        expect.stringMatching(/^remove "quitter": it only asks .* \(\/quitquitquit\), as ebb already does$/),
+        expect.stringMatching(/^remove "quitter": it only asks .* \(\/quitquitquit\), which ebb already does$/),
       ],
     ]);
   });

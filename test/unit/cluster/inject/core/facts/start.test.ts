@@ -84,7 +84,7 @@ test.each(['["/app"', "[1]", "[]", "sh -c 'x y'", "", "a\\ b"])(
     const given = { annotations: { "ebb.dev/entrypoint": text }, containers: [unnamed()] };
     expect(refusal(given)[0]).toEqual([
       "metadata.annotations[ebb.dev/entrypoint]",
-      `expected a command line: ["/app", "--port", "80"], or /app --port 80 where no word has blanks or quotes, got ${JSON.stringify(text)}`,
+      `expected a command line: ["/app", "--port", "80"], or /app --port 80 where no word contains spaces or quotes, got ${JSON.stringify(text)}`,
     ]);
   },
 );

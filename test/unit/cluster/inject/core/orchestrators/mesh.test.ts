@@ -147,7 +147,7 @@ describe("what a pod's user says of a container wins", () => {
     const injection = injectPod(pod, ofNamespace);
     expect(injection).toMatchObject({ kind: "changed", containers: ["redis"] });
     const message =
-      'ebb leaves "job" as it is: Actions Runner Controller needs it as it is; so no ebb in this pod quits the sidecars: unless they are native, only ebb reaper ends it';
+      'ebb leaves "job" as it is: Actions Runner Controller needs it as it is; so no ebb in this pod shuts down the sidecars: unless they are native, only ebb reaper ends the pod';
     expect(injection.warnings.map((one) => one.message)).toContain(message);
     const redis = podIn(injection).spec.containers.find(({ name }: Loose) => name === "redis");
     expect(redis.env).toContainEqual({ name: "EBB_QUIT_ON", value: "never" });

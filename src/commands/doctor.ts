@@ -14,8 +14,8 @@ export const command: Command = {
     { call: "ebb doctor -n shop -o json", why: "The pods of one namespace, for a script." },
   ],
   exits: [
-    ["0", "nothing was found in what it may read"],
-    ["1", "something was found"],
+    ["0", "no problem was found in what it may read"],
+    ["1", "a problem was found"],
     ["64", "a bad flag, no kubeconfig, or no such namespace"],
     ["69", "the API server does not answer, or lets it read nothing"],
   ],

@@ -124,6 +124,6 @@ export function toLookupError(error: unknown, session: Session, url: string): Lo
   if (proxy !== undefined && ["ECONNREFUSED", "ENOTFOUND"].includes(code))
     return lookupError("unreachable", `${shownProxy} cannot be reached: ${why}`, { remedy: "check HTTPS_PROXY" });
   const isPlain = code === "EPROTO" && plain !== undefined;
-  const remedy = isPlain ? { remedy: `if it has no TLS: --registry-mirror ${plain}` } : {};
+  const remedy = isPlain ? { remedy: `if it has no TLS, set --registry-mirror ${plain}` } : {};
   return lookupError("unreachable", `${where} cannot be reached: ${why}`, remedy);
 }

@@ -96,7 +96,7 @@ function strayEntrypoints(policy: InjectPolicy | undefined, names: readonly stri
   return stray.map((name) => {
     const near = nearest(name, names);
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
-    return `warning: --entrypoint ${name}: no container and no image is called so${hint}`;
+    return `warning: --entrypoint ${name}: no container or image has this name${hint}`;
   });
 }
 

@@ -27,7 +27,7 @@ export interface EndpointSettings {
 
 /** The webhook's HTTP handlers. */
 export interface Endpoint {
-  /** How many requests are under way. */
+  /** How many requests are in progress. */
   readonly inFlight: number;
   readonly onRequest: RequestListener;
   readonly onBroken: HttpsHandlers["onBroken"];
@@ -71,7 +71,7 @@ export function createEndpoint(settings: EndpointSettings, log: Log, metrics: Me
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const start = performance.now();
     const policy = policyFor(request, settings.policy);
-    if (inFlight - reviewer.waiting > most) throw busy(`${most} requests are under way`);
+    if (inFlight - reviewer.waiting > most) throw busy(`${most} requests are in progress`);
     const received = await receive(request);
     if (received === "gone") return;
     if (typeof received === "string") throw unread(received, mostBytes);
@@ -159,11 +159,11 @@ function bug({ message, stack }: Error, from: string | undefined, log: Log): Ref
 }
 
 function unread(why: "too large" | "no room", mostBytes: number): Refusal {
-  if (why === "no room") return busy("the requests under way take all memory that is meant for them");
+  if (why === "no room") return busy("the requests in progress use all the memory that is reserved for them");
   return new Refusal(413, `expected at most ${mostBytes} bytes`);
 }
 
 function brokenBecause(status: BrokenStatus, { requestMs }: EndpointSettings): string {
-  if (status === 408) return `the request was not here within ${formatDuration(requestMs)}`;
+  if (status === 408) return `the request did not arrive within ${formatDuration(requestMs)}`;
   return status === 431 ? "the request's head is too big" : "this is not HTTP/1.1";
 }

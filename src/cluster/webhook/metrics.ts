@@ -19,7 +19,7 @@ export interface Metrics extends Exposition {
 
 /** The values that each scrape reads. */
 export interface Gauges {
-  /** How many requests are under way. */
+  /** How many requests are in progress. */
   readonly inFlight: () => number;
   /** How many connections are open. */
   readonly connections: () => number;

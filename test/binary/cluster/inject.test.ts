@@ -312,7 +312,7 @@ describe("what cannot be done", () => {
 
   test("an entrypoint for no container or image is warned of; with --strict that is exit code 65", async () => {
     const given = ["--registries", "none", "--entrypoint", "reprot=/report", "--entrypoint", "web=/web"];
-    const stray = "no container and no image is called so";
+    const stray = "no container or image has this name";
     const lines = `ebb: warning: --entrypoint reprot: ${stray}; did you mean report?\nebb: warning: --entrypoint web: ${stray}\n`;
     const { code, stderr } = await inject(job, ...given);
     expect([code, stderr]).toEqual([0, expect.stringContaining(lines)]);

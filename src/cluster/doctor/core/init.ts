@@ -79,7 +79,7 @@ const correctImage = "; correct --image of the webhook or of ebb inject, or give
 
 function adviceOn(reason: string, message: string, ofImage: string): string {
   if (message.includes("runAsNonRoot"))
-    return "; its image needs a USER that is a number other than 0, as Dockerfile.distroless gives it, or the pod a securityContext.runAsUser";
+    return "; its image needs a USER that is a number other than 0, as Dockerfile.distroless sets it, or the pod needs a securityContext.runAsUser";
   if (/Image/.test(reason)) return ofImage;
   return "";
 }

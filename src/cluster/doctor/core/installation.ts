@@ -228,6 +228,6 @@ export function secretsOf(installed: Installed, initial: string): readonly strin
 /** Returns a finding for such a Secret that does not exist. */
 export function secretFinding({ deployment }: Installed, name: string): Finding {
   const { component, namespace } = namesOf(deployment.metadata);
-  const message = `it does not exist, and a replica of the ${component} that starts needs it: apply the manifests again, or helm upgrade`;
+  const message = `it does not exist, and a replica of the ${component} needs it to start: apply the manifests again, or helm upgrade`;
   return { object: `Secret ${namespace}/${name}`, message };
 }

@@ -59,7 +59,7 @@ const MOST_PATH = 4096;
 
 function parseElf(bytes: Uint8Array, readAt: ReadAt): FileHead {
   const [is64, isLittle] = [bytes[4] === 2, bytes[5] !== 2];
-  if (bytes.length < (is64 ? 64 : 52)) return { kind: "foreign", what: "a program whose end is missing" };
+  if (bytes.length < (is64 ? 64 : 52)) return { kind: "foreign", what: "a truncated program" };
   const header = numbersOf(bytes, isLittle, is64);
   const number = header.short(18);
   const machine = machines[number] ?? `machine ${number}`;

@@ -226,7 +226,7 @@ test.each<[string, object]>([
   expect(performance.now() - start).toBeLessThan(4000); // it was 10 to 20 s
 });
 
-test("where too many requests are under way, the API server is told to ask again in a second", async () => {
+test("where too many requests are in progress, the API server is told to ask again in a second", async () => {
   await using webhook = await startLimited({ maxRequestsInFlight: 2, requestMs: 60_000 });
   const held = await Promise.all([webhook.open(), webhook.open()]);
   for (const raw of held) raw.send(`${head(`content-length: ${body.length}\r\n`)}\r\n{`);

@@ -324,7 +324,7 @@ describe("the init container that copies ebb", () => {
   const waiting = (reason: string, message?: string) => ({ waiting: { reason, message } });
   const noUser = 'container has runAsNonRoot and image will run as root (pod: "a_shop(0f3c)", container: ebb-install)';
   const user =
-    "; its image needs a USER that is a number other than 0, as Dockerfile.distroless gives it, or the pod a securityContext.runAsUser";
+    "; its image needs a USER that is a number other than 0, as Dockerfile.distroless sets it, or the pod needs a securityContext.runAsUser";
   const image = "; correct --image of the webhook or of ebb inject, or give the pod its imagePullSecrets";
 
   test.each<[string, object, object, string | undefined]>([

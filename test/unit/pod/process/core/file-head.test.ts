@@ -34,7 +34,7 @@ test.each<[string, readonly number[]]>([
   ["a program for Windows", [0x4d, 0x5a, 0x90, 0, 3, 0]],
   ["a ZIP or JAR archive", [0x50, 0x4b, 3, 4, 20, 0, 0]],
   ["neither a program nor a script", [1, 0, 2]],
-  ["a program whose end is missing", [0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]],
+  ["a truncated program", [0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]],
 ])("%s is named", (what, bytes) => {
   expect(headOf(Uint8Array.from(bytes))).toEqual({ kind: "foreign", what });
 });

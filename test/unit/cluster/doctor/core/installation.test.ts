@@ -155,7 +155,7 @@ test("the Secrets that a next replica needs are those that its arguments and its
   expect(of("reaper", [])).toEqual([]);
   expect(secretFinding(installed("webhook", {}), "own")).toEqual({
     object: "Secret ns/own",
-    message: expect.stringMatching(/^it does not exist, and a replica of the webhook that starts needs it: apply /),
+    message: expect.stringMatching(/^it does not exist, and a replica of the webhook needs it to start: apply /),
   });
 });
 

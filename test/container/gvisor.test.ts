@@ -127,7 +127,7 @@ describe.skipIf(lacking !== undefined)("in gVisor", () => {
       `unshare --mount --propagation unchanged sh -c "mount --bind /tmp/v/${name} /ebb.dev-own && exec ${ebbPath} run ${admin} --last-of ${lastOf} -- ${app}"`;
     const script = `${folders}; ${run("a", "a,b", "sleep 2")} & until [ -s /tmp/v/a/state ] || ! kill -0 $!; do sleep 0.1; done; ${run("b", "b,a", "true")}; wait $!`;
     const { log, stderr } = await shell(`${realpathSync(process.execPath)} ${proxy} >/dev/null & ${script}`);
-    const said = log.filter(({ msg }) => /kept the|told the/.test(msg)).map(({ msg, reason }) => reason ?? msg);
+    const said = log.filter(({ msg }) => /kept the|asked the/.test(msg)).map(({ msg, reason }) => reason ?? msg);
     expect(said, stderr).toEqual(["--last-of: a runs", "ebb: asked the sidecar to exit"]);
   });
 

@@ -56,7 +56,7 @@ test("it takes quits from the pod's own loopback only", async () => {
   const answer = await fetch(`http://${pod.address}:15020/quitquitquit`, { method: "POST" });
   expect(answer.status).toBe(403);
   const quit = await run(pod, ["quit", "--sidecar", "istio", "--quit", `http://${pod.address}:15020/quitquitquit`]);
-  expect(quitLineOf(quit).outcome).toMatch(/^HTTP 403: .*own loopback only/);
+  expect(quitLineOf(quit).outcome).toMatch(/^HTTP 403: .*only from the pod's own loopback/);
   expect(quit.code).toBe(69);
 });
 

@@ -28,7 +28,7 @@ export const errorTexts = {
   ENOTDIR: "not a directory",
   ENOTFOUND: "no such host",
   EPERM: "operation not permitted",
-  EPROTO: "the TLS handshake failed: there is no TLS there, or the server requires a client certificate",
+  EPROTO: "the TLS handshake failed: the server does not speak TLS, or requires a client certificate",
   EROFS: "read-only file system",
   ETIMEDOUT: "no answer in time",
   ETXTBSY: "text file busy",

@@ -140,10 +140,7 @@ function reasonOf(text: string, asked: ForwardedRequest): string {
 
 /** Puts the annotations that the reaper takes in the place of the flags of `ebb quit` that a reason names. */
 function forReaper(why: string, { container }: ForwardedRequest): string {
-  const byCommand = `give a command in the annotation ebb.dev/reap-exec.${container}`;
   return why
-    .replace(/(--admin|--quit) says/g, "$1 can say")
     .replace(/--(admin|quit)(?![\w-])/g, `the annotation ebb.dev/reap-quit.${container}`)
-    .replace(/use --signal-process \S+ with shareProcessNamespace/, byCommand)
     .replace(/, or use --header '[^']*'/, "");
 }

@@ -245,7 +245,7 @@ describe("mirrors", () => {
       },
     });
     const [host, how] = [`localhost:${plain.port}`, { registries: [] }];
-    const reason = `${host} cannot be reached: the TLS handshake failed: there is no TLS there, or the server requires a client certificate; if it has no TLS, set --registry-mirror docker.io=http://${host}`;
+    const reason = `${host} cannot be reached: the TLS handshake failed: the server does not speak TLS, or requires a client certificate; if it has no TLS, set --registry-mirror docker.io=http://${host}`;
     expect(await findOnce("app", { ...how, mirrors: [`docker.io=${host}`] })).toMatchObject({ reason });
     using asking = createAsking({ ...how, mirrors: [`docker.io=http://${host}`] });
     expect(await find(asking, "app")).toMatchObject(starting("/library/app"));

@@ -60,7 +60,7 @@ function remedyFor(
   { name, isKnownSidecar, hasSidecarImage }: ContainerFacts,
   { sidecars, native }: PodAnnotations,
 ): string {
-  const reaper = `, or ebb reaper ends it with the command in ebb.dev/reap-exec.${name} says`;
+  const reaper = `, or ebb reaper ends it with the command in ebb.dev/reap-exec.${name}`;
   if (sidecars.has(name) && native === "none")
     return `without ebb.dev/native: "false" it becomes a native sidecar${reaper}`;
   if (isKnownSidecar) return `ebb.dev/native: "true" makes it a native sidecar${reaper}`;

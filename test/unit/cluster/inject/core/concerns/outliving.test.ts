@@ -11,7 +11,7 @@ const outlives = (name: string, remedy: string): [string, string] => [
 ];
 
 describe.each([
-  [collector, ", or ebb reaper ends it with the command in ebb.dev/reap-exec.otc-container says"],
+  [collector, ", or ebb reaper ends it with the command in ebb.dev/reap-exec.otc-container"],
   [shipper, ""],
 ])("in a pod that ends, a container that runs beside the app: %j", (beside, reaper) => {
   const given: Given = { containers: [app(), beside], spec: job };

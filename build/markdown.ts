@@ -14,8 +14,17 @@ export function code(text: string): string {
   return `\`${text}\``;
 }
 
+/** Returns what a page has between `<!-- NAME -->` and `<!-- /NAME -->`; undefined if it has no such place. */
+export function contentOf(page: string, name: string): string | undefined {
+  return placeOf(name).exec(page)?.[2];
+}
+
 /** Replaces what a page has between `<!-- NAME -->` and `<!-- /NAME -->`. Returns undefined if it has no such place. */
 export function withContent(page: string, name: string, content: string): string | undefined {
-  const place = new RegExp(`(<!-- ${name} -->\n)[\\s\\S]*?(<!-- /${name} -->)`);
-  return place.test(page) ? page.replace(place, (_, start, end) => `${start}${content}${end}`) : undefined;
+  const place = placeOf(name);
+  return place.test(page) ? page.replace(place, (_, start, __, end) => `${start}${content}${end}`) : undefined;
+}
+
+function placeOf(name: string): RegExp {
+  return new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
 }

@@ -10,7 +10,7 @@ import { type Fact, readFacts } from "../src/shared/sidecars/core/kinds/fact.ts"
 import type { SidecarKind } from "../src/shared/sidecars/core/kinds/kind.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../src/shared/sidecars/core/registry.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
-import { code, list, table, withContent } from "./markdown.ts";
+import { code, contentOf, list, table, withContent } from "./markdown.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
 import { alertTable } from "./monitoring/monitoring.ts";
 
@@ -34,7 +34,7 @@ const metrics = { webhook: await webhookMetrics(), reaper: await reaperMetrics()
 
 /** The pages and their tables, made from declarations. Each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
-  "README.md": { commands: commandTable, exits: exitTable },
+  "README.md": { "terminal output": terminalOutput },
   "src/manual/options.md": { options: () => optionList(options) },
   "src/manual/webhook.md": { "rare options": () => rareList("webhook") },
   "src/manual/reaper.md": { "rare options": () => rareList("reaper") },
@@ -64,9 +64,16 @@ export function withTables(page: string, text: string): string {
   return made;
 }
 
-function commandTable(): string {
-  const rows = Object.values(commands).map(({ usage, summary }) => [code(`ebb ${usage}`), summary]);
-  return table(["command", "what it does"], rows);
+/** What commands print, as their pages have it. */
+function terminalOutput(): string {
+  const outputs = [
+    ["kubectl.md", "why"],
+    ["reaper.md", "reaper"],
+    ["doctor.md", "doctor"],
+  ].map(([page = "", name]) =>
+    contentOf(readFileSync(join(root, "src/manual", page), "utf8"), `${name} output`)?.trim(),
+  );
+  return `\n${outputs.map((output) => `    ${output}`).join("\n\n")}\n\n`;
 }
 
 /** Lists what the command's help only names. */

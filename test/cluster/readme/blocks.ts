@@ -19,9 +19,13 @@ export function blocksIn(page: string): readonly Block[] {
   return blocksOf(readFileSync(join(import.meta.dirname, "..", "..", "..", page), "utf8"));
 }
 
-/** Returns the blocks of a Markdown text but its drawings, which are between backticks without a language. */
+/**
+ * Returns the blocks of a Markdown text but its drawings, which are between backticks without a language, and what
+ * commands print, which output.test.ts compares.
+ */
 export function blocksOf(markdown: string): readonly Block[] {
-  return markdown.split(/^## /m).flatMap((part, index) => {
+  const written = markdown.replace(/<!-- (\w+ output) -->[\s\S]*?<!-- \/\1 -->/g, "");
+  return written.split(/^## /m).flatMap((part, index) => {
     const section = index === 0 ? "" : part.slice(0, part.indexOf("\n"));
     const manifests = [...part.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)];
     const lines = part.replace(/^```[\s\S]*?^```$/gm, "").matchAll(/(?:^ {4}.*\n)+/gm);
@@ -32,11 +36,11 @@ export function blocksOf(markdown: string): readonly Block[] {
   });
 }
 
-/** Returns the only block that contains these words. @throws Error if there is none, or more than one */
-export function blockWith(words: string): Block {
-  const [block, ...more] = blocks.filter(({ text }) => text.includes(words));
+/** Returns the only block of a page that contains these words. @throws Error if there is none, or more than one */
+export function blockWith(words: string, page = "README.md"): Block {
+  const [block, ...more] = blocksIn(page).filter(({ text }) => text.includes(words));
   if (block === undefined || more.length > 0)
-    throw new Error(`README.md: ${more.length + (block ? 1 : 0)} blocks with ${words}`);
+    throw new Error(`${page}: ${more.length + (block ? 1 : 0)} blocks with ${words}`);
   return block;
 }
 

@@ -20,16 +20,19 @@ import { restart } from "../run/rollout.ts";
 import { blocks, blockWith, fill } from "./blocks.ts";
 import { type Shell, startShell } from "./shell.ts";
 
-// Each manifest and command of the README, as it stands there: only images, and the words of the reader's own app, are others.
+// Each manifest and command of the README, as it stands there: only images, and the words of the reader's own app, are
+// others. Also the first steps of the manual's pages about the cluster.
 
 const ownImage = { "registry.example.com/ebb:0.1.0": images.ebb };
 const { configMap, volume, container: envoy } = envoySidecar({ upstreamPort: 8081 });
 
 /** Commands that other tests run, by their first words: the file that does, and words in it. */
 const elsewhere = {
+  "helm install ebb ": ["test/cluster/chart/newcomer.test.ts", "helm install"],
+  "  --set image.repository": ["test/cluster/chart/newcomer.test.ts", "image.tag="],
+  "kubectl label namespace shop ": ["test/cluster/chart/newcomer.test.ts", "run(label"],
+  "kubectl -n shop rollout restart ": ["test/cluster/chart/newcomer.test.ts", "run(restart"],
   "docker build ": ["test/container/images.ts", '["--target", "scratch"]'],
-  "npm run image -- --tar": ["test/build/image/image.test.ts", 'image(dist, "--tar")'],
-  "npm run build": ["test/build/targets.test.ts", "npm run build"],
   "npm start": ["test/envoy/demo.test.ts", "npm start shows"],
   "npm test": [".ci/run", "build/suites.mjs test "],
 } as const;
@@ -39,16 +42,24 @@ const readers = ["docker push "];
 
 const here = {
   job: blockWith("kind: Job"),
-  jobLog: blockWith("ebb: found sidecars="),
+  jobLog: blockWith("ebb: ready target="),
   deployment: blockWith("kind: Deployment"),
-  inject: blockWith("ebb inject --all"),
-  webhook: blockWith("ebb manifests webhook --image"),
-  cronJob: blockWith("kind: CronJob"),
-  reaper: blockWith("ebb reaper --once"),
 };
 
+const manual = {
+  cronJob: blockWith("kind: CronJob", "src/manual/inject.md"),
+  webhook: blockWith(
+    "ebb manifests webhook --image registry.example.com/ebb:0.1.0 | kubectl apply",
+    "src/manual/webhook.md",
+  ),
+  reaperOnce: blockWith("ebb reaper --once --namespace shop --all-jobs --dry-run  ", "src/manual/reaper.md"),
+  reaper: blockWith("ebb manifests reaper --image", "src/manual/reaper.md"),
+};
+
+const known = new Set(Object.values(here).map(({ text }) => text));
+
 test("each manifest and command of the README is run here, where `elsewhere` says, or needs what is the reader's", () => {
-  const others = blocks.filter((block) => !Object.values(here).includes(block));
+  const others = blocks.filter(({ text }) => !known.has(text));
   expect(others.map(({ kind }) => kind)).not.toContain("manifest");
   const lines = others.flatMap(({ text }) => text.trim().split("\n"));
   const starts = [...Object.keys(elsewhere), ...readers];
@@ -134,19 +145,21 @@ describe("images that nobody wants to change", () => {
   test("ebb inject in a pipeline", async () => {
     await mkdir(join(shell.folder, "manifests"));
     await writeFile(join(shell.folder, "manifests", "job.yaml"), Bun.YAML.stringify(stuckJob("piped", "0")));
-    await shell.run(fill(here.inject.text, ownImage));
+    await shell.run(
+      fill("ebb inject --all --image registry.example.com/ebb:0.1.0 -f manifests/ | kubectl apply -f -", ownImage),
+    );
     await own.until("the Job is complete", async () => hasCondition(await own.job("piped"), "Complete"));
   });
 
   test("the webhook, a namespace that opts in, and the CronJob", async () => {
-    const { stdout } = await shell.run(fill(here.webhook.text, ownImage));
+    const { stdout } = await shell.run(fill(manual.webhook.text, ownImage));
     expect(stdout).toContain("namespace/shop labeled");
     await shop.apply([stuckJob("labelled", "3")]);
     await shop.until("the Job has failed", async () => hasCondition(await shop.job("labelled"), "Failed"));
     expect(exitCodeOf(await podOfJob(shop, "labelled"), "app")).toBe(3);
 
     const cronJob = Bun.YAML.parse(
-      fill(here.cronJob.text, {
+      fill(manual.cronJob.text, {
         "registry.example.com/vendor/invoices": images.app,
         '"/vendor/invoices"': '"/child"',
         '"--all"': '"exit", "0"',
@@ -161,7 +174,8 @@ describe("images that nobody wants to change", () => {
   }, 300_000);
 
   test("the reaper: once, without doing anything, then installed", async () => {
-    const [once = "", ...install] = here.reaper.text.split("\n");
+    const [once = ""] = manual.reaperOnce.text.split("\n");
+    const [install = ""] = manual.reaper.text.split("\n");
     await shop.apply([withPod(stuckJob("stuck", "0"), (spec) => spec, { "ebb.dev/inject": "false" })]);
     const pod = await shop.podOf("stuck");
     await shop.until("its app has ended", async () => exitCodeOf(await shop.pod(pod.metadata.name), "app") === 0);
@@ -171,7 +185,8 @@ describe("images that nobody wants to change", () => {
     });
     expect(dry).toContain("shop");
     expect(exitCodeOf(await shop.pod(pod.metadata.name), "envoy")).toBeUndefined();
-    await shell.run(fill(install.join("\n"), ownImage));
+    await shell.run(fill(install, ownImage));
+    await shop.kubectl("label", "namespace", shop.name, "ebb.dev/reap=true");
     await shop.until("the Job is complete", async () => hasCondition(await shop.job("stuck"), "Complete"));
   }, 300_000);
 

@@ -99,7 +99,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
 
     test.concurrent("500, five times: it is not asked again", async () => {
       await using envoy = await startEnvoy({ "/stats": "500" });
-      const ended = await drain(envoy, 9000);
+      const ended = await drain(envoy, 15_000);
       expect(envoy.requests.filter((request) => request === "GET /stats")).toHaveLength(5);
       const fixedTime = "cannot count the work in flight: draining for the full time";
       expect(warnings(ended)).toEqual(["cannot count the work in flight", fixedTime]);

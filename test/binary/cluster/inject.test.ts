@@ -128,6 +128,20 @@ describe("ebb taken out of what was injected", () => {
     expect(stderr).toMatch(/warning: Deployment shop\/web: .*this asks for ebb again/);
   });
 
+  test("a pod without its ebb.dev/status stays as it is, and a warning says what stays", async () => {
+    const { stdout: injected } = await inject(rendered);
+    const lost = injected.replaceAll(/^ *"?ebb\.dev\/status.*\n/gm, "");
+    const through = ["sh", "-c", 'printf %s "$0" | "$@"', lost];
+    const warning =
+      /^ebb: stdin:\d+: warning: Deployment shop\/web: .*\[ebb\.dev\/status\]: it is missing, .*"ebb-install".*put the annotation back/m;
+    const { code, stdout, stderr } = await ebb(["inject", "--remove"], { through });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: lost });
+    expect(stderr).toMatch(warning);
+    expect(stderr).toContain("Deployment shop/web: unchanged: it has no ebb.dev/status\n");
+    const diff = await ebb(["inject", "--remove", "--diff"], { through });
+    expect(diff).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(warning) });
+  });
+
   test("what cannot be taken out is exit code 65, and nothing is printed", async () => {
     const { stdout: injected } = await inject(rendered);
     const renamed = injected.replace("name: web\n                image", "name: other\n                image");

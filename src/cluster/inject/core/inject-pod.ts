@@ -6,7 +6,7 @@ import { type App, appsOf, runsEbb } from "./apps/app.ts";
 import { remarkOnUnwrapped } from "./concerns/command.ts";
 import { planOf } from "./concerns/concerns.ts";
 import { applyEdits, type Edit, isChange, recordEdits, withAnnotation } from "./edits/edit.ts";
-import { removeEbb } from "./edits/remove.ts";
+import { removeEbb, warnOfUnrecorded } from "./edits/remove.ts";
 import { formatStatus, readStatus, type Status } from "./edits/status.ts";
 import { undoEdits } from "./edits/undo.ts";
 import { factsOf, type PodFacts } from "./facts/facts.ts";
@@ -54,13 +54,20 @@ export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
 }
 
 /**
- * Takes ebb out of a pod or pod template, whatever ebb.dev/inject says, and warns if that asks for ebb again. Accepts
- * any JSON. Never throws, and does not change its argument.
+ * Takes ebb out of a pod or pod template, whatever ebb.dev/inject says. Warns if that asks for ebb again, and if ebb
+ * stays because ebb.dev/status is missing. Accepts any JSON. Never throws, and does not change its argument.
  */
 export function removeFromPod(pod: unknown): Injection {
-  const removal = remove(pod) ?? { kind: "unchanged", reason: "ebb is not in it" };
+  const removal = remove(pod);
+  if (removal === undefined) return capped({ kind: "unchanged", asked: true, ...whyNotRemoved(pod) });
   const comesBack = removal.kind === "removed" && readInjectAnnotation(annotationsOf(pod)) === true;
   return capped({ ...removal, asked: true, warnings: comesBack ? [comesAgain] : [] });
+}
+
+function whyNotRemoved(pod: unknown): Pick<Injection, "warnings"> & { readonly reason: string } {
+  const unrecorded = warnOfUnrecorded(pod);
+  if (unrecorded === undefined) return { reason: "ebb is not in it", warnings: [] };
+  return { reason: `it has no ${STATUS}`, warnings: [unrecorded] };
 }
 
 const comesAgain: Remark = {
@@ -103,7 +110,7 @@ function annotationsOf(pod: unknown): JsonObject {
   return objectOf(objectOf(objectOf(pod).metadata).annotations);
 }
 
-/** Takes ebb out of a pod. Returns undefined if ebb is not in it. */
+/** Takes ebb out of a pod. Returns undefined if it has no ebb.dev/status. */
 function remove(pod: unknown): Injection | undefined {
   const removal = removeEbb(pod);
   return removal === undefined ? undefined : { ...removal, asked: false, warnings: [] };

@@ -1,11 +1,11 @@
-import { copyOf, objectOf } from "../../../../shared/core/json.ts";
-import { STATUS } from "../annotation-names.ts";
+import { copyOf, type JsonObject, listOf, objectOf, textOf } from "../../../../shared/core/json.ts";
+import { annotationField, INSTALL, isNumbered, STATUS, VOLUME } from "../annotation-names.ts";
 import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { checkPod, type Pod, type Remark } from "../pod.ts";
 import { readStatus, type Status } from "./status.ts";
 import { undoEdits } from "./undo.ts";
 
-/** What came of taking ebb out of a pod; undefined if ebb is not in it. */
+/** What came of taking ebb out of a pod; undefined if it has no ebb.dev/status. */
 export type Removal =
   | { readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
@@ -47,4 +47,29 @@ function leftovers({ spec }: Pod, given: Pod): readonly Remark[] {
     const message = `ebb.dev/status does not say how container "${name}" got ebb, so it stays in this pod: remove ebb from this container by hand, or give the container its former name`;
     return [{ field: `spec.containers[${at}]`, message }];
   });
+}
+
+/**
+ * Returns a warning for a pod without ebb.dev/status in which ebb stands where `ebb inject` puts it; undefined for any
+ * other. By hand, ebb may stand there, too. Accepts any JSON. Never throws.
+ */
+export function warnOfUnrecorded(value: unknown): Remark | undefined {
+  const { containers, initContainers, volumes } = objectOf(objectOf(value).spec);
+  const all = listOf(containers).map(objectOf);
+  const mounts = all.flatMap(({ volumeMounts }) => listOf(volumeMounts).map(objectOf));
+  const mounted = mounts.filter(({ mountPath }) => mountPath === EBB_FOLDER).map(({ name }) => name);
+  const isOurs = (base: string) => (one: JsonObject) => isNumbered(textOf(one.name) ?? "", base);
+  const started = all.filter(({ command }) => listOf(command)[0] === EBB);
+  const installs = listOf(initContainers).map(objectOf).filter(isOurs(INSTALL));
+  const shared = listOf(volumes)
+    .map(objectOf)
+    .filter((one) => isOurs(VOLUME)(one) && mounted.includes(one.name));
+  const found = [
+    ...started.map(({ name }) => `${EBB} in the command of container "${name}"`),
+    ...installs.map(({ name }) => `the init container "${name}"`),
+    ...shared.map(({ name }) => `the volume "${name}"`),
+  ];
+  if (found.length === 0) return undefined;
+  const message = `it is missing, so ebb cannot restore what was there before, and leaves ${found.join(", ")}: put the annotation back, for example from Git, and run this again; or take ebb out by hand`;
+  return { field: annotationField(STATUS), message };
 }

@@ -80,7 +80,11 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
   try {
     return status.parse(JSON.parse(text));
   } catch {
-    return { field: annotationField(STATUS), message: "expected what ebb has written there: remove it" };
+    return {
+      field: annotationField(STATUS),
+      message:
+        "expected what ebb has written there: put that back, for example from Git; or take ebb out by hand, and remove this",
+    };
   }
 }
 

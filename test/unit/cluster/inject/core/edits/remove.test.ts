@@ -67,7 +67,9 @@ describe('an injected pod that says ebb.dev/inject: "false"', () => {
   test("stays as it is, and it is said why, where its status cannot be read", () => {
     const pod = optedOut();
     pod.metadata.annotations["ebb.dev/status"] = "{";
-    const problems = [{ field: "metadata.annotations[ebb.dev/status]", message: expect.stringContaining("remove it") }];
+    const problems = [
+      { field: "metadata.annotations[ebb.dev/status]", message: expect.stringContaining("put that back") },
+    ];
     expect(injectPod(pod, policy)).toMatchObject({ kind: "refused", asked: false, problems });
   });
 
@@ -129,12 +131,61 @@ describe("ebb is removed on request", () => {
     expect(removeFromPod(injection.pod)).toMatchObject({ kind: "removed", pod, warnings: [] });
   });
 
-  test.each([[podOf()], [{}], [null], [{ metadata: { annotations: { "ebb.dev/inject": 1 } } }]])(
+  const odd = { containers: [1, { command: 1, volumeMounts: [null] }], initContainers: {}, volumes: [{ name: 1 }] };
+  test.each([[podOf()], [{}], [null], [{ metadata: { annotations: { "ebb.dev/inject": 1 } } }], [{ spec: odd }]])(
     "nothing is done where ebb is not: %j",
     (pod) => {
       expect(removeFromPod(pod)).toMatchObject({ kind: "unchanged", reason: "ebb is not in it", warnings: [] });
     },
   );
+
+  const lost = (pod: Loose) => {
+    const without = structuredClone(pod);
+    delete without.metadata.annotations["ebb.dev/status"];
+    return without;
+  };
+  const field = "metadata.annotations[ebb.dev/status]";
+
+  test.each<[string, Loose, string]>([
+    [
+      "an injected one",
+      changed({}),
+      '/ebb.dev/ebb in the command of container "app", the init container "ebb-install", the volume "ebb"',
+    ],
+    [
+      "one with ebb's image as volume",
+      changed({}, { volume: "image" }),
+      '/ebb.dev/ebb in the command of container "app", the volume "ebb"',
+    ],
+    [
+      "one that ebb only drains",
+      changed({ containers: [{ name: "app", image: "r/app" }] }),
+      'the init container "ebb-install", the volume "ebb"',
+    ],
+  ])("a pod that has lost its status stays, with a warning that names what stays: %s", (_, pod, found) => {
+    const removal = removeFromPod(lost(pod));
+    expect(removal).toMatchObject({ kind: "unchanged", reason: "it has no ebb.dev/status", warnings: [{ field }] });
+    expect(removal.warnings[0]?.message).toContain(`leaves ${found}: put the annotation back`);
+  });
+
+  test("ebb by hand at another path is not taken for what ebb inject has put there", () => {
+    const mount = { name: "ebb", mountPath: "/shared" };
+    const pod = podOf({
+      annotations: no,
+      spec: {
+        volumes: [{ name: "ebb", emptyDir: {} }],
+        initContainers: [
+          { name: "install-ebb", image: "r/ebb", command: ["/ebb", "install", "/shared/ebb"], volumeMounts: [mount] },
+        ],
+      },
+      containers: [
+        app({ command: ["/shared/ebb", "run", "--"], volumeMounts: [mount] }),
+        app({ name: "hook", lifecycle: { preStop: { exec: { command: ["sh", "-c", "/ebb.dev/ebb drain; /x"] } } } }),
+      ],
+    });
+    expect(removeFromPod(pod)).toMatchObject({ kind: "unchanged", reason: "ebb is not in it", warnings: [] });
+    expect(injectPod(pod, policy)).toMatchObject({ kind: "unchanged", warnings: [] });
+  });
 
   test("what is no pod is refused", () => {
     expect(removeFromPod({ metadata: { annotations: { "ebb.dev/status": "{}" } } }).kind).toBe("refused");

@@ -142,6 +142,12 @@ describe("ebb taken out of what was injected", () => {
     expect(diff).toMatchObject({ code: 0, stdout: "", stderr: expect.stringMatching(warning) });
   });
 
+  test("a --min-drain that no drain of a pod can have is warned of", async () => {
+    const { code, stderr } = await inject(rendered, "--set", "min-drain=60s");
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/warning: Deployment shop\/web: .*: min-drain 60s does not fit into the drain of 24s/);
+  });
+
   test("what cannot be taken out is exit code 65, and nothing is printed", async () => {
     const { stdout: injected } = await inject(rendered);
     const renamed = injected.replace("name: web\n                image", "name: other\n                image");

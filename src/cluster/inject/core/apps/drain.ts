@@ -17,7 +17,9 @@ export interface DrainPlan {
   readonly drain: string;
   /** The same in milliseconds. */
   readonly drainMs: number;
-  /** What an option says, if the pod's grace period leaves less. */
+  /** Whether the pod's grace period leaves less than an option, or ebb's default, says. */
+  readonly isCut: boolean;
+  /** What that option says; undefined if it is not cut. */
   readonly cutFrom: string | undefined;
   /** How long the container's own hook sleeps, if it does nothing else, in milliseconds; else 0. */
   readonly sleptMs: number;
@@ -62,12 +64,13 @@ export function planDrain(
   const sleptMs = msSlept(former);
   const drainMs = wishMs === 0 ? 0 : fit(mayHook ? Math.max(wishMs, sleptMs) : wishMs, facts, options);
   const drain = drainMs === wishMs ? wish : wholeSeconds(drainMs);
+  const isCut = drainMs < wishMs;
   const hasHook = mayHook && drainMs > 0;
   const why = own !== undefined ? `it sets ${own.name} itself` : isAlone ? "its sidecar is none" : NO_DRAIN;
   return {
-    ...{ drain, drainMs, sleptMs },
+    ...{ drain, drainMs, isCut, sleptMs },
     kind: !hasHook ? "none" : canReplace(former, drainMs) ? "hook" : "own-hook",
-    cutFrom: option === undefined || drainMs >= wishMs ? undefined : wish,
+    cutFrom: option !== undefined && isCut ? wish : undefined,
     hook: hookOf({ drain, sleptMs }, options),
     why: hasNone ? NO_PROXY : why,
   };
@@ -88,7 +91,8 @@ export function fit(drainMs: number, facts: PodFacts, options: ReadonlyMap<strin
   return planShutdown({ drain: drainMs, grace: graceMs, podGrace: podGraceMs }).drainMs;
 }
 
-function msOf(text = ""): number {
+/** Returns the milliseconds of an option's value; 0 if it has none. */
+export function msOf(text = ""): number {
   return duration.parse(text) ?? 0;
 }
 

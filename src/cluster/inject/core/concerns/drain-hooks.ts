@@ -1,9 +1,10 @@
 import { boolean } from "../../../../shared/cli/core/syntax.ts";
+import { fitMinimum } from "../../../../shared/core/shutdown-budget.ts";
 import { formatChoice } from "../../../../shared/sidecars/core/choice.ts";
 import { PLAIN } from "../../../../shared/sidecars/core/identify.ts";
 import { kindOf } from "../../../../shared/sidecars/core/registry.ts";
 import { type App, runsEbb } from "../apps/app.ts";
-import { fit, wholeSeconds } from "../apps/drain.ts";
+import { fit, msOf, wholeSeconds } from "../apps/drain.ts";
 import { networkOptions } from "../apps/options.ts";
 import { canReplace, type HookTimes, leastOf, msSlept } from "../apps/pre-stop.ts";
 import type { Edit } from "../edits/edit.ts";
@@ -12,8 +13,9 @@ import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
 import type { ShownSidecar } from "../facts/shown-sidecars.ts";
+import { hasVariable } from "../facts/sidecars.ts";
 import type { Hook } from "../pod.ts";
-import { flagsOf } from "../pod-annotations.ts";
+import { flagsOf, variableOf } from "../pod-annotations.ts";
 import type { Concern, Note, Plan } from "./concern.ts";
 import { mountEbb } from "./install.ts";
 
@@ -30,13 +32,33 @@ export const drainHooks: Concern = (facts, apps) => {
   };
 };
 
-function warningsOn({ name, container, start, options, drain: plan }: App, { grace }: PodFacts): readonly Note[] {
-  const { kind, drain, drainMs, hook, cutFrom } = plan;
+function warningsOn(app: App, { grace }: PodFacts): readonly Note[] {
+  const { name, container, start, options } = app;
+  const { kind, drain, drainMs, hook, cutFrom } = app.drain;
   const message = `grace period ${grace}s: the drain is shortened from ${cutFrom} to ${drain}, so that the app has time to end`;
   const cut = cutFrom === undefined ? [] : [{ field: "spec.terminationGracePeriodSeconds", message }];
-  if (kind === "none") return cut;
   const isDrained = options.has("drain") && start.kind === "wrapped";
-  return [...cut, ...remarkOnHook(name, container.lifecycle?.preStop, { drain, drainMs, command: hook, isDrained })];
+  const least = kind === "hook" || isDrained ? remarkOnMinimum(app, grace) : [];
+  if (kind === "none") return [...cut, ...least];
+  return [
+    ...cut,
+    ...least,
+    ...remarkOnHook(name, container.lifecycle?.preStop, { drain, drainMs, command: hook, isDrained }),
+  ];
+}
+
+/**
+ * Returns what to say of a --min-drain that the drain shortens: the pod then stops accepting before its clients have
+ * left.
+ */
+function remarkOnMinimum({ name, container, options, drain: plan }: App, grace: number): readonly Note[] {
+  const { drain, drainMs, isCut } = plan;
+  const minMs = hasVariable(container, variableOf("min-drain")) ? 0 : msOf(options.get("min-drain"));
+  const fitsMs = fitMinimum(minMs, drainMs);
+  if (drainMs === 0 || fitsMs >= minMs) return [];
+  const raise = isCut ? `terminationGracePeriodSeconds, which is ${grace}s` : "drain";
+  const message = `min-drain ${wholeSeconds(minMs)} does not fit into the drain of ${drain}, and is shortened to ${wholeSeconds(fitsMs)}: raise ${raise}`;
+  return [{ container: name, field: "", message }];
 }
 
 /** Plans drain hooks of ordinary proxies. */

@@ -80,6 +80,49 @@ test.each<[string, Given]>([
   ]);
 });
 
+test.each<[string, Given, string]>([
+  ["the grace period", { annotations: { "ebb.dev/min-drain": "60s" } }, cutMinimum("24s", "23s", 30)],
+  [
+    "half of a short one",
+    { spec: grace(3), annotations: { "ebb.dev/min-drain": "60s" } },
+    cutMinimum("1s", "500ms", 3),
+  ],
+  [
+    "ebb's own drain",
+    { spec: grace(300), annotations: { "ebb.dev/min-drain": "60s" } },
+    "min-drain 60s does not fit into the drain of 60s, and is shortened to 59s: raise drain",
+  ],
+  [
+    "an option",
+    { spec: grace(300), annotations: { "ebb.dev/min-drain": "60s", "ebb.dev/drain": "40s" } },
+    "min-drain 60s does not fit into the drain of 40s, and is shortened to 39s: raise drain",
+  ],
+])("a --min-drain is said that does not fit into the drain, which is limited by %s", (_, given, expected) => {
+  expect(warnings(given)).toEqual([["spec.containers[0]", expected]]);
+});
+
+function cutMinimum(drain: string, to: string, seconds: number): string {
+  return `min-drain 60s does not fit into the drain of ${drain}, and is shortened to ${to}: raise terminationGracePeriodSeconds, which is ${seconds}s`;
+}
+
+test.each<[string, Given]>([
+  ["is said for ebb run, too", { spec: { restartPolicy: "Never" } }],
+  ["is said beside a hook that stays", { containers: [app({ lifecycle: other })] }],
+])("a --min-drain that does not fit %s", (_, given) => {
+  const set = { "min-drain": "60s", drain: "90s", grace: "10s" };
+  const [cut, least] = warnings(given, { options: new Map(Object.entries(set)) });
+  expect(cut?.[1]).toContain("the drain is shortened from 90s to 19s");
+  expect(least).toEqual(["spec.containers[0]", cutMinimum("19s", "18s", 30)]);
+});
+
+test.each<[string, Given]>([
+  ["fits", { spec: grace(105), annotations: { "ebb.dev/drain": "90s", "ebb.dev/grace": "10s" } }],
+  ["is for no drain", { spec: { restartPolicy: "Never" } }],
+  ["is the container's own", { containers: [app({ env: [{ name: "EBB_MIN_DRAIN", value: "1s" }] })] }],
+])("nothing is said of a --min-drain that %s", (_, given) => {
+  expect(warnings(given, { options: new Map([["min-drain", "60s"]]) })).toEqual([]);
+});
+
 // Ordinary proxies
 
 const proxy = (name: string, more: object = {}) => ({ name, image: "registry.example.com/proxy:1", ...more });

@@ -16,7 +16,7 @@ const ways: readonly Fork[] = [
   { question: ["The image?"], yes: ["`COPY` ebb into it,", "`ENTRYPOINT ebb run`"] },
   { question: ["The pod's manifest?"], yes: ["Mount ebb: `ebb install`,", "or an image volume"] },
   {
-    question: ["A pipeline, or only labels", "and annotations?"],
+    question: ["A pipeline, or only a label", "of the namespace?"],
     yes: ["`ebb inject` in a pipeline,", "the webhook in a cluster"],
   },
   { question: ["Nothing, but pods hang?"], yes: ["`ebb reaper` ends what", "holds finished pods"] },

@@ -4,14 +4,14 @@ import { ebbPath } from "../../harness.ts";
 import { images } from "../cluster.ts";
 import { exitCodeOf, jobOf, type KubeObject } from "../objects.ts";
 import { obstacle, startClusterRegistry } from "./registries.ts";
-import { runBesideEnvoy, textOf } from "./ways.ts";
+import { besideEnvoy, runBesideEnvoy, textOf } from "./ways.ts";
 
 // The ways without the webhook, as the manual's page `install` has them; only the images and the app's command are others.
 
 const app = { '"/vendor/migrate", "up"': '"/child", "exit", "0"', "registry.example.com/vendor/migrate": images.app };
 
 test("an init container copies ebb", async () => {
-  const manifest = textOf("", { "registry.example.com/ebb:0.1.0": images.ebb, ...app });
+  const manifest = textOf("", { "registry.example.com/ebb:0.1.0": images.ebb, ...app, ...besideEnvoy });
   const pod = await runBesideEnvoy(Bun.YAML.parse(manifest) as KubeObject);
   expect(exitCodeOf(pod, "install-ebb")).toBe(0);
 });

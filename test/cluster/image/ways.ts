@@ -13,13 +13,19 @@ export function textOf(section: string, own: Readonly<Record<string, string>>): 
   return fill(block.text, own);
 }
 
+/** The words of the page's manifests that are about Istio: the Jobs here run beside an Envoy. */
+export const besideEnvoy = {
+  '"--sidecar", "istio"': '"--sidecar", "envoy"',
+  'sidecar.istio.io/inject: "true"': 'sidecar.istio.io/inject: "false"',
+};
+
 /** Runs a Job beside an ordinary Envoy. Resolves with its pod if it completes and Envoy has ended. Rejects otherwise. */
 export async function runBesideEnvoy(job: KubeObject): Promise<Pod> {
   const { configMap, volume, container } = envoySidecar({ upstreamPort: 8081 });
   const { template, ...spec } = job.spec as { readonly template: { readonly spec: PodSpec } };
   const containers = template.spec.containers.map((each) => ({
     ...each,
-    env: [{ name: "EBB_DETECT_TIMEOUT", value: "2m" }], // this machine may be slow to start Envoy
+    env: [{ name: "EBB_SIDECAR", value: "envoy" }],
   }));
   const pod = {
     ...template.spec,

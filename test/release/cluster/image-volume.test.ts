@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { images } from "../../cluster/cluster.ts";
-import { runBesideEnvoy, textOf } from "../../cluster/image/ways.ts";
+import { besideEnvoy, runBesideEnvoy, textOf } from "../../cluster/image/ways.ts";
 import { kubectl } from "../../cluster/kubectl.ts";
 import { jobOf, type KubeObject } from "../../cluster/objects.ts";
 import { startInstallation } from "../../cluster/webhook/installation.ts";
@@ -18,6 +18,7 @@ test("the manual's image volume", async () => {
     "registry.example.com/ebb:0.1.0": images.ebb,
     '"/vendor/migrate", "up"': '"/child", "exit", "0"',
     "registry.example.com/vendor/migrate": images.app,
+    ...besideEnvoy,
   });
   await runBesideEnvoy(Bun.YAML.parse(manifest) as KubeObject);
 });

@@ -45,7 +45,7 @@ export const failures = itemsOf("Errors outside the log");
 
 /**
  * Returns the lines that ebb wrote to stderr and the manual does not have: not at this level, with one of these fields,
- * or with this exit code; undefined: ebb was killed.
+ * or with this exit code; undefined: ebb was killed, or its exit code is not known.
  */
 export function unknownLines(stderr: string, exitCode: number | undefined): readonly string[] {
   return stderr.split("\n").filter((line) => {

@@ -79,9 +79,9 @@ describe("a file that cannot be used is named at the start:", () => {
     ["/", "is a directory"],
     ["/etc/hostname", "its first certificate cannot be read, or it has none"],
   ])("%s", async (path, reason) => {
-    const all = { ...calls, drain: [...none, "--drain", "1s"], status: [] };
-    for (const [command, args] of Object.entries(all)) {
-      const { code, stderr } = await ebb([command, "--ca-file", path, ...args]);
+    const all: typeof calls = { ...calls, drain: (limit) => [...none, "--drain", limit], status: () => [] };
+    for (const [command, within] of Object.entries(all)) {
+      const { code, stderr } = await ebb([command, "--ca-file", path, ...within("1s")]);
       expect([command, code]).toEqual([command, 64]);
       expect(stderr).toContain(`--ca-file: expected a file with certificates in PEM, got ${path}: ${reason}`);
     }

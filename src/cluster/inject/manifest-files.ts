@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { isatty } from "node:tty";
 import { EXIT, Failure, INJECT_EXIT } from "../../shared/core/exit.ts";
-import { describeSystemError } from "../../shared/core/system-error.ts";
+import { cannotAccess } from "../../shared/core/system-error.ts";
 import { MiB, readPathWithin, readStdinWithin } from "../../shared/io/input.ts";
 
 /** The text of a file with manifests, or of stdin. */
@@ -120,6 +120,6 @@ function attempt<T>(path: string, read: () => T): T {
 
 function refuse(path: string): (error: unknown) => never {
   return (error) => {
-    throw new Failure(EXIT.system, `${path}: cannot access: ${describeSystemError(error)}`);
+    throw cannotAccess(path, error);
   };
 }

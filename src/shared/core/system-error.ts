@@ -1,3 +1,5 @@
+import { EXIT, Failure } from "./exit.ts";
+
 /**
  * What the codes of errors mean, in the words of every message: those of the system (errno(3)) as strerror(3) has them,
  * of certificates (OpenSSL), and of Bun's fetch.
@@ -67,4 +69,9 @@ export function describeSystemError(error: unknown): string {
   const hints = /^WebSocket connection to '[^']*' failed: | fetching ".*$|\. For more information, pass .*$/gs;
   const reason = message.replace(hints, "");
   return typeof code !== "string" || reason.includes(code) ? reason : `${reason} (${code})`;
+}
+
+/** Returns the failure of a file that cannot be read or written. */
+export function cannotAccess(path: string, error: unknown): Failure {
+  return new Failure(EXIT.system, `${path}: cannot access: ${describeSystemError(error)}`);
 }

@@ -31,21 +31,22 @@ export function readFileWithin(path: string, mostBytes: number): string {
  * a writer opens a named pipe. Rejects if it cannot be opened, is longer than `mostBytes`, or is a pipe that has
  * not ended within `limitMs` (by default there is no limit).
  */
-export async function readPathWithin(
-  path: string,
-  mostBytes: number,
-  limitMs = Number.POSITIVE_INFINITY,
-): Promise<Buffer> {
+export function readPathWithin(path: string, mostBytes: number, limitMs?: number): Promise<Buffer> {
+  return readStreamWithin(piecesOf(path, limitMs), mostBytes, tooMuch(path));
+}
+
+/** Reads a file or pipe as `readPathWithin` does, of any length, piece by piece. */
+export async function* piecesOf(path: string, limitMs = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
   const end = performance.now() + limitMs;
   const descriptor = openSync(path, FLAGS);
   try {
-    const pieces = gather(mostBytes, tooMuch(path));
     let waitsForWriter = lstatSync(path).isFIFO();
     for (let pauseMs = 1; ; ) {
       const piece = nextPiece(descriptor);
       const isNothingYet = piece === undefined || (waitsForWriter && piece.length === 0);
       if (!isNothingYet) {
-        if (!pieces.add(piece)) return pieces.all();
+        if (piece.length === 0) return;
+        yield piece;
         waitsForWriter = false;
         pauseMs = 1;
         continue;

@@ -1,6 +1,7 @@
 import { type JsonObject, textOf } from "../../../shared/core/json.ts";
 import { isProxy, type SidecarName } from "../../../shared/sidecars/core/registry.ts";
 import { sidecarIn } from "../../core/containers.ts";
+import { timeText } from "../../core/time.ts";
 import { presenceOf } from "../../inject/core/presence.ts";
 import { isNative, partsOf } from "../../reaper/core/pod-containers.ts";
 import type { Rule } from "../../reaper/core/pod-rules.ts";
@@ -81,11 +82,6 @@ function containerStatus({ name, image, state }: ContainerView, role: ContainerS
     reason: (isEnded || state.kind === "waiting" ? state.reason : "") || null,
     finishedAt: isEnded ? timeText(state.finishedAt) : null,
   };
-}
-
-function timeText(ms: number): string {
-  // biome-ignore lint/style/noRestrictedGlobals: to write a time needs no clock
-  return new Date(ms).toISOString();
 }
 
 /** Returns what a pod is. `verdict`: its `stateOf`. */

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import type { RestartCodes } from "../../../shared/core/restart.ts";
+import { timeOf } from "../../core/time.ts";
 
 /**
  * What the reaping of a pod depends on, read from any JSON. Containers are sorted by name, so that their order does not
@@ -175,13 +176,4 @@ function stateOf({ running, waiting, terminated }: JsonObject): ContainerState {
 
 function messageOf({ message }: JsonObject): { readonly message?: string } {
   return typeof message === "string" && message !== "" ? { message } : {};
-}
-
-/** Parses a timestamp of Kubernetes (RFC 3339) to milliseconds since the epoch. Returns undefined for anything else. */
-export function timeOf(value: unknown): number | undefined {
-  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value))
-    return undefined;
-  // biome-ignore lint/style/noRestrictedGlobals: to read a time needs no clock
-  const ms = Date.parse(value);
-  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -13,6 +13,7 @@ import { command as request } from "./commands/request.ts";
 import { command as run } from "./commands/run.ts";
 import { command as sleep } from "./commands/sleep.ts";
 import { command as status } from "./commands/status.ts";
+import { command as timeline } from "./commands/timeline.ts";
 import { command as wait } from "./commands/wait.ts";
 import { command as webhook } from "./commands/webhook.ts";
 import type { CommandName } from "./shared/cli/core/names.ts";
@@ -33,6 +34,7 @@ export const commands: Readonly<Record<string, Command>> = {
   reaper,
   manifests,
   doctor,
+  timeline,
   config,
   completion,
 } satisfies Record<CommandName, Command>;

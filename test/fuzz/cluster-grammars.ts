@@ -6,8 +6,12 @@ import { injectPod } from "../../src/cluster/inject/core/inject-pod.ts";
 import type { InjectPolicy } from "../../src/cluster/inject/core/policy.ts";
 import { injectText } from "../../src/cluster/inject/inject-text.ts";
 import { applySplices } from "../../src/cluster/inject/yaml/splice.ts";
+import { drawSvg } from "../../src/cluster/timeline/core/svg.ts";
+import { drawText } from "../../src/cluster/timeline/core/text.ts";
+import { readLine, timelineOf } from "../../src/cluster/timeline/core/timeline.ts";
 import { review } from "../../src/cluster/webhook/admission.ts";
 import { Failure } from "../../src/shared/core/exit.ts";
+import { milestones } from "../../src/shared/core/log-messages.ts";
 import { type Random, randomOf } from "../random.ts";
 import { collectLog } from "../unit/cluster/collect-log.ts";
 
@@ -215,4 +219,34 @@ function inPieces(bytes: Uint8Array): readonly Uint8Array[] {
   return pieces;
 }
 
-export const clusterGrammars = { admission, yaml, kubeconfig, watch };
+const timeline: Grammar = {
+  line(random) {
+    const time = random.pick(["2026-01-01T00:00:0", "2026-01-05T00:00:0", "0000-01-01T00:00:0", "9999-12-31T23:59:5"]);
+    const at = `${time}${random.int(0, 9)}.${random.int(100, 999)}Z`;
+    const head = random.pick(["", `[pod/${name(random)}/app] `, "web-1 app ", `${at} `, "shop web-1 app "]);
+    const number = random.pick(["0", "7", "1500.5", "-1", "1e999", "1e15", '"1"', "null"]);
+    const field = random.pick([
+      "waitedMs",
+      "ranMs",
+      "tookMs",
+      "quitMs",
+      "requests",
+      "connections",
+      "exitCode",
+      "sidecar",
+    ]);
+    const msg = random.pick(Object.keys(milestones));
+    return `${head}{"level":"info","time":"${at}","msg":"ebb: ${msg}","${field}":${number},"quitMs":${number}}\n`;
+  },
+  words: ["\n", "\r", "[pod/", "] ", "ebb: ", '"msg":"ebb: done"', "{", "}", "[[[[", "\x1b[31m", "<script>", "\u202e"],
+  check(text) {
+    const lines = text.split("\n").flatMap((line) => readLine(line, "stdin") ?? []);
+    if (lines.length === 0) return;
+    const whole = timelineOf(lines);
+    const shown = drawText(whole, 80, (part) => part);
+    if (/[\p{Cc}\u202e]/u.test(shown.join(""))) throw new Error("reaches a terminal raw");
+    if (/[^\n\P{Cc}]|<script/u.test(drawSvg(whole))) throw new Error("reaches a page raw");
+  },
+};
+
+export const clusterGrammars = { admission, yaml, kubeconfig, watch, timeline };

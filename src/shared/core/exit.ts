@@ -24,6 +24,9 @@ export const INJECT_EXIT = {
 /** The exit code of `ebb doctor` if it has found something. */
 export const DOCTOR_EXIT = { found: 1 } as const;
 
+/** The exit code of `ebb timeline` if no line is from ebb: EX_DATAERR, as that of `ebb inject`. */
+export const TIMELINE_EXIT = { input: 65 } as const;
+
 /** The meaning of each of ebb's exit codes, from which the README's table is made. */
 export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
   ["0-255", "the command's own exit code, unchanged"],
@@ -32,7 +35,10 @@ export const exitMeanings: readonly (readonly [code: string, meaning: string])[]
   ["126", "the command was found but cannot be executed"],
   ["1", "request: status 400 or more; inject --diff, doctor: something to change"],
   ["64", "usage: an unknown flag or command, or a bad value"],
-  ["65", "inject: a manifest that cannot be read, or a pod that cannot be changed; with --strict: a warning"],
+  [
+    "65",
+    "inject: a manifest that cannot be read, or a pod that cannot be changed; with --strict: a warning; timeline: no line of ebb",
+  ],
   ["69", "not ready in time; or could not drain, shut down a sidecar, or get an answer"],
   ["70", "a bug in ebb"],
   ["71", "the system refused (no memory, no processes left, ...)"],

@@ -84,3 +84,25 @@ export const errors = [
 
 export type Warning = (typeof warnings)[number];
 export type ErrorMessage = (typeof errors)[number];
+
+/**
+ * The messages that `ebb timeline` reads, with the phase that each begins. The code that logs them repeats the texts:
+ * test/envoy/timeline.test.ts reads what a real run logs.
+ */
+export const milestones = {
+  "waiting until ready": "wait",
+  ready: "wait",
+  "started the command": "run",
+  draining: "drain",
+  "received a stop signal: draining": "drain",
+  "in flight": "drain",
+  "drain ended": "drain",
+  "could not drain the sidecar": "drain",
+  "received a stop signal: ending the wait": "stop",
+  "received a stop signal: cutting the drain short": "stop",
+  "received a stop signal: forwarding it": "stop",
+  "asked the sidecar to exit": "quit",
+  "could not shut down the sidecar": "quit",
+  "the sidecar is gone, or was never here": "quit",
+  done: "end",
+} as const;

@@ -1,7 +1,7 @@
 /** The names of ebb's commands. `src/commands.ts` has the commands themselves, and their order in `--help`. */
 const commandNames = [
   ...(["run", "wait", "sleep", "drain", "quit", "request", "status", "install"] as const),
-  ...(["inject", "image", "webhook", "reaper", "manifests", "doctor", "config", "completion"] as const),
+  ...(["inject", "image", "webhook", "reaper", "manifests", "doctor", "timeline", "config", "completion"] as const),
 ] as const;
 
 export type CommandName = (typeof commandNames)[number];

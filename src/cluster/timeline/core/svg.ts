@@ -1,0 +1,66 @@
+import { labelsOf, layOut, legend, OPEN, titleOf } from "./layout.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** In pixels; a row has a name, and its bars below that. */
+const [WIDTH, PAD, AXIS_Y, ROWS_Y, ROW, BAR, LEGEND_ROW] = [800, 12, 60, 70, 50, 18, 28];
+/** The most characters of a name, on a narrow screen, where letters are larger. */
+const LONGEST_NAME = 52;
+
+/** The colours are GitHub's (Primer). */
+const STYLE = `text{font:14px sans-serif;fill:#24292f}.end{text-anchor:end}.dim{fill:#57606a}.count{fill:#fff;font-size:15px}
+.grid{stroke:#d0d7de}.wait{fill:#bf8700}.run{fill:#2da44e}.drain{fill:#0969da}.stop{fill:#8250df}.quit{fill:#bc4c00}
+@media(max-width:560px){text{font-size:21px}.count{font-size:18px}}
+@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#9198a1}.count{fill:#fff}
+.grid{stroke:#3d444d}.wait{fill:#9e6a03}.run{fill:#238636}.drain{fill:#1f6feb}.stop{fill:#8957e5}.quit{fill:#bd561d}}`;
+
+/** Draws a timeline as an SVG document, for light and dark. */
+export function drawSvg(timeline: Timeline): string {
+  const title = titleOf(timeline);
+  const labels = labelsOf(timeline, LONGEST_NAME);
+  const { ticks, rows } = layOut(timeline, { width: WIDTH - 2 * PAD, bar: 4, digit: 11, tick: 110 });
+  const bottom = ROWS_Y + rows.length * ROW;
+  const height = bottom + PAD + 3 * LEGEND_ROW;
+  const axis = ticks.flatMap(({ place, text }) => [
+    `<path class="grid" d="M${PAD + place} ${AXIS_Y - 12}V${bottom}"/>`,
+    textAt(PAD + place + 4, AXIS_Y, text, "dim"),
+  ]);
+  const drawn = labels.flatMap(({ name, exits }, at) => {
+    const y = ROWS_Y + at * ROW;
+    const bars = (rows[at] ?? []).flatMap(({ phase, start, end, counts }) => [
+      boxAt(PAD + start, y + 26, end - start, phase),
+      ...counts.map(({ place, text }) => textAt(PAD + place + 1, y + 41, text, "count")),
+    ]);
+    const end = exits === "" ? [] : [textAt(WIDTH - PAD, y + 20, `exit ${exits}`, "dim end")];
+    return [textAt(PAD, y + 20, name), ...end, ...bars];
+  });
+  const items = Object.entries(legend).flatMap(([kind, text], at) => {
+    const [x, y] = [PAD + (at % 2) * (WIDTH / 2), bottom + PAD + Math.floor(at / 2) * LEGEND_ROW];
+    const sign = kind === "open" ? textAt(x + 5, y + 15, OPEN) : boxAt(x, y, BAR, kind);
+    return [sign, textAt(x + BAR + 8, y + 15, text)];
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">
+<title>${escaped(
+    `${title}: ${labels
+      .slice(0, 10)
+      .map(({ name }) => name)
+      .join(", ")}`,
+  )}</title>
+<style>${STYLE}</style>
+${[textAt(PAD, 26, title), ...axis, ...drawn, ...items].join("\n")}
+</svg>
+`;
+}
+
+function boxAt(x: number, y: number, width: number, kind: string): string {
+  return `<rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${BAR}"/>`;
+}
+
+function textAt(x: number, y: number, text: string, kind = "name"): string {
+  return `<text class="${kind}" x="${x}" y="${y}">${escaped(text)}</text>`;
+}
+
+/** Escapes printable text for XML, which has no lone surrogates, no U+FFFE and no U+FFFF. */
+function escaped(text: string): string {
+  const valid = text.toWellFormed().replace(/[\ufffe\uffff]/g, "\ufffd");
+  return valid.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

@@ -74,9 +74,13 @@ function quietly(env: CallContext["env"]): PluginDeps {
   return { env, log, signal: new AbortController().signal };
 }
 
-/** Returns `reap`, `doctor` and `inject`: ebb's own commands with kubectl's flags, in one namespace without -A. */
+/**
+ * Returns `reap` and `doctor`, ebb's own commands with kubectl's flags, in one namespace without -A; and those that ask
+ * no cluster, as they are.
+ */
 function commandsOfCluster(ebbs: Commands) {
-  const { reaper, doctor, inject } = ebbs as Commands & Record<"reaper" | "doctor" | "inject", PluginCommand>;
+  const { reaper, doctor, inject, timeline } = ebbs as Commands &
+    Record<"reaper" | "doctor" | "inject" | "timeline", PluginCommand>;
   const scoped = (command: PluginCommand, fixed: readonly string[]): PluginCommand => ({
     ...command,
     options: clusterOptionsOf(command.options as typeof reaperOptions),
@@ -86,6 +90,7 @@ function commandsOfCluster(ebbs: Commands) {
     reap: scoped({ ...reaper, ...reapHelp, options: optionsOfReap(reaper.options) }, ["--once"]),
     inject,
     doctor: scoped({ ...doctor, ...doctorHelp }, []),
+    timeline,
   };
 }
 

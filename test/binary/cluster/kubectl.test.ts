@@ -25,7 +25,7 @@ test("a symlink and a copy under the plugin's name are the plugin; under its own
 });
 
 test.each([
-  [["nope"], "nope: no such command; kubectl ebb has status, why, reap, inject, doctor"],
+  [["nope"], "nope: no such command; kubectl ebb has status, why, reap, inject, doctor, timeline"],
   [["stauts"], "stauts: no such command; did you mean kubectl ebb status?"],
   [["-n", "shop", "status"], 'COMMAND: expected one before the flags, as in kubectl ebb status -A, got "-n"'],
   [["why"], "POD: expected a pod such as web-0 or pod/web-0, got none; kubectl get pods lists them"],

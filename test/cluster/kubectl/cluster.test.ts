@@ -140,7 +140,7 @@ test.concurrent("the real kubectl completes commands, flags, and names from the 
     const lines = stdout.trimEnd().split("\n");
     return { names: lines.slice(0, -1).map((line) => line.split("\t")[0]), directive: lines.at(-1) };
   };
-  const commands = ["status", "why", "reap", "inject", "doctor", "help"];
+  const commands = ["status", "why", "reap", "inject", "doctor", "timeline", "help"];
   expect(await complete("")).toEqual({ names: commands, directive: ":4" });
   expect((await complete("w")).names).toEqual(["why"]);
   expect((await complete("nope", "")).names).toEqual([]);

@@ -121,6 +121,21 @@ describe.each(helms)("%s takes it to its place:", (helm) => {
       expect({ [name]: lacking[name] }).not.toMatchObject({ [name]: expected });
   });
 
+  test("the manual's, for a cluster without internet", async () => {
+    const page = readFileSync(join(chart, "../../src/manual/air-gapped.md"), "utf8");
+    const [, values = ""] = /^```yaml\n([\s\S]*?)^```$/m.exec(page) ?? [];
+    const objects = await render(helm, parse(values));
+    const specOf = (component: Component) => objects[`Deployment ebb-${component}`].spec.template.spec;
+    for (const { imagePullSecrets, containers } of [specOf("webhook"), specOf("reaper")]) {
+      expect(imagePullSecrets).toEqual([{ name: "regcred" }]);
+      expect(containers[0].image).toBe(`registry.internal/ebb:${version}`);
+    }
+    const { containers, volumes } = specOf("webhook");
+    const registries = ["--registries=registry.internal", "--registry-mirror=docker.io=registry.internal/hub"];
+    expect(containers[0].args).toEqual(given(...registries, "--ca-file=/registry-ca/ca.crt", "--pull-secrets"));
+    expect(volumes).toEqual([{ name: "registry-ca", configMap: { name: "internal-ca" } }]);
+  });
+
   test("those of a component that is switched off change nothing", async () => {
     const webhook = { enabled: false };
     const reaper = { dryRun: true, qps: 20 };

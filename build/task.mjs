@@ -38,7 +38,7 @@ const tasks = {
     build: [],
     brief: true,
     run: [["bun", "test/demo.ts"]],
-    help: "npm start\n  sets up, builds dist/ebb, and shows a Job beside a real Envoy",
+    help: "npm start\n  sets up, builds dist/ebb, and shows a Job next to a real Envoy",
   },
   build: {
     setup: (args) => args,
@@ -157,7 +157,7 @@ const tasks = {
     setup: [],
     run: [["bun", "test/bench/bench.ts"]],
     help: `npm run bench -- [--rival NAME=PATH]... [--quick] [FIGURE]...
-  measures dist/ebb (or EBB=PATH) beside other tools; nothing else should run meanwhile; another word lists the figures`,
+  measures dist/ebb (or EBB=PATH) next to other tools; nothing else should run meanwhile; another word lists the figures`,
   },
   conformance: {
     setup: [],

@@ -41,12 +41,12 @@ interface Outcome {
 async function demo(): Promise<Outcome> {
   const upstream = cleanUp.use(startUpstream());
   const proxy = await startProxy(upstream);
-  headline("A Job without ebb, beside a proxy that is not ready yet:");
+  headline("A Job without ebb, next to a proxy that is not ready yet:");
   say(proxy.name, "started, not ready yet");
   await follow("job", job(proxy, 3));
   say(proxy.name, "runs on although the Job has ended: its Pod would never complete");
 
-  headline("The same Job with ebb, beside the same proxy:");
+  headline("The same Job with ebb, next to the same proxy:");
   const words = [ebbPath, "--log-format", "text", "--admin", proxy.admin, "--", ...job(proxy, 100)];
   const code = await follow("ebb", words, (line) => line.startsWith("ebb: waiting until ready") && proxy.becomeReady());
   const isGone = await isOver(proxy.ended);

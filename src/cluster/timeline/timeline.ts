@@ -48,8 +48,10 @@ export async function showTimeline(
     const how = "kubectl logs -l app=web --all-containers --prefix --tail=-1 | ebb timeline";
     throw new Failure(TIMELINE_EXIT.input, `timeline: no JSON line of ebb run or ebb drain: try ${how}`);
   }
-  const tooMany = `left out ${counted(leftOut, "line")}: a timeline has at most ${MOST_LINES} lines of ebb`;
-  if (leftOut > 0) writeError(`ebb: timeline: warning: ${tooMany}\n`);
+  if (leftOut > 0) {
+    const what = counted(leftOut, "line");
+    writeError(`ebb: timeline: warning: left out ${what}: a timeline has at most ${MOST_LINES} lines of ebb\n`);
+  }
   const timeline = timelineOf([...kept.values()]);
   try {
     if (svg !== undefined) writeFileSync(svg, drawSvg(timeline));

@@ -187,7 +187,7 @@ function nextRequest(attempt: Attempt, endings: readonly Ending[], clock: Attemp
 function reasonToGiveUp({ container, methods, lacksImage }: Ending): string {
   const all = [...new Set(methods.map(({ kind }) => kind))].join(", ");
   const more = lacksImage ? "; --image IMAGE allows one more, an ephemeral container" : "";
-  return `${container} still runs after all methods (${all})${more}; if its app is done, delete the pod`;
+  return `${container} still runs after all methods (${all})${more}; if its app is done, delete the pod (its Job counts that as a failure)`;
 }
 
 /** Identifies a method. Its description would not do: it leaves out secrets, so two methods may share it. */

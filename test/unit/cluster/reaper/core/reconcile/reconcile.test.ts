@@ -58,7 +58,7 @@ describe("the usual life:", () => {
 const thrice = [seen(proxy), answered(refused), seen(proxy), answered(refused), seen(proxy)];
 const deniedTwice = [seen(proxy), answered(denied), seen(proxy), answered(denied), seen(proxy)];
 const everyMethod = ["exec in proxy", "wait 0", "port-forward in proxy", "wait 0"];
-const givenUp = "gave-up: proxy still runs after all methods (exec, port-forward); if its app is done, delete the pod";
+const givenUp = "gave-up: proxy still runs after all methods (exec, port-forward); if its app is done, delete the pod (its Job counts that as a failure)";
 
 describe("a method that does not work:", () => {
   testLives([
@@ -140,7 +140,7 @@ describe("a method that does not work:", () => {
     const lacking = stuck({ ...ending("proxy"), lacksImage: true });
     const steps = [seen(lacking), answered(refused), seen(lacking), answered(refused), seen(lacking)];
     expect(live(steps, { ...usual, rounds: 1 }).told.at(-1)).toBe(
-      "gave-up: proxy still runs after all methods (exec, port-forward); --image IMAGE allows one more, an ephemeral container; if its app is done, delete the pod",
+      "gave-up: proxy still runs after all methods (exec, port-forward); --image IMAGE allows one more, an ephemeral container; if its app is done, delete the pod (its Job counts that as a failure)",
     );
   });
 });

@@ -122,7 +122,7 @@ test("of an upgrade that is half done, the replicas that answer count, and why t
     code: 1,
     findings: [
       expect.stringContaining(
-        `Secret ${own.name}/${secret}: it does not exist, and a replica of the webhook that starts`,
+        `Secret ${own.name}/${secret}: it does not exist, and a replica of the webhook needs it to start`,
       ),
     ],
   });

@@ -5,20 +5,25 @@ import { logOf } from "../../harness.ts";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, type KubeObject, type PodSpec } from "../objects.ts";
+import { fill } from "../readme/blocks.ts";
 
 interface Manifest extends KubeObject {
   readonly spec: { readonly template: { readonly metadata: object; readonly spec: PodSpec } };
 }
 
-/** The README's Job that needs no configuration, with the tests' image and app. */
+/** The README's Job without the name of its sidecar, so that ebb looks for one, with the tests' image and app. */
 function reportJob(): Manifest {
   const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
   const manifest = /```yaml\n(apiVersion: batch\/v1\nkind: Job\nmetadata:\n {2}name: report\n.*?)```/s.exec(
     readme,
   )?.[1];
-  const [image, args] = ["registry.example.com/report", '["/my-app", "--month", "10"]'];
-  if (!manifest?.includes(image) || !manifest.includes(args)) throw new Error("README.md: the Job report is another");
-  return Bun.YAML.parse(manifest.replace(image, images.appInEbb).replace(args, '["/child", "exit", "3"]')) as Manifest;
+  if (manifest === undefined) throw new Error("README.md: the Job report is gone");
+  const own = {
+    "registry.example.com/report": images.appInEbb,
+    '"--sidecar", "istio", ': "",
+    '["/my-app", "--month", "10"]': '["/child", "exit", "3"]',
+  };
+  return Bun.YAML.parse(fill(manifest, own)) as Manifest;
 }
 
 /** As an injector adds a sidecar. All else stays as it is, but for ebb's patience: this machine may be slow to start one. */

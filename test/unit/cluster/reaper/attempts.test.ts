@@ -154,7 +154,8 @@ test("where none works, it is told what each has come to", async () => {
   });
   expect(await reap()).toMatchObject({
     kind: "gave-up",
-    reason: "envoy still runs after all methods (ephemeral, exec); if its app is done, delete the pod (its Job counts that as a failure)",
+    reason:
+      "envoy still runs after all methods (ephemeral, exec); if its app is done, delete the pod (its Job counts that as a failure)",
     tried: [
       { method: { kind: "ephemeral" }, why: "403 not you" },
       { method: { kind: "exec" }, why: "no such file or directory" },

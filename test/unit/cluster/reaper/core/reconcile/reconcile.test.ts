@@ -58,7 +58,8 @@ describe("the usual life:", () => {
 const thrice = [seen(proxy), answered(refused), seen(proxy), answered(refused), seen(proxy)];
 const deniedTwice = [seen(proxy), answered(denied), seen(proxy), answered(denied), seen(proxy)];
 const everyMethod = ["exec in proxy", "wait 0", "port-forward in proxy", "wait 0"];
-const givenUp = "gave-up: proxy still runs after all methods (exec, port-forward); if its app is done, delete the pod (its Job counts that as a failure)";
+const givenUp =
+  "gave-up: proxy still runs after all methods (exec, port-forward); if its app is done, delete the pod (its Job counts that as a failure)";
 
 describe("a method that does not work:", () => {
   testLives([

@@ -22,10 +22,13 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
     const port = Number(new URL(envoy.url).port);
     const idle = connect(port, "127.0.0.1");
     try {
+      const ownSocket = ({ sockets }: Snapshot) => sockets?.listening.find((socket) => socket.port === port);
+      // an ebb of another test may look for an Envoy at each port of this machine, and be connected for a moment
       const seen = await until("the request is in flight", async () => {
         const snapshot = await statusOf(envoy.admin);
         const { inFlight, listeners } = snapshot.sidecars[0]?.envoy ?? {};
-        return inFlight?.requests === 1 && listeners?.[0]?.connections === 2 && snapshot;
+        const isTwo = listeners?.[0]?.connections === 2 && ownSocket(snapshot)?.connections.established === 2;
+        return inFlight?.requests === 1 && isTwo && snapshot;
       });
       expect(seen.sidecars).toEqual([
         {
@@ -39,8 +42,7 @@ describeAgainstEnvoy("ebb status beside a real Envoy", () => {
           },
         },
       ]);
-      const own = seen.sockets?.listening.find((socket) => socket.port === port);
-      expect(own).toMatchObject({ pid: envoy.pid, process: "envoy", connections: { established: 2 } });
+      expect(ownSocket(seen)).toMatchObject({ pid: envoy.pid, process: "envoy", connections: { established: 2 } });
     } finally {
       release();
       idle.destroy();

@@ -117,6 +117,21 @@ export function deploymentOf(name: string, spec: PodSpec, { annotations, ...more
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { name }, spec: { ...more, selector, template } };
 }
 
+interface Template {
+  readonly spec: { readonly template: { readonly metadata: Pod["metadata"]; readonly spec: PodSpec } };
+}
+
+/** Returns a Job, a Deployment ... with another spec of its pods, and more annotations on them. */
+export function withPod(
+  object: KubeObject,
+  change: (spec: PodSpec) => PodSpec,
+  annotations: Readonly<Record<string, string>> = {},
+): KubeObject {
+  const { template, ...spec } = (object as unknown as Template).spec;
+  const metadata = { ...template.metadata, annotations: { ...template.metadata.annotations, ...annotations } };
+  return { ...object, spec: { ...spec, template: { metadata, spec: change(template.spec) } } };
+}
+
 /** Returns a Service in front of the pods with the label `app: NAME`; ports by name. */
 export function serviceOf(name: string, ports: Readonly<Record<string, number>>): KubeObject {
   const portList = Object.entries(ports).map(([portName, port]) => ({ name: portName, port, targetPort: port }));

@@ -50,10 +50,17 @@ async function main(suite: Suite, words: readonly string[]): Promise<number> {
   if (!process.env.KUBECONFIG) return await withCluster(again(suite, words), console.log);
   if (first === "--shell") return await runHere([process.env.SHELL ?? "sh"]);
   const tests = words.length > 0 ? words : [suite.folder];
-  const images = await giveImages(suite);
-  using proxy = await startProxy();
   const limit = suite.atOnce === undefined ? [] : ["--max-concurrency", `${suite.atOnce}`];
-  const command = [process.execPath, "test", "--timeout", "300000", ...limit, ...tests];
+  return await runWithImages([process.execPath, "test", "--timeout", "300000", ...limit, ...tests], suite.images);
+}
+
+/**
+ * Gives the tests' images, and more, to the nodes of KUBECONFIG's cluster, and runs a command that needs them there, by
+ * cluster.ts. Resolves with its exit code.
+ */
+export async function runWithImages(command: readonly string[], more?: MoreContents): Promise<number> {
+  const images = await giveImages(more);
+  using proxy = await startProxy();
   return await runHere(command, variablesOf({ images, proxy: proxy.socket }));
 }
 
@@ -63,7 +70,7 @@ function again({ program }: Suite, more: readonly string[]): readonly string[] {
 }
 
 /** Gives the tests' images to the nodes with EBB_TEST_LOAD, and resolves with their names. */
-async function giveImages({ images: more }: Suite): Promise<ImageReferences> {
+async function giveImages(more?: MoreContents): Promise<ImageReferences> {
   const command = process.env.EBB_TEST_LOAD?.split(" ").filter(Boolean) ?? [];
   if (command.length === 0)
     throw new Error(

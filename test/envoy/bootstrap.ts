@@ -44,6 +44,8 @@ export interface ListenerPlan {
   readonly tcpPort?: number;
   /** The port on 127.0.0.1 to which it sends HTTP requests, if that is not the upstream's. */
   readonly httpPort?: number;
+  /** Whether what listens on `httpPort` speaks HTTP/2, as gRPC needs it; by default HTTP/1.1. */
+  readonly isHttp2?: boolean;
   /** The only path that it sends on, and the path of the admin interface to which it does; that must be on a port. */
   readonly asksAdmin?: { readonly path: string; readonly adminPath: string };
   /** The time, such as `2s`, after which an idle HTTP connection is closed; by default an hour. */
@@ -123,7 +125,9 @@ function clustersOf(plan: Plan): readonly object[] {
     waitsFor?.what === "endpoints" ? lateCluster() : upstream,
     ...(plan.isLikeIstio === true ? [originalDestination("InboundPassthroughCluster")] : []),
     ...listeners.flatMap((each) => (each.tcpPort === undefined ? [] : [cluster(tcpCluster(each, app), each.tcpPort)])),
-    ...listeners.flatMap(({ name, httpPort }) => (httpPort === undefined ? [] : [cluster(name, httpPort)])),
+    ...listeners.flatMap(({ name, httpPort, isHttp2 }) =>
+      httpPort === undefined ? [] : [{ ...cluster(name, httpPort), ...(isHttp2 === true ? speaksHttp2 : {}) }],
+    ),
     ...("port" in admin && listeners.some(({ asksAdmin }) => asksAdmin) ? [cluster(ADMIN, admin.port)] : []),
   ];
 }
@@ -258,6 +262,15 @@ function originalDestination(name: string): object {
     original_dst_lb_config: { use_http_header: true },
   };
 }
+
+const speaksHttp2 = {
+  typed_extension_protocol_options: {
+    "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+      "@type": type("extensions.upstreams.http.v3.HttpProtocolOptions"),
+      explicit_http_config: { http2_protocol_options: {} },
+    },
+  },
+};
 
 function endpoints(name: string, port: number): object {
   return { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: socket("127.0.0.1", port) } }] }] };

@@ -3,7 +3,7 @@ import { images, type Namespace } from "../cluster.ts";
 import { envoyPort, envoySidecar, patience } from "../envoy.ts";
 import { type Container, deploymentOf, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";
-import { restart } from "../run/rollout.ts";
+import { loadPrograms, restart } from "../run/rollout.ts";
 import { type Installation, startInstallation, startInstallationWith } from "../webhook/installation.ts";
 import { type ClusterRegistry, obstacle, pullSecretOf, startClusterRegistry } from "./registries.ts";
 
@@ -71,15 +71,15 @@ async function deploy(here: Namespace, app: Container, imagePullSecrets: readonl
     replicas: 2,
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
   });
-  const configMaps = [configMap, programs.configMap("server.ts", "clients.ts")];
+  const configMaps = [configMap, loadPrograms];
   await here.apply([...configMaps, web, serviceOf("web", { http: envoyPort })]);
   await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
 }
 
 async function expectNoLoss(here: Namespace): Promise<void> {
-  const { sent, failures, pods, seconds, logs } = await restart(here, envoyPort);
-  console.log(`${failures.length} of ${sent} requests lost in ${seconds.toFixed(1)} s`);
-  if (failures.length > 0) console.log(logs);
-  expect(failures).toEqual([]);
+  const { sent, losses, pods, seconds, logs } = await restart(here, envoyPort);
+  console.log(`${losses.length} of ${sent} requests lost in ${seconds.toFixed(1)} s`);
+  if (losses.length > 0) console.log(logs);
+  expect(losses).toEqual([]);
   expect(pods.length).toBeGreaterThanOrEqual(4); // two before, two after
 }

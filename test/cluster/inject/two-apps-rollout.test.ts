@@ -3,7 +3,7 @@ import { namespace } from "../cluster.ts";
 import { envoyPort, envoySidecar, inbound, patience } from "../envoy.ts";
 import { deploymentOf, type PodSpec, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";
-import { restart } from "../run/rollout.ts";
+import { loadPrograms, restart } from "../run/rollout.ts";
 import { applyInjected } from "./injected.ts";
 
 const WEB = 8081;
@@ -37,15 +37,15 @@ describe("a rolling restart of a Deployment of two apps behind one Envoy, under 
     const strategy = { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } };
     await applyInjected(here, [
       configMap,
-      programs.configMap("server.ts", "clients.ts"),
+      loadPrograms,
       deploymentOf("web", spec, { replicas: 2, strategy, annotations: said }),
       serviceOf("web", { http: envoyPort, second: SECOND }),
     ]);
     await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
-    const { sent, failures, pods, seconds, logs } = await restart(here, [envoyPort, SECOND]);
-    console.log(`two apps beside ${name}: ${failures.length} of ${sent} requests lost in ${seconds.toFixed(1)} s`);
-    if (failures.length > 0) console.log(logs);
-    expect(failures).toEqual([]);
+    const { sent, losses, pods, seconds, logs } = await restart(here, [envoyPort, SECOND]);
+    console.log(`two apps beside ${name}: ${losses.length} of ${sent} requests lost in ${seconds.toFixed(1)} s`);
+    if (losses.length > 0) console.log(logs);
+    expect(losses).toEqual([]);
     expect(pods.length).toBeGreaterThanOrEqual(4); // two before, two after
   });
 });

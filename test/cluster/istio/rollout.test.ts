@@ -3,7 +3,7 @@ import type { Namespace } from "../cluster.ts";
 import { patience } from "../envoy.ts";
 import { deploymentOf, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";
-import { type Rollout, restart } from "../run/rollout.ts";
+import { loadPrograms, type Rollout, restart } from "../run/rollout.ts";
 import { type Installation, inject, startInstallation } from "../webhook/installation.ts";
 import { injected, proxyEnvironment, sidecarKind, startIstio } from "./istio.ts";
 
@@ -39,9 +39,9 @@ describe("a rolling restart of a Deployment beside Istio's sidecar, under load,"
     { name: "with ebb", isNative: false, annotations: inject },
     { name: "with ebb, and a native sidecar", isNative: true, annotations: inject },
   ])("loses no request $name", async (way) => {
-    const { failures, pods, logs } = await measured(way);
-    if (failures.length > 0) console.log(logs);
-    expect(failures).toEqual([]);
+    const { losses, pods, logs } = await measured(way);
+    if (losses.length > 0) console.log(logs);
+    expect(losses).toEqual([]);
     expect(pods.length).toBeGreaterThanOrEqual(4); // two before, two after
   });
 
@@ -55,7 +55,7 @@ describe("a rolling restart of a Deployment beside Istio's sidecar, under load,"
       hook: sleep,
     },
   ])("loses requests $name: nothing counts what is under way in the app", async (way) => {
-    expect((await measured(way)).failures).not.toEqual([]);
+    expect((await measured(way)).losses).not.toEqual([]);
   });
 });
 
@@ -63,9 +63,9 @@ async function measured(way: Way): Promise<Rollout> {
   await using here = await ebb.namespace(injected);
   await deploy(here, way);
   const rollout = await restart(here, PORT, LONG_MS);
-  const { sent, failures, seconds } = rollout;
-  const long = failures.filter((failure) => failure.includes(" a long client")).length;
-  const lost = `${failures.length} of ${sent} requests lost, ${long} of them long ones,`;
+  const { sent, losses, seconds } = rollout;
+  const long = losses.filter(({ client }) => client === "long").length;
+  const lost = `${losses.length} of ${sent} requests lost, ${long} of them long ones,`;
   console.log(`${way.name}: ${lost} in ${seconds.toFixed(1)} s`);
   return rollout;
 }
@@ -79,6 +79,6 @@ async function deploy(here: Namespace, { isNative, annotations, hook }: Way): Pr
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     annotations: { ...sidecarKind(isNative), ...annotations },
   });
-  await here.apply([programs.configMap("server.ts", "clients.ts"), web, serviceOf("web", { http: PORT })]);
+  await here.apply([loadPrograms, web, serviceOf("web", { http: PORT })]);
   await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
 }

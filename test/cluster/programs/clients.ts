@@ -1,118 +1,111 @@
-// bun clients.ts HOST PORT [MS] runs clients of a Service. Each sends one request after the other, which takes 0 to 300
-// ms: some clients keep their connection, with or without pauses, some open one for each request. With MS further
-// clients send requests that take that long, so that some are under way whenever a pod ends. No request is repeated:
-// each failure counts. At SIGUSR1 the clients end, and print as JSON what became of their requests, by kind of client.
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+// bun clients.ts HOST PORT [MS [GRPC]] runs clients of a Service. Each sends one request after the other, which takes 0 to
+// 300 ms: some clients keep their connection, with or without pauses, some open one for each request. With MS further
+// clients send requests that take that long, so that some are under way whenever a pod ends. With GRPC, server.ts's port
+// for that, some clients share two connections of HTTP/2, and some read gRPC streams on two others. No request is repeated: each failure
+// counts. At SIGUSR1 the clients end, and print as JSON what became of their requests, by kind of client.
+import { grpc, http1, http2, type Lost, type Requester } from "./requesters.ts";
 
-const PATIENCE_MS = 30_000;
+/** A request that was lost. */
+export interface Loss {
+  /** The time, as in ISO 8601, when the client knew. */
+  readonly at: string;
+  /** The kind of client. */
+  readonly client: string;
+  /** The pod that last answered on the connection; "" if none has. */
+  readonly pod: string;
+  /** What lost it, in a few words: `connection refused`. */
+  readonly by: string;
+  readonly detail: string;
+}
 
-const [host = "", port = "", long] = process.argv.slice(2);
-const failures: string[] = [];
-const pods = new Set<string>();
-const sent: Record<string, number> = {};
-let isOver = false;
+/** What became of the requests. */
+export interface Outcome {
+  /** The number of requests, by kind of client. */
+  readonly sent: Readonly<Record<string, number>>;
+  readonly losses: readonly Loss[];
+  /** The pods that have answered. */
+  readonly pods: readonly string[];
+}
 
 interface Kind {
   readonly name: string;
-  readonly keeps: boolean;
+  /** Returns what one of its clients sends by. */
+  readonly requester: () => Requester;
   /** The shortest and the longest time, in ms, between two requests. */
   readonly pausesMs: readonly [number, number];
-  /** The time, in ms, that its requests take; undefined for 0 to 300. */
-  readonly longMs?: number;
+  /** The shortest and the longest time, in ms, that its requests take. */
+  readonly takesMs: readonly [number, number];
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly closes: boolean;
-}
+const [host = "", port = "", long, grpcPort] = process.argv.slice(2);
+const sent: Record<string, number> = {};
+const losses: Loss[] = [];
+const pods = new Set<string>();
+let isOver = false;
 
-async function live(client: number, { name, keeps, pausesMs: [least, most], longMs }: Kind): Promise<void> {
-  let socket: Socket | undefined;
-  let pod = "";
+async function live(client: number, { name, requester: start, pausesMs, takesMs }: Kind): Promise<void> {
+  const requester = start();
   for (let turn = 0; !isOver; turn += 1) {
     sent[name] = (sent[name] ?? 0) + 1;
     try {
-      if (socket?.readyState !== "open") socket = await open();
-      const { status, body, closes } = await ask(socket, longMs ?? (client * 37 + turn * 53) % 300);
-      if (status !== 200) throw new Error(`HTTP ${status} ${body}`);
-      pods.add(body);
-      pod = body;
-      if (closes || !keeps) socket.destroy();
+      pods.add(await requester.ask(between(takesMs, client * 37 + turn * 53)));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : error;
-      failures.push(`${new Date().toISOString()} a ${name} client, whose last answer came from ${pod}: ${reason}`);
-      socket?.destroy();
+      const { by = "unknown", message: detail } = error as Lost;
+      losses.push({ at: new Date().toISOString(), client: name, pod: requester.pod(), by, detail });
       await Bun.sleep(100);
     }
-    if (most > 0) await Bun.sleep(least + ((client * 271 + turn * 97) % (most - least + 1)));
+    if (pausesMs[1] > 0) await Bun.sleep(between(pausesMs, client * 271 + turn * 97));
   }
-  socket?.destroy();
+  requester.close();
 }
 
-async function open(): Promise<Socket> {
-  const socket = connect(Number(port), host);
-  socket.on("error", () => undefined); // the request has it, too; an idle connection may end
-  const patience = setTimeout(() => socket.destroy(new Error("no connection in time")), PATIENCE_MS);
-  await once(socket, "connect").finally(() => clearTimeout(patience));
-  return socket;
+function between([least, most]: readonly [number, number], number: number): number {
+  return least + (number % (most - least + 1));
 }
 
-async function ask(socket: Socket, ms: number): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  let text = "";
-  const onData = (bytes: Buffer): void => {
-    text += bytes.toString("latin1");
-    const answer = parse(text);
-    if (answer !== undefined) resolve(answer);
-  };
-  const onEnd = (error?: unknown): void => reject(new Error(`${error || "closed"}, after ${text.length} bytes`));
-  const patience = setTimeout(() => onEnd("no answer in time"), ms + PATIENCE_MS);
-  socket.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
-  socket.write(`GET /?ms=${ms} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-  return await promise.finally(() => {
-    clearTimeout(patience);
-    socket.off("data", onData).off("end", onEnd).off("error", onEnd).off("close", onEnd);
-  });
-}
-
-/** Parses an answer; undefined if it is not complete. The app and Envoy both send a content-length. */
-function parse(text: string): Answer | undefined {
-  const [, head = "", body = ""] = /^(.*?\r\n\r\n)(.*)$/s.exec(text) ?? [];
-  const length = /^content-length: (\d+)/im.exec(head)?.[1];
-  if (length === undefined || body.length < Number(length)) return undefined;
-  return { status: Number(head.split(" ")[1]), body, closes: /^connection: close/im.test(head) };
-}
-
-/** Waits until the Service leads to a pod. */
-async function begin(): Promise<void> {
+/** Waits until the Service leads to a pod that answers. */
+async function begin(requester: Requester): Promise<void> {
   for (;;) {
     try {
-      const socket = await open();
-      const { status } = await ask(socket, 0);
-      socket.destroy();
-      if (status === 200) return;
+      await requester.ask(0);
+      return requester.close();
     } catch {
-      // not yet
+      await Bun.sleep(100);
     }
-    await Bun.sleep(100);
   }
+}
+
+const some = (count: number, kind: Kind): readonly Kind[] => Array(count).fill(kind);
+const short = [0, 299] as const;
+const kept = (): Requester => http1(host, port, true);
+const fresh = (): Requester => http1(host, port, false);
+
+function longKinds(ms: number): readonly Kind[] {
+  return some(4, { name: "long", requester: kept, pausesMs: [0, 0], takesMs: [ms, ms] });
+}
+
+function http2Kinds(): readonly Kind[] {
+  return [1, 2].flatMap(() => [
+    ...some(4, { name: "http2", requester: http2(host, port), pausesMs: [0, 25], takesMs: short }),
+    ...some(3, { name: "grpc", requester: grpc(host, `${grpcPort}`), pausesMs: [0, 100], takesMs: [1000, 5000] }),
+  ]);
 }
 
 process.on("SIGUSR1", () => {
   isOver = true;
 });
-const some = (count: number, kind: Kind): readonly Kind[] => Array(count).fill(kind);
 const kinds: readonly Kind[] = [
-  ...some(8, { name: "busy", keeps: true, pausesMs: [0, 0] }),
-  ...some(4, { name: "quick", keeps: true, pausesMs: [25, 25] }),
-  ...some(8, { name: "pausing", keeps: true, pausesMs: [0, 1500] }),
-  ...some(8, { name: "slow", keeps: true, pausesMs: [1000, 1000] }),
-  ...some(4, { name: "new", keeps: false, pausesMs: [0, 0] }),
-  ...some(long === undefined ? 0 : 4, { name: "long", keeps: true, pausesMs: [0, 0], longMs: Number(long) }),
+  ...some(8, { name: "busy", requester: kept, pausesMs: [0, 0], takesMs: short }),
+  ...some(4, { name: "quick", requester: kept, pausesMs: [25, 25], takesMs: short }),
+  ...some(8, { name: "pausing", requester: kept, pausesMs: [0, 1500], takesMs: short }),
+  ...some(8, { name: "slow", requester: kept, pausesMs: [1000, 1000], takesMs: short }),
+  ...some(4, { name: "new", requester: fresh, pausesMs: [0, 0], takesMs: short }),
+  ...(long === undefined ? [] : longKinds(Number(long))),
+  ...(grpcPort === undefined ? [] : http2Kinds()),
 ];
-await begin();
+for (const { requester } of new Map(kinds.map((kind) => [kind.requester, kind])).values()) await begin(requester());
 console.log("under load");
 await Promise.all(kinds.map((kind, client) => live(client, kind)));
-console.log(JSON.stringify({ sent, failures, pods: [...pods] }));
+const outcome: Outcome = { sent, losses, pods: [...pods] };
+console.log(JSON.stringify(outcome));
+process.exit(0); // connections of HTTP/2 are still open

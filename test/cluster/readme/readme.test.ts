@@ -14,9 +14,10 @@ import {
   type PodSpec,
   serviceOf,
   statusOf,
+  withPod,
 } from "../objects.ts";
 import { programs } from "../programs.ts";
-import { restart } from "../run/rollout.ts";
+import { loadPrograms, restart } from "../run/rollout.ts";
 import { blocks, blockWith, fill } from "./blocks.ts";
 import { type Shell, startShell } from "./shell.ts";
 
@@ -114,12 +115,12 @@ describe("beside a real Istio", () => {
         },
         sidecarKind(isNative),
       );
-      await own.apply([programs.configMap("server.ts", "clients.ts"), web, serviceOf("web", { http: 8081 })]);
+      await own.apply([loadPrograms, web, serviceOf("web", { http: 8081 })]);
       await own.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
       const pod = await own.podOf("web");
       expect(await own.exec(pod.metadata.name, "web", "/ebb", "status")).toMatchObject({ code: 0 });
-      const { failures, sent } = await restart(own, 8081, 8000);
-      expect({ failures, sent: sent > 100 }).toEqual({ failures: [], sent: true });
+      const { losses, sent } = await restart(own, 8081, 8000);
+      expect({ losses, sent: sent > 100 }).toEqual({ losses: [], sent: true });
     },
   );
 });
@@ -194,21 +195,6 @@ describe("images that nobody wants to change", () => {
     expect(await shell.tryRun("ebb doctor -n shop")).toMatchObject({ code: 0, stderr: "" });
   });
 });
-
-interface Template {
-  readonly spec: { readonly template: { readonly metadata: Pod["metadata"]; readonly spec: PodSpec } };
-}
-
-/** A Job, a Deployment ... with another spec of its pods, and more annotations on them. */
-function withPod(
-  object: KubeObject,
-  change: (spec: PodSpec) => PodSpec,
-  annotations: Readonly<Record<string, string>> = {},
-): KubeObject {
-  const { template, ...spec } = (object as unknown as Template).spec;
-  const metadata = { ...template.metadata, annotations: { ...template.metadata.annotations, ...annotations } };
-  return { ...object, spec: { ...spec, template: { metadata, spec: change(template.spec) } } };
-}
 
 /** Beside an ordinary sidecar, a real Envoy. */
 function beside({ containers, ...spec }: PodSpec): PodSpec {

@@ -1,6 +1,8 @@
 import { images, type Namespace } from "../cluster.ts";
 import { envoyPort, envoySidecar, patience, podInfo } from "../envoy.ts";
+import type { Output } from "../kubectl.ts";
 import { type Container, deploymentOf, type KubeObject, podOf, serviceOf } from "../objects.ts";
+import type { Loss, Outcome } from "../programs/clients.ts";
 import { programs } from "../programs.ts";
 
 /** A way in which the pods of a Deployment end. */
@@ -16,27 +18,43 @@ export interface Way {
   readonly run?: readonly string[];
 }
 
-/** The result of a rolling restart under load. */
+/** The result of a change under load. */
 export interface Rollout {
   /** The number of requests. */
   readonly sent: number;
-  /** The same by kind of client: `busy=700 quick=640`. */
-  readonly sentBy: string;
-  /** What became of each request that was lost. */
-  readonly failures: readonly string[];
+  /** The same by kind of client. */
+  readonly sentBy: Readonly<Record<string, number>>;
+  /** The requests that were lost. */
+  readonly losses: readonly Loss[];
   /** The names of the pods that have answered. */
   readonly pods: readonly string[];
-  /** The seconds from the restart until the last of the former pods is gone. */
+  /** When the deletion of each pod that went was seen, in ms since 1970, by its name. */
+  readonly deletedAt: Readonly<Record<string, number>>;
+  /** The seconds from the change until the last of the pods that went is gone. */
   readonly seconds: number;
-  /** What the containers of the former pods have written, for people. */
+  /** What the containers of these pods have written, for people. */
   readonly logs: string;
 }
+
+/** The load on a port of the Service `web`. */
+export interface Load {
+  readonly port: number;
+  /** Of the requests of some clients, the time that they take. */
+  readonly longMs?: number;
+  /** The Service's port for gRPC, if some clients are to speak that and HTTP/2; only with `longMs`. */
+  readonly grpcPort?: number;
+}
+
+/** The ConfigMap of the programs, which the pods under load and the load's clients run. */
+export const loadPrograms = programs.configMap("server.ts", "clients.ts", "requesters.ts");
 
 const REPLICAS = 2;
 const GRACE_SECONDS = 60;
 const APP_PORT = 8081;
 /** Of a few requests. */
 const LONG_MS = 5000;
+/** Longer than any pod's grace period, twice. */
+const LIMIT_MS = 300_000;
 
 /**
  * Deploys two pods that end in this way, and restarts them one by one under load, which comes through Service and
@@ -49,31 +67,60 @@ export async function restartUnderLoad(here: Namespace, way: Way): Promise<Rollo
 
 /**
  * Restarts the pods of the Deployment `web` one by one under load, which comes through each of these ports of the Service
- * `web`. Both, and the ConfigMap of programs, must be there. With `longMs` some clients' requests take that long.
+ * `web`. Both, and `loadPrograms`, must be there. With `longMs` some clients' requests take that long.
  */
 export async function restart(here: Namespace, port: number | readonly number[], longMs?: number): Promise<Rollout> {
-  const loads = await Promise.all([port].flat().map((one) => startLoad(here, one, longMs)));
-  const former = (await here.pods("app=web")).map(({ metadata }) => metadata.name);
-  const logs = Promise.all(
-    former.map((pod) => here.tryKubectl(["logs", "--follow", "--prefix", "--all-containers", pod])),
-  );
-  const start = performance.now();
+  const loads = [port].flat().map((one) => ({ port: one, ...(longMs === undefined ? {} : { longMs }) }));
+  return await underLoad(here, loads, restartWeb);
+}
+
+/** Restarts the pods of the Deployment `web` one by one, and resolves when the new ones are there. */
+export async function restartWeb(here: Namespace): Promise<void> {
   await here.kubectl("rollout", "restart", "deployment/web");
   await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
-  await here.until("the former pods are gone", async () => {
-    const now = await here.pods("app=web");
-    return !now.some(({ metadata }) => former.includes(metadata.name));
+}
+
+/** Changes the Deployment `web` in some way under such loads, and waits until the pods that went are gone. */
+export async function underLoad(
+  here: Namespace,
+  loads: readonly Load[],
+  change: (here: Namespace) => Promise<void>,
+): Promise<Rollout> {
+  const started = await Promise.all(loads.map((load) => startLoad(here, load)));
+  const deletedAt: Record<string, number> = {};
+  const logs: Promise<Output>[] = [];
+  let isChanged = false;
+  const isAnyLeaving = async (): Promise<boolean> => {
+    const wasChanged = isChanged;
+    const leaving = (await here.pods("app=web")).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    for (const { name } of leaving.map(({ metadata }) => metadata)) {
+      if (deletedAt[name] !== undefined) continue;
+      deletedAt[name] = Date.now();
+      logs.push(here.tryKubectl(["logs", "--follow", "--prefix", "--timestamps", "--all-containers", name]));
+    }
+    return !wasChanged || leaving.length > 0;
+  };
+  const start = performance.now();
+  const changing = change(here).then(() => {
+    isChanged = true;
   });
+  await Promise.all([
+    changing,
+    here.until("the pods that went are gone", async () => !(await isAnyLeaving()), LIMIT_MS),
+  ]);
   const seconds = (performance.now() - start) / 1000;
-  const results = await Promise.all(loads.map((load) => load.end()));
-  const counts = results.flatMap(({ sent }) => Object.entries(sent));
+  const outcomes = await Promise.all(started.map((load) => load.end()));
+  const sentBy: Record<string, number> = {};
+  for (const [kind, count] of outcomes.flatMap(({ sent }) => Object.entries(sent)))
+    sentBy[kind] = (sentBy[kind] ?? 0) + count;
   return {
-    sent: counts.reduce((sum, [, count]) => sum + count, 0),
-    sentBy: counts.map(([kind, count]) => `${kind}=${count}`).join(" "),
-    failures: results.flatMap(({ failures }) => failures),
-    pods: [...new Set(results.flatMap(({ pods }) => pods))],
+    sent: Object.values(sentBy).reduce((sum, count) => sum + count, 0),
+    sentBy,
+    losses: outcomes.flatMap(({ losses }) => losses),
+    pods: [...new Set(outcomes.flatMap(({ pods }) => pods))],
+    deletedAt,
     seconds,
-    logs: (await logs).map(({ stdout }) => stdout).join(""),
+    logs: (await Promise.all(logs)).map(({ stdout }) => stdout).join(""),
   };
 }
 
@@ -93,12 +140,7 @@ async function deploy(here: Namespace, way: Way): Promise<void> {
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     annotations: isNative ? { "ebb.dev/native": "envoy" } : {},
   });
-  await here.apply([
-    configMap,
-    programs.configMap("server.ts", "clients.ts"),
-    web,
-    serviceOf("web", { http: envoyPort }),
-  ]);
+  await here.apply([configMap, loadPrograms, web, serviceOf("web", { http: envoyPort })]);
   await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
 }
 
@@ -118,16 +160,16 @@ function hook(words: readonly string[] | undefined): Readonly<Record<string, unk
   return words === undefined ? {} : { lifecycle: { preStop: { exec: { command: ["/ebb", ...words] } } } };
 }
 
-interface Load {
+interface StartedLoad {
   /** Ends the load, and resolves with what became of it. */
-  end(): Promise<Pick<Rollout, "failures" | "pods"> & { readonly sent: Readonly<Record<string, number>> }>;
+  end(): Promise<Outcome>;
 }
 
-async function startLoad(here: Namespace, port: number, longMs?: number): Promise<Load> {
+async function startLoad(here: Namespace, { port, longMs, grpcPort }: Load): Promise<StartedLoad> {
   const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/web");
-  const long = longMs === undefined ? [] : [`${longMs}`];
-  const clients = programs.container("clients", "clients.ts", spec.clusterIP, `${port}`, ...long);
-  const pod = `load-${port}`;
+  const words = [port, longMs, grpcPort].filter((word) => word !== undefined).map(String);
+  const clients = programs.container("clients", "clients.ts", spec.clusterIP, ...words);
+  const pod = `load-${crypto.randomUUID().slice(0, 8)}`;
   // of a mesh, and of a namespace that gets ebb, where there is one
   const outside = { labels: { "sidecar.istio.io/inject": "false" }, annotations: { "ebb.dev/inject": "false" } };
   await here.apply([podOf(pod, { containers: [clients], volumes: [programs.volume] }, outside)]);
@@ -137,6 +179,7 @@ async function startLoad(here: Namespace, port: number, longMs?: number): Promis
       await here.signal(pod, "clients", "SIGUSR1");
       await here.until("the load ends", async () => (await here.pod(pod)).status.phase === "Succeeded");
       const lines = (await here.logs(pod, "clients")).trim().split("\n");
+      await here.kubectl("delete", "pod", pod, "--wait=false");
       return JSON.parse(lines.at(-1) as string);
     },
   };

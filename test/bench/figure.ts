@@ -6,6 +6,9 @@ export interface Setup {
   readonly rivals: readonly Candidate[];
   /** Whether it is to measure less often. */
   readonly isQuick: boolean;
+  /** For how long a figure that counts goes on, by default some minutes, and the file in which it counts. */
+  readonly forMs?: number;
+  readonly file?: string;
 }
 
 /** One of the bench's questions, which it answers with tables. */

@@ -239,6 +239,7 @@ function reasonOf({ head, trailers }: Http2Answer, id: number, rstCode: number, 
   if (status !== undefined && status !== 200) return `HTTP ${status}`;
   if (grpcStatus !== undefined) return `grpc-status ${grpcStatus}`;
   if (goaway !== undefined && id > goaway.lastStream) return "GOAWAY, safe to retry";
-  if (rstCode !== 0) return `RST_STREAM ${rstCode}`;
+  // Bun's code for a stream whose connection has ended is CANCEL, which no server sends
+  if (rstCode !== 0 && rstCode !== constants.NGHTTP2_CANCEL) return `RST_STREAM ${rstCode}`;
   return endedBy(status !== undefined);
 }

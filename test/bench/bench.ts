@@ -1,7 +1,7 @@
 // bun test/bench/bench.ts [--rival NAME=PATH]... [--quick] [--for 1h] [--file FILE] [FIGURE]... measures dist/ebb (or
 // EBB=PATH) beside other tools. NAME is scuttle, envoy-preflight, linkerd-await, tini or dumb-init, or one of these with
 // a suffix (scuttle-old); the tini and dumb-init of PATH always take part. Ratios are to the first rival that can do the
-// task. Nothing else should run meanwhile. It takes some minutes, and drain some more the first time, because it compiles
+// task. Nothing else should run meanwhile. It takes some minutes, scale half an hour, and drain more at first: it compiles
 // the programs that it runs. --for and --file are for rolls, which goes on for so long, and counts in FILE.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -11,6 +11,7 @@ import { ebbPath } from "../harness.ts";
 import { bun } from "./bun.ts";
 import { parseRival } from "./candidates.ts";
 import { reaper } from "./cluster/reaper.ts";
+import { scale } from "./cluster/scale.ts";
 import { webhook } from "./cluster/webhook.ts";
 import { drain } from "./drain/drain.ts";
 import { drainMemory } from "./drain/drain-memory.ts";
@@ -23,7 +24,7 @@ import { rolls } from "./rolls/rolls.ts";
 import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
 
-const figures: readonly Figure[] = [start, job, drain, drainMemory, inits, webhook, reaper, rolls, bun, install];
+const figures: readonly Figure[] = [start, job, drain, drainMemory, inits, webhook, reaper, scale, rolls, bun, install];
 
 const { wanted, ...setup } = readArguments();
 for (const figure of wanted) for (const table of await figure.run(setup)) console.log(formatTable(table));

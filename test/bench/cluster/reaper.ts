@@ -9,14 +9,19 @@ import type { Reaped } from "./reaper-inside.ts";
 export const reaper: Figure = {
   name: "reaper",
   async run({ isQuick }) {
-    using folder = temporaryFolder();
-    const output = join(folder.path, "reaped.json");
-    const inside = [process.execPath, join(import.meta.dirname, "reaper-inside.ts"), output, isQuick ? "quick" : "all"];
-    const code = await withCluster(inside, console.log, "api-server");
-    if (code !== 0) throw new Error(`reaper-inside.ts: exit code ${code}`);
-    return [table(await Bun.file(output).json())];
+    return [table(await runInside("reaper-inside.ts", isQuick))];
   },
 };
+
+/** Runs a script of this folder in a cluster of which only the API server runs. Resolves with what it has written. */
+export async function runInside<T>(script: string, isQuick: boolean): Promise<T> {
+  using folder = temporaryFolder();
+  const output = join(folder.path, "output.json");
+  const inside = [process.execPath, join(import.meta.dirname, script), output, isQuick ? "quick" : "all"];
+  const code = await withCluster(inside, console.log, "api-server");
+  if (code !== 0) throw new Error(`${script}: exit code ${code}`);
+  return await Bun.file(output).json();
+}
 
 function table(reaped: readonly Reaped[]): Table {
   return {

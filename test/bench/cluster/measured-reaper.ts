@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { portOf } from "../../binary/cluster/webhook/webhook.ts";
+import { startEbb, until } from "../../harness.ts";
+import { kubeconfig, LONG_MS } from "./stand-in-kubelet.ts";
+
+/** An `ebb reaper` whose costs are read from outside. */
+export interface MeasuredReaper extends AsyncDisposable {
+  /** Resolves with the sum of a metric over its labels. The name is a regular expression, which may go on with labels. */
+  sum(metric: string): Promise<number>;
+  /** Resolves when a metric is as `isWanted` says, looking every `everyMs`. Rejects if the reaper ends before. */
+  reaches(metric: string, isWanted: (sum: number) => boolean, everyMs: number): Promise<void>;
+  /** Returns its resident memory in MB of 10^6 bytes; `VmHWM`: the most until now. */
+  memoryMb(field: "VmRSS" | "VmHWM"): number;
+}
+
+/** Starts `ebb reaper` with these flags. Resolves when it serves metrics. */
+export async function startMeasured(flags: readonly string[]): Promise<MeasuredReaper> {
+  const more = ["--image", "registry.example.com/ebb:1", "--health-listen", "127.0.0.1:0"];
+  const reaper = startEbb(["reaper", "--kubeconfig", kubeconfig, ...more, ...flags]);
+  const endedEarly = reaper.ended.then(({ code, stderr }): never => {
+    throw new Error(`ebb reaper: exit code ${code}\n${stderr}`);
+  });
+  endedEarly.catch(() => undefined); // `reaches` reports it
+  const port = await Promise.race([portOf(reaper, "serving probes and metrics"), endedEarly]);
+  const sum = async (metric: string): Promise<number> => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const lines = text.matchAll(new RegExp(`^${metric}(?:\\{.*\\})? (\\S+)$`, "gm"));
+    return [...lines].reduce((all, [, one]) => all + Number(one), 0);
+  };
+  return {
+    sum,
+    async reaches(metric, isWanted, everyMs) {
+      const isThere = async (): Promise<boolean> => isWanted(await sum(metric));
+      await Promise.race([until(metric, isThere, LONG_MS, everyMs), endedEarly]).catch((error: Error) => {
+        throw new Error(`${error.message}\n${reaper.stderr().slice(-3000)}`);
+      });
+    },
+    memoryMb(field) {
+      const status = readFileSync(`/proc/${reaper.pid}/status`, "utf8");
+      return (Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024) / 1e6;
+    },
+    async [Symbol.asyncDispose]() {
+      reaper.kill("SIGTERM");
+      await reaper.ended;
+    },
+  };
+}

@@ -1,0 +1,215 @@
+// bun scale-inside.ts OUTPUT quick|all measures the reaper in a cluster of many pods of which only the API server runs
+// (test/bench/cluster/scale.ts), and writes JSON to the file OUTPUT.
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ApiClient, connect } from "../../../src/cluster/api/client.ts";
+import { ask } from "../../cluster/rig/control-plane.ts";
+import { takes } from "../../time.ts";
+import { collectLog } from "../../unit/cluster/collect-log.ts";
+import { quantile } from "../statistics.ts";
+import { type MeasuredReaper, startMeasured } from "./measured-reaper.ts";
+import { each, kubeconfig, NODE, PODS, prepare, setStatus, startKubelet, statusOf } from "./stand-in-kubelet.ts";
+
+/** What a reaper costs in a cluster of many pods, 200 of them of Jobs, all of which become stuck at once. */
+export interface Scaled {
+  readonly flags: string;
+  readonly pods: number;
+  /** The length of a pod in the API server's JSON. */
+  readonly podBytes: number;
+  /** From its start until all pods are listed. */
+  readonly list: {
+    readonly seconds: number;
+    readonly requests: number;
+    readonly cpuSeconds: number;
+    /** The processor time of the API server. */
+    readonly serverCpuSeconds: number;
+  };
+  /** In MB of 10^6 bytes: after that list, at the end, and the most. */
+  readonly memory: { readonly listed: number; readonly last: number; readonly most: number };
+  /** The share of a processor that it takes while nothing changes. */
+  readonly quietShare: number;
+  /** Its processor time for a change of an ordinary pod's status. */
+  readonly changeCpuMs: number;
+  /** Seconds from the status that says that a Job's app has ended until the sidecar's shutdown request. */
+  readonly asked: { readonly first: number; readonly median: number; readonly last: number };
+  /** For each Job: its requests to the API server, streams too, and its processor time. */
+  readonly job: { readonly requests: number; readonly cpuMs: number };
+}
+
+const [, , output = "", extent] = process.argv;
+const isQuick = extent === "quick";
+const sizes = isQuick ? [1000] : [1000, 10_000];
+const JOBS = 200;
+const CHANGES = 2000;
+const QUIET_MS = 20_000;
+const LOOK_MS = 250;
+const ways = ["", "--qps 200", "--qps 200 --selector batch.kubernetes.io/job-name"];
+const STARTED_AT = "2026-01-01T00:00:00Z";
+const LISTED = "ebb_reaper_last_sync_timestamp_seconds";
+const ENDED = 'ebb_reaper_attempts_total\\{outcome="ended"\\}';
+
+/** When each pod's sidecar was asked to exit, in milliseconds of the monotonic clock, and how many streams were opened. */
+const seen = { asked: new Map<string, number>(), streams: 0 };
+
+async function main(): Promise<readonly Scaled[]> {
+  const api = await connect({ env: {}, kubeconfig }, collectLog());
+  const tell = async (name: string): Promise<void> => {
+    seen.asked.set(name, performance.now());
+    await setStatus(api, name, statusOf("nothing", STARTED_AT));
+  };
+  await prepare(
+    api,
+    startKubelet(tell, () => {
+      seen.streams += 1;
+    }),
+  );
+  const scaled: Scaled[] = [];
+  const others: string[] = [];
+  for (const size of sizes) {
+    const more = namesOf(`web-${size}`, size - JOBS - others.length);
+    await each(more, (name) => createPod(api, name, {}));
+    others.push(...more);
+    for (const [at, flags] of ways.entries()) {
+      const jobs = namesOf(`job-${size}-${at}`, JOBS);
+      await each(jobs, (name) => createPod(api, name, ofJob(name)));
+      const listsAgain = !isQuick && size === sizes.at(-1) && at === 0;
+      scaled.push({ flags, pods: size, ...(await measure(api, { flags, others, jobs, listsAgain })) });
+      await each(jobs, (name) => api.delete(`${PODS}/${name}?gracePeriodSeconds=0`));
+    }
+  }
+  return scaled;
+}
+
+interface Setting {
+  readonly flags: string;
+  /** The pods that belong to no Job, and those that do. */
+  readonly others: readonly string[];
+  readonly jobs: readonly string[];
+  /** Whether the memory at the end is that after a second list, which comes after 8 to 12 minutes. */
+  readonly listsAgain: boolean;
+}
+
+async function measure(api: ApiClient, setting: Setting): Promise<Omit<Scaled, "flags" | "pods">> {
+  const serverBefore = await serverCpuSeconds();
+  const start = performance.now();
+  const flags = setting.flags.split(" ").filter((word) => word !== "");
+  await using reaper = await startMeasured(["--all-jobs", "--methods", "port-forward", ...flags]);
+  await reaper.reaches(LISTED, (at) => at > 0, 100);
+  const list = {
+    seconds: (performance.now() - start) / 1000,
+    requests: await requests(reaper),
+    cpuSeconds: await cpuSeconds(reaper),
+    serverCpuSeconds: (await serverCpuSeconds()) - serverBefore,
+  };
+  const quietSeconds = await cpuDuring(reaper, () => takes(QUIET_MS));
+  const listed = reaper.memoryMb("VmRSS");
+  const changed = setting.others.slice(0, CHANGES);
+  const changeSeconds = await cpuDuring(reaper, async () => {
+    await each(changed, (name) => changePod(api, name));
+    await takes(1000); // the last changes are on their way
+  });
+  const ended = await endAll(api, setting.jobs, reaper);
+  const before = await reaper.sum(LISTED);
+  if (setting.listsAgain) await reaper.reaches(LISTED, (at) => at > before, 1000);
+  const last = reaper.memoryMb("VmRSS");
+  return {
+    podBytes: JSON.stringify(await api.get(`${PODS}/${setting.others[0]}`)).length,
+    list,
+    memory: { listed, last, most: reaper.memoryMb("VmHWM") },
+    quietShare: (1000 * quietSeconds) / QUIET_MS,
+    changeCpuMs: (1000 * changeSeconds) / changed.length,
+    ...ended,
+  };
+}
+
+/** Ends the apps of all Jobs at once, and waits until the reaper has ended their sidecars. */
+async function endAll(
+  api: ApiClient,
+  jobs: readonly string[],
+  reaper: MeasuredReaper,
+): Promise<Pick<Scaled, "asked" | "job">> {
+  seen.asked.clear();
+  seen.streams = 0;
+  const before = await requests(reaper);
+  const stuckAt = new Map<string, number>();
+  const cpu = await cpuDuring(reaper, async () => {
+    await each(jobs, async (name) => {
+      stuckAt.set(name, performance.now());
+      await setStatus(api, name, statusOf("sidecar", new Date().toISOString().replace(/\.\d+/, "")));
+    });
+    await reaper.reaches(ENDED, (sum) => sum === jobs.length, LOOK_MS);
+  });
+  const sent = (await requests(reaper)) - before + seen.streams;
+  const waits = jobs.map((name) => ((seen.asked.get(name) ?? Number.NaN) - (stuckAt.get(name) ?? 0)) / 1000);
+  return {
+    asked: { first: Math.min(...waits), median: quantile(waits, 0.5), last: Math.max(...waits) },
+    job: { requests: sent / jobs.length, cpuMs: (1000 * cpu) / jobs.length },
+  };
+}
+
+function requests(reaper: MeasuredReaper): Promise<number> {
+  return reaper.sum("ebb_reaper_api_requests_total");
+}
+
+function cpuSeconds(reaper: MeasuredReaper): Promise<number> {
+  return reaper.sum("process_cpu_seconds_total");
+}
+
+async function cpuDuring(reaper: MeasuredReaper, work: () => Promise<unknown>): Promise<number> {
+  const before = await cpuSeconds(reaper);
+  await work();
+  return (await cpuSeconds(reaper)) - before;
+}
+
+async function serverCpuSeconds(): Promise<number> {
+  const text = await (await ask((...path) => join(kubeconfig, "..", ...path), "/metrics")).text();
+  return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);
+}
+
+function namesOf(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+}
+
+/** Returns the metadata of a Job's pod, as the Job's controller sets it. */
+function ofJob(name: string): object {
+  const owner = { apiVersion: "batch/v1", kind: "Job", name, uid: randomUUID(), controller: true };
+  return { labels: { "batch.kubernetes.io/job-name": name }, ownerReferences: [owner] };
+}
+
+/** Creates a running pod of an app and a sidecar, as long as a usual manifest makes it. */
+async function createPod(api: ApiClient, name: string, metadata: object): Promise<void> {
+  const env = Array.from({ length: 20 }, (_, at) => ({ name: `VARIABLE_${at}`, value: `the value of number ${at}` }));
+  const httpGet = { path: "/healthz", port: 8080 };
+  const common = {
+    env,
+    resources: { requests: { cpu: "100m", memory: "64Mi" } },
+    volumeMounts: [{ name: "config", mountPath: "/etc/config" }],
+    readinessProbe: { httpGet },
+    livenessProbe: { httpGet },
+  };
+  const labels = { "app.kubernetes.io/name": "shop", "app.kubernetes.io/instance": name, tier: "web" };
+  await api.create(PODS, {
+    metadata: { labels, ...metadata, name, annotations: { "checksum/config": "0123456789abcdef".repeat(4) } },
+    spec: {
+      nodeName: NODE,
+      restartPolicy: "Never",
+      automountServiceAccountToken: false,
+      containers: [
+        { ...common, name: "app", image: "registry.example.com/team/app:1.2.3" },
+        { ...common, name: "envoy", image: "envoyproxy/envoy:v1.36.0" },
+      ],
+      volumes: [{ name: "config", configMap: { name: "config" } }],
+    },
+  });
+  await setStatus(api, name, statusOf("all", STARTED_AT));
+}
+
+/** Changes a pod's status, as a probe does. */
+async function changePod(api: ApiClient, name: string): Promise<void> {
+  const condition = { type: "Ready", status: "True", lastTransitionTime: new Date().toISOString() };
+  await api.patch(`${PODS}/${name}/status`, [{ op: "add", path: "/status/conditions", value: [condition] }]);
+}
+
+writeFileSync(output, JSON.stringify(await main()));
+process.exit(0); // the stand-in goes on

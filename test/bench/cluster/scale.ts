@@ -3,7 +3,7 @@ import { number, type Table } from "../table.ts";
 import { runInside } from "./reaper.ts";
 import type { Scaled } from "./scale-inside.ts";
 
-/** Measures the reaper in clusters of 1,000 and 10,000 pods. Needs root, and half an hour. */
+/** Measures the reaper in clusters of 1,000 and 10,000 pods. Needs root, and twenty minutes. */
 export const scale: Figure = {
   name: "scale",
   async run({ isQuick }) {

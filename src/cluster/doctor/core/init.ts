@@ -1,7 +1,7 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { baseName, shortened } from "../../../shared/core/text.ts";
 import { counted } from "../../../shared/core/wording.ts";
-import { isNumbered, VOLUME } from "../../inject/core/annotation-names.ts";
+import { isNamed, VOLUME } from "../../inject/core/annotation-names.ts";
 import { type Finding, ofPod } from "./finding.ts";
 
 /** Reasons of a container that waits for its turn, or for its image and volumes: nothing has failed. */
@@ -33,7 +33,7 @@ function copyFailure({ spec, status }: JsonObject): string | undefined {
 /** The kubelet says of a container that it cannot pull the image of a volume that is mounted there. */
 function volumeFailure({ spec, status }: JsonObject): string | undefined {
   const volumes = listOf(objectOf(spec).volumes).map(objectOf);
-  const own = volumes.find(({ name }) => isNumbered(textOf(name) ?? "", VOLUME));
+  const own = volumes.find(isNamed(VOLUME));
   const reference = textOf(objectOf(own?.image).reference);
   if (reference === undefined) return undefined;
   for (const { name, state } of listOf(objectOf(status).containerStatuses).map(objectOf)) {

@@ -1,3 +1,5 @@
+import { type JsonObject, textOf } from "../../../shared/core/json.ts";
+
 /** The prefix of all annotations and labels that are ebb's. */
 export const PREFIX = "ebb.dev/";
 /** The annotation by which a pod asks for ebb, or keeps it out; also the label by which a namespace does. */
@@ -18,6 +20,11 @@ export const APPS = "ebb-apps";
 export function isNumbered(name: string, base: string): boolean {
   const rest = name.startsWith(base) ? name.slice(base.length) : undefined;
   return rest !== undefined && /^(-\d+)?$/.test(rest);
+}
+
+/** Returns a test of a container or volume for this name, or for one that is numbered so. */
+export function isNamed(base: string): (one: JsonObject) => boolean {
+  return ({ name }) => isNumbered(textOf(name) ?? "", base);
 }
 
 /** Reports whether an annotation or a label is ebb's, by its name. */

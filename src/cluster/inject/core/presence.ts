@@ -1,7 +1,7 @@
 import { boolean } from "../../../shared/cli/core/syntax.ts";
 import { type JsonObject, listOf, objectOf, parseObject, textOf } from "../../../shared/core/json.ts";
 import { baseName } from "../../../shared/core/text.ts";
-import { ASK, INSTALL, isNumbered, STATUS, VOLUME } from "./annotation-names.ts";
+import { ASK, INSTALL, isNamed, STATUS, VOLUME } from "./annotation-names.ts";
 import { skippedIn } from "./skipped.ts";
 
 // The reaper's metric needs this file alone, without the code that changes pods.
@@ -27,7 +27,6 @@ export function presenceOf({ metadata, spec }: JsonObject): Presence {
       return { kind: "present", image: undefined };
     return { kind: "absent", ...(skipped === undefined ? {} : { skipped }) };
   }
-  const isNamed = (base: string) => (one: JsonObject) => isNumbered(textOf(one.name) ?? "", base);
   const copies = listOf(initContainers).map(objectOf).find(isNamed(INSTALL));
   const volume = listOf(volumes).map(objectOf).find(isNamed(VOLUME));
   // another webhook may have moved the image of ebb-install to a mirror since

@@ -1,5 +1,5 @@
-import { copyOf, type JsonObject, listOf, objectOf, textOf } from "../../../../shared/core/json.ts";
-import { annotationField, INSTALL, isNumbered, STATUS, VOLUME } from "../annotation-names.ts";
+import { copyOf, listOf, objectOf } from "../../../../shared/core/json.ts";
+import { annotationField, INSTALL, isNamed, STATUS, VOLUME } from "../annotation-names.ts";
 import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { checkPod, type Pod, type Remark } from "../pod.ts";
 import { readStatus, type Status } from "./status.ts";
@@ -58,12 +58,11 @@ export function warnOfUnrecorded(value: unknown): Remark | undefined {
   const all = listOf(containers).map(objectOf);
   const mounts = all.flatMap(({ volumeMounts }) => listOf(volumeMounts).map(objectOf));
   const mounted = mounts.filter(({ mountPath }) => mountPath === EBB_FOLDER).map(({ name }) => name);
-  const isOurs = (base: string) => (one: JsonObject) => isNumbered(textOf(one.name) ?? "", base);
   const started = all.filter(({ command }) => listOf(command)[0] === EBB);
-  const installs = listOf(initContainers).map(objectOf).filter(isOurs(INSTALL));
+  const installs = listOf(initContainers).map(objectOf).filter(isNamed(INSTALL));
   const shared = listOf(volumes)
     .map(objectOf)
-    .filter((one) => isOurs(VOLUME)(one) && mounted.includes(one.name));
+    .filter((one) => isNamed(VOLUME)(one) && mounted.includes(one.name));
   const found = [
     ...started.map(({ name }) => `${EBB} in the command of container "${name}"`),
     ...installs.map(({ name }) => `the init container "${name}"`),

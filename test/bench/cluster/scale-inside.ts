@@ -7,7 +7,7 @@ import { type ApiClient, connect } from "../../../src/cluster/api/client.ts";
 import { ask } from "../../cluster/rig/control-plane.ts";
 import { takes } from "../../time.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
-import { quantile } from "../statistics.ts";
+import { median } from "../statistics.ts";
 import { type MeasuredReaper, startMeasured } from "./measured-reaper.ts";
 import { each, kubeconfig, NODE, PODS, prepare, setStatus, startKubelet, statusOf } from "./stand-in-kubelet.ts";
 
@@ -144,7 +144,7 @@ async function endAll(
   const sent = (await requests(reaper)) - before + seen.streams;
   const waits = jobs.map((name) => ((seen.asked.get(name) ?? Number.NaN) - (stuckAt.get(name) ?? 0)) / 1000);
   return {
-    asked: { first: Math.min(...waits), median: quantile(waits, 0.5), last: Math.max(...waits) },
+    asked: { first: Math.min(...waits), median: median(waits), last: Math.max(...waits) },
     job: { requests: sent / jobs.length, cpuMs: (1000 * cpu) / jobs.length },
   };
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApiClient } from "../../../src/cluster/api/client.ts";
 import { network } from "../../cluster/rig/place.ts";
-import { until } from "../../harness.ts";
+import { inParallel, until } from "../../harness.ts";
 
 export const NAMESPACE = "default";
 export const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;
@@ -91,9 +91,5 @@ export function statusOf(stage: Stage, finishedAt: string): object {
 
 /** Does the work for each name, 16 at a time. */
 export async function each(names: readonly string[], work: (name: string) => Promise<unknown>): Promise<void> {
-  const left = [...names];
-  const take = async (): Promise<void> => {
-    for (let name = left.pop(); name !== undefined; name = left.pop()) await work(name);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, take));
+  await inParallel(names, work, AT_ONCE);
 }

@@ -65,7 +65,7 @@ async function rollFor(deployed: Deployed, untilMs: number): Promise<void> {
   } while (performance.now() < untilMs);
 }
 
-function record(roll: Roll, { losses, deletedAt, logs }: Rollout): void {
+function record(roll: Roll, { sent, losses, deletedAt, logs }: Rollout): void {
   const { at, sidecar, way } = roll;
   const lost = losses.map((loss) => {
     const seconds = Object.entries(deletedAt).map(([pod, ms]) => [pod, (Date.parse(loss.at) - ms) / 1000]);
@@ -73,7 +73,6 @@ function record(roll: Roll, { losses, deletedAt, logs }: Rollout): void {
   });
   addRoll(file, roll, lost);
   if (lost.length > 0) writeFileSync(`${file}-${at}.log`, logs);
-  const sent = Object.values(roll.sent).reduce((sum, count) => sum + count, 0);
   console.log(`${at} ${sidecar}, ${way}: ${lost.length} of ${sent} requests lost in ${roll.seconds.toFixed(1)} s`);
 }
 

@@ -36,8 +36,9 @@ export const rolls: Figure = {
       .update(await Bun.file(ebbPath).bytes())
       .digest("hex")
       .slice(0, 16);
-    const [withImages, inside] = ["with-images.ts", "inside.ts"].map((name) => join(import.meta.dirname, name));
-    const command = [process.execPath, `${withImages}`, `${inside}`, file, ebb, `${forMs}`];
+    const withImages = join(import.meta.dirname, "with-images.ts");
+    const inside = join(import.meta.dirname, "inside.ts");
+    const command = [process.execPath, withImages, inside, file, ebb, `${forMs}`];
     const code = await withCluster(command, console.log);
     if (code !== 0 && code !== SIGINT_CODE) throw new Error(`inside.ts: exit code ${code}`);
     return [table(file, ebb)];

@@ -1,8 +1,9 @@
 // bun clients.ts HOST PORT [MS [GRPC]] runs clients of a Service. Each sends one request after the other, which takes 0 to
 // 300 ms: some clients keep their connection, with or without pauses, some open one for each request. With MS further
 // clients send requests that take that long, so that some are under way whenever a pod ends. With GRPC, server.ts's port
-// for that, some clients share two connections of HTTP/2, and some read gRPC streams on two others. No request is repeated: each failure
-// counts. At SIGUSR1 the clients end, and print as JSON what became of their requests, by kind of client.
+// for that, some clients share two connections of HTTP/2, and some read gRPC streams on two others. No request is
+// repeated: each failure counts. At SIGUSR1 the clients end, and print as JSON what became of their requests, by kind of
+// client.
 import { grpc, http1, http2, type Lost, type Requester } from "./requesters.ts";
 
 /** A request that was lost. */

@@ -39,6 +39,15 @@ export function descriptorsOf(pid: number): ReadonlyMap<number, string> {
   return open;
 }
 
+/**
+ * Returns a process's memory in bytes, as /proc/PID/status has it: resident, that part which no file backs, or the most
+ * that was resident. @throws Error if the process is gone
+ */
+export function memoryOf(pid: number, field: "VmRSS" | "RssAnon" | "VmHWM"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024;
+}
+
 /** Reports whether a process runs the executable under test; false if it is gone or has not started it yet. */
 export function isEbb(pid: number): boolean {
   try {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { memoryOf } from "../processes.ts";
 
 /** What a process holds. */
 export interface Usage {
@@ -10,8 +11,7 @@ export interface Usage {
 
 /** Reads what a process holds. @throws Error if it has ended */
 export function usageOf(pid: number): Usage {
-  const [, kib = ""] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1")) ?? [];
-  return { rssAnon: Number(kib), descriptors: readdirSync(`/proc/${pid}/fd`).length };
+  return { rssAnon: memoryOf(pid, "RssAnon") / 1024, descriptors: readdirSync(`/proc/${pid}/fd`).length };
 }
 
 /**

@@ -1,8 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
+import { MiB } from "../../../src/shared/io/input.ts";
 import { listen } from "../../free-port.ts";
 import { startEbb, until } from "../../harness.ts";
+import { memoryOf } from "../../processes.ts";
 import { pour } from "../../stand-in/raw-server.ts";
 
 setDefaultTimeout(30_000);
@@ -106,7 +108,7 @@ describe("a gRPC server that sends", () => {
     await using ebb = startEbb(["wait", "--sidecar", "none", "--wait-timeout", "5m", server.url]);
     await until("200 attempts", () => server.counts.accepted >= 200);
     expect(readdirSync(`/proc/${ebb.pid}/fd`).length).toBeLessThan(40);
-    expect(residentMib(ebb.pid)).toBeLessThan(128);
+    expect(memoryOf(ebb.pid, "VmRSS")).toBeLessThan(128 * MiB);
     ebb.kill("SIGTERM");
     expect((await ebb.ended).code).toBe(143);
     await until("all connections are closed", () => hostile.isDeaf === true || server.counts.open === 0);
@@ -125,7 +127,3 @@ test("a server that stands still, and never closes a connection, costs no more",
   expect(readdirSync(`/proc/${ebb.pid}/fd`).length).toBeLessThan(40);
   server.close();
 });
-
-function residentMib(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
-}

@@ -3,8 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
+import { MiB } from "../../../src/shared/io/input.ts";
 import { listen } from "../../free-port.ts";
 import { ebb, startEbb, until } from "../../harness.ts";
+import { memoryOf } from "../../processes.ts";
 import { pour } from "../../stand-in/raw-server.ts";
 
 const pem = join(import.meta.dirname, "../../fixtures/localhost.pem");
@@ -94,13 +96,9 @@ describe.each([...Object.keys(beforeTls), ...Object.keys(overTls)])("%s:", (name
     await using started = startEbb(["wait", "--sidecar", "none", "--wait-timeout", "5m", hostile.url], { env });
     await until("200 attempts", () => hostile.accepted - accepted >= 200);
     expect(readdirSync(`/proc/${started.pid}/fd`).length).toBeLessThan(40);
-    expect(residentMib(started.pid)).toBeLessThan(128);
+    expect(memoryOf(started.pid, "VmRSS")).toBeLessThan(128 * MiB);
     started.kill("SIGTERM");
     expect((await started.ended).code).toBe(143);
     await until("all connections are closed", () => hostile.open === 0);
   });
 });
-
-function residentMib(pid: number): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
-}

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { portOf } from "../../binary/cluster/webhook/webhook.ts";
 import { startEbb, until } from "../../harness.ts";
+import { memoryOf } from "../../processes.ts";
 import { kubeconfig, LONG_MS } from "./stand-in-kubelet.ts";
 
 /** An `ebb reaper` whose costs are read from outside. */
@@ -36,8 +36,7 @@ export async function startMeasured(flags: readonly string[]): Promise<MeasuredR
       });
     },
     memoryMb(field) {
-      const status = readFileSync(`/proc/${reaper.pid}/status`, "utf8");
-      return (Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024) / 1e6;
+      return memoryOf(reaper.pid, field) / 1e6;
     },
     async [Symbol.asyncDispose]() {
       reaper.kill("SIGTERM");

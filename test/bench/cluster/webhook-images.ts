@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { metrics } from "../../binary/cluster/webhook/hostile-clients.ts";
 import { pod, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
 import { type Registry, registryMissing, startRegistry } from "../../image/registry.ts";
+import { memoryOf } from "../../processes.ts";
 import { takes } from "../../time.ts";
 import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";
@@ -88,7 +89,7 @@ async function measure(webhook: Webhook, seconds: number, containerOf: (at: numb
   const ms = await Promise.all(Array.from({ length: Math.round(seconds * PER_SECOND) }, send));
   const after = await lookups(webhook);
   const [known, found] = [after.known - before.known, after.found - before.found];
-  return { ms, known, found, memory: memoryOf(webhook) };
+  return { ms, known, found, memory: memoryCells(webhook) };
 }
 
 function row(name: string, { ms, known, found, memory }: Measured, base: Measured): string[] {
@@ -105,10 +106,8 @@ async function lookups(webhook: Webhook): Promise<{ readonly known: number; read
   return { known: count("known"), found: count("found") };
 }
 
-function memoryOf({ started }: Webhook): string[] {
-  const status = readFileSync(`/proc/${started.pid}/status`, "utf8");
-  const read = (field: string) => (Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024) / 1e6;
-  return [number(read("VmRSS")), number(read("RssAnon"))];
+function memoryCells({ started }: Webhook): string[] {
+  return [number(memoryOf(started.pid, "VmRSS") / 1e6), number(memoryOf(started.pid, "RssAnon") / 1e6)];
 }
 
 /** Pushes an image without layers (OCI distribution-spec 1.1, "Pushing a blob monolithically"). Returns its name. */

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { openRaw, pod, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
+import { memoryOf } from "../../processes.ts";
 import type { Figure } from "../figure.ts";
 import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";
@@ -72,7 +72,7 @@ async function measure(running: Webhook, name: string, atOnce: number, times: nu
   const seconds = (performance.now() - start) / 1000;
   const latencies = [quantile(ms, 0.5), quantile(ms, 0.99), Math.max(...ms)].map(number);
   const cpuMs = (1000 * ((await cpuOf(running)) - cpuBefore)) / times;
-  return [name, (times / seconds).toFixed(0), ...latencies, number(cpuMs), ...memoryOf(running)];
+  return [name, (times / seconds).toFixed(0), ...latencies, number(cpuMs), ...memoryCells(running)];
 }
 
 /**
@@ -88,7 +88,7 @@ async function measureHostile(running: Webhook, times: number): Promise<string[]
       raw.send("POST /mutate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{");
     raw[Symbol.dispose]();
   }
-  return [`${2 * count} hostile requests`, "", "", "", "", "", ...memoryOf(running)];
+  return [`${2 * count} hostile requests`, "", "", "", "", "", ...memoryCells(running)];
 }
 
 /** Reads the seconds of processor time of the webhook, which other programs affect less than latencies. */
@@ -97,9 +97,7 @@ async function cpuOf({ health }: Webhook): Promise<number> {
   return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);
 }
 
-function memoryOf({ started }: Webhook): string[] {
-  const status = readFileSync(`/proc/${started.pid}/status`, "utf8");
-  const read = (field: string) => (Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024) / 1e6;
-  const rss = read("VmRSS");
-  return [number(rss), number(read("RssAnon")), rss <= LIMIT_MB ? "yes" : "NO"];
+function memoryCells({ started }: Webhook): string[] {
+  const rss = memoryOf(started.pid, "VmRSS") / 1e6;
+  return [number(rss), number(memoryOf(started.pid, "RssAnon") / 1e6), rss <= LIMIT_MB ? "yes" : "NO"];
 }

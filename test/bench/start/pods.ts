@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { childPath } from "../../compiled.ts";
 import { until } from "../../harness.ts";
-import { childrenOf } from "../../processes.ts";
+import { childrenOf, memoryOf } from "../../processes.ts";
 import { takes } from "../../time.ts";
 import { ableTo, type Candidate, type CommandLine, commandLine } from "../candidates.ts";
 import { type Living, start } from "../measure.ts";
@@ -79,14 +79,10 @@ function toolOf({ pid }: Living): number {
 }
 
 function readUse(pid: number): Use {
-  const mb = (file: string, field: string) => {
-    const [, kib] =
-      new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(readFileSync(`/proc/${pid}/${file}`, "utf8")) ?? [];
-    return (Number(kib) * 1024) / 1e6;
-  };
+  const [, pss] = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
   return {
-    rssAnonMb: mb("status", "RssAnon"),
-    pssMb: mb("smaps_rollup", "Pss"),
+    rssAnonMb: memoryOf(pid, "RssAnon") / 1e6,
+    pssMb: (Number(pss) * 1024) / 1e6,
     threads: readdirSync(`/proc/${pid}/task`).length,
   };
 }

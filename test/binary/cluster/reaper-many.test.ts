@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { until } from "../../harness.ts";
+import { memoryOf } from "../../processes.ts";
 import type { Far } from "../../stand-in/api-server/api-server.ts";
 import { type Cluster, end, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
@@ -59,8 +60,7 @@ interface Usage {
 }
 
 function usageOf(pid: number): Usage {
-  const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return { descriptors: readdirSync(`/proc/${pid}/fd`).length, rssMb: Number(kb) / 1024 };
+  return { descriptors: readdirSync(`/proc/${pid}/fd`).length, rssMb: memoryOf(pid, "VmRSS") / 1024 ** 2 };
 }
 
 test(

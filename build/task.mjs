@@ -159,7 +159,8 @@ const tasks = {
     help: `npm run bench -- [--rival NAME=PATH]... [--quick] [--for 1h] [--file FILE] [FIGURE]...
   measures dist/ebb (or EBB=PATH) next to other tools; nothing else should run meanwhile; another word lists the figures
   rolls counts the requests that are lost when pods go, for 5 minutes or --for, and adds to what FILE
-  (~/.cache/ebb/rolls.jsonl) has of the same executable; Ctrl-C loses only the rolls under way`,
+  (~/.cache/ebb/rolls.jsonl) has of the same executable; Ctrl-C loses only the rolls under way
+  soak has a webhook and a reaper work under load for 2 hours or --for, and adds to FILE (~/.cache/ebb/soak.jsonl)`,
   },
   conformance: {
     setup: [],

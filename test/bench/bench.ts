@@ -2,7 +2,7 @@
 // EBB=PATH) beside other tools. NAME is scuttle, envoy-preflight, linkerd-await, tini or dumb-init, or one of these with
 // a suffix (scuttle-old); the tini and dumb-init of PATH always take part. Ratios are to the first rival that can do the
 // task. Nothing else should run meanwhile. It takes some minutes, scale twenty, and drain more at first: it compiles
-// the programs that it runs. --for and --file are for rolls, which goes on for so long, and counts in FILE.
+// the programs that it runs. --for and --file are for rolls and soak, which go on for so long, and count in FILE.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,6 +12,7 @@ import { bun } from "./bun.ts";
 import { parseRival } from "./candidates.ts";
 import { reaper } from "./cluster/reaper.ts";
 import { scale } from "./cluster/scale.ts";
+import { soak } from "./cluster/soak.ts";
 import { webhook } from "./cluster/webhook.ts";
 import { drain } from "./drain/drain.ts";
 import { drainMemory } from "./drain/drain-memory.ts";
@@ -24,7 +25,20 @@ import { rolls } from "./rolls/rolls.ts";
 import { start } from "./start/start.ts";
 import { formatTable } from "./table.ts";
 
-const figures: readonly Figure[] = [start, job, drain, drainMemory, inits, webhook, reaper, scale, rolls, bun, install];
+const figures: readonly Figure[] = [
+  start,
+  job,
+  drain,
+  drainMemory,
+  inits,
+  webhook,
+  reaper,
+  scale,
+  soak,
+  rolls,
+  bun,
+  install,
+];
 
 const { wanted, ...setup } = readArguments();
 for (const figure of wanted) for (const table of await figure.run(setup)) console.log(formatTable(table));

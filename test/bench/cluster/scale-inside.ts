@@ -1,6 +1,5 @@
 // bun scale-inside.ts OUTPUT quick|all measures the reaper in a cluster of many pods of which only the API server runs
 // (test/bench/cluster/scale.ts), and writes JSON to the file OUTPUT.
-import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ApiClient, connect } from "../../../src/cluster/api/client.ts";
@@ -9,7 +8,8 @@ import { takes } from "../../time.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
 import { median } from "../statistics.ts";
 import { type MeasuredReaper, startMeasured } from "./measured-reaper.ts";
-import { each, kubeconfig, NODE, PODS, prepare, setStatus, startKubelet, statusOf } from "./stand-in-kubelet.ts";
+import { changePod, createPod, namesOf, ofJob } from "./pods.ts";
+import { each, kubeconfig, PODS, prepare, STARTED_AT, setStatus, startKubelet, statusOf } from "./stand-in-kubelet.ts";
 
 /** What a reaper costs in a cluster of many pods, 200 of them of Jobs, all of which become stuck at once. */
 export interface Scaled {
@@ -45,7 +45,6 @@ const CHANGES = 2000;
 const QUIET_MS = 20_000;
 const LOOK_MS = 250;
 const ways = ["--qps 200 --selector batch.kubernetes.io/job-name", "--qps 200", ""];
-const STARTED_AT = "2026-01-01T00:00:00Z";
 const LISTED = "ebb_reaper_last_sync_timestamp_seconds";
 const ENDED = 'ebb_reaper_attempts_total\\{outcome="ended"\\}';
 
@@ -166,50 +165,6 @@ async function cpuDuring(reaper: MeasuredReaper, work: () => Promise<unknown>): 
 async function serverCpuSeconds(): Promise<number> {
   const text = await (await ask((...path) => join(kubeconfig, "..", ...path), "/metrics")).text();
   return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);
-}
-
-function namesOf(prefix: string, count: number): string[] {
-  return Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
-}
-
-/** Returns the metadata of a Job's pod, as the Job's controller sets it. */
-function ofJob(name: string): object {
-  const owner = { apiVersion: "batch/v1", kind: "Job", name, uid: randomUUID(), controller: true };
-  return { labels: { "batch.kubernetes.io/job-name": name }, ownerReferences: [owner] };
-}
-
-/** Creates a running pod of an app and a sidecar, as long as a usual manifest makes it. */
-async function createPod(api: ApiClient, name: string, metadata: object): Promise<void> {
-  const env = Array.from({ length: 20 }, (_, at) => ({ name: `VARIABLE_${at}`, value: `the value of number ${at}` }));
-  const httpGet = { path: "/healthz", port: 8080 };
-  const common = {
-    env,
-    resources: { requests: { cpu: "100m", memory: "64Mi" } },
-    volumeMounts: [{ name: "config", mountPath: "/etc/config" }],
-    readinessProbe: { httpGet },
-    livenessProbe: { httpGet },
-  };
-  const labels = { "app.kubernetes.io/name": "shop", "app.kubernetes.io/instance": name, tier: "web" };
-  await api.create(PODS, {
-    metadata: { labels, ...metadata, name, annotations: { "checksum/config": "0123456789abcdef".repeat(4) } },
-    spec: {
-      nodeName: NODE,
-      restartPolicy: "Never",
-      automountServiceAccountToken: false,
-      containers: [
-        { ...common, name: "app", image: "registry.example.com/team/app:1.2.3" },
-        { ...common, name: "envoy", image: "envoyproxy/envoy:v1.36.0" },
-      ],
-      volumes: [{ name: "config", configMap: { name: "config" } }],
-    },
-  });
-  await setStatus(api, name, statusOf("all", STARTED_AT));
-}
-
-/** Changes a pod's status, as a probe does. */
-async function changePod(api: ApiClient, name: string): Promise<void> {
-  const condition = { type: "Ready", status: "True", lastTransitionTime: new Date().toISOString() };
-  await api.patch(`${PODS}/${name}/status`, [{ op: "add", path: "/status/conditions", value: [condition] }]);
 }
 
 writeFileSync(output, JSON.stringify(await main()));

@@ -68,12 +68,15 @@ export async function setStatus(api: ApiClient, name: string, value: object): Pr
   await api.patch(`${PODS}/${name}/status`, [{ op: "replace", path: "/status", value }]);
 }
 
+/** When the containers of all pods have started. */
+export const STARTED_AT = "2026-01-01T00:00:00Z";
+
 /** What runs of a pod: its app and its sidecar, only the sidecar, or nothing. */
 export type Stage = "all" | "sidecar" | "nothing";
 
 /** Returns the status of a pod with the containers `app` and `envoy`. The app ended at `finishedAt`. */
 export function statusOf(stage: Stage, finishedAt: string): object {
-  const startedAt = "2026-01-01T00:00:00Z";
+  const startedAt = STARTED_AT;
   const running = { running: { startedAt } };
   const terminated = { terminated: { exitCode: 0, reason: "Completed", startedAt, finishedAt } };
   const container = (name: string, state: object) => ({

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { cacheFolder } from "../../../build/setup/cache.mjs";
 import { withCluster } from "../../cluster/rig/enter.ts";
-import { ebbPath } from "../../harness.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { programsOf } from "../../sidecars/programs.ts";
+import { digestOfEbb } from "../digest.ts";
 import type { Figure } from "../figure.ts";
 import type { Table } from "../table.ts";
 import { type LostRequest, readRolls } from "./record.ts";
@@ -32,10 +32,7 @@ export const rolls: Figure = {
   name: "rolls",
   async run({ isQuick, forMs = isQuick ? 0 : DEFAULT_MS, file = join(cacheFolder(), "rolls.jsonl") }) {
     for (const name of programsOf("cluster")) compiledProgram(name); // here, because that downloads
-    const ebb = new Bun.CryptoHasher("sha256")
-      .update(await Bun.file(ebbPath).bytes())
-      .digest("hex")
-      .slice(0, 16);
+    const ebb = await digestOfEbb();
     const withImages = join(import.meta.dirname, "with-images.ts");
     const inside = join(import.meta.dirname, "inside.ts");
     const command = [process.execPath, withImages, inside, file, ebb, `${forMs}`];

@@ -46,9 +46,9 @@ export function startControllers({ at, kubernetes }: Place): void {
   }
 }
 
-/** Asks the API server as admin; resolves with its answer. */
-export function ask(at: Place["at"], path: string): Promise<Response> {
+/** Asks the API server, or another one of the cluster, as admin; resolves with its answer. */
+export function ask(at: Place["at"], path: string, server = apiServer): Promise<Response> {
   const read = (name: string): string => readFileSync(at("pki", name), "utf8");
   const tls = { ca: read("ca.crt"), cert: read("admin.crt"), key: read("admin.key") };
-  return fetch(`${apiServer}${path}`, { tls });
+  return fetch(`${server}${path}`, { tls });
 }

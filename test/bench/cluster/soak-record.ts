@@ -1,0 +1,49 @@
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import type { Usage } from "../../faults/usage.ts";
+
+/** The least memory and descriptors that a service held in a minute: garbage and requests in flight are no leak. */
+export interface Held extends Usage {
+  /** The most resident memory since its start, in bytes (VmHWM). */
+  readonly most: number;
+  /** Its processor time since its start. */
+  readonly cpuSeconds: number;
+}
+
+/** A minute of a soak, a line of the file. Counts are those since its start. */
+export interface Minute {
+  /** The first digits of the SHA-256 of the executable. */
+  readonly ebb: string;
+  /** When its soak began, as in ISO 8601. */
+  readonly soak: string;
+  readonly minute: number;
+  /** Its end, in seconds since the start of the two. */
+  readonly seconds: number;
+  readonly webhook: Held;
+  readonly reaper: Held;
+  /** The pods that the webhook put ebb into, and the stuck Jobs that the reaper ended. */
+  readonly injected: number;
+  readonly ended: number;
+  /** What went wrong, and how often. */
+  readonly wrong: Readonly<Record<string, number>>;
+  /** How often the API server was killed and started. */
+  readonly restarts: number;
+  /** The serving certificates and CAs that the webhook made. */
+  readonly certificates: number;
+  readonly authorities: number;
+  /** Seconds from the status that says that a Job's app has ended until the shutdown request, in this minute. */
+  readonly medianWait: number;
+  readonly longestWait: number;
+}
+
+/** Adds a minute to the file. */
+export function addMinute(file: string, minute: Minute): void {
+  appendFileSync(file, `${JSON.stringify(minute)}\n`);
+}
+
+/** Reads the soaks of an executable, in their order. Those of others stay in the file. */
+export function readSoaks(file: string, ebb: string): readonly (readonly Minute[])[] {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const lines = text.split("\n").filter(Boolean);
+  const own = lines.map((line): Minute => JSON.parse(line)).filter((minute) => minute.ebb === ebb);
+  return Object.values(Object.groupBy(own, ({ soak }) => soak)).map((minutes = []) => minutes);
+}

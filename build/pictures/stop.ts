@@ -5,7 +5,11 @@ import { bar, type Item, type Picture, scale, type Tone, text } from "./scene.ts
 // How a pod stops, at the times of a real run: its log is stop.log, of test/cluster/run/stop-log.test.ts. The limits are
 // those of its command line.
 
-const log = readFileSync(join(import.meta.dirname, "../../src/manual/pictures/stop.log"), "utf8").split("\n");
+/** The lines of that log. */
+export const log: readonly string[] = readFileSync(
+  join(import.meta.dirname, "../../src/manual/pictures/stop.log"),
+  "utf8",
+).split("\n");
 const limits = { minDrain: 5, drain: 20, grace: 5, pod: 30 };
 
 const deleted = timeOf(/"request":"DELETE"/);

@@ -18,8 +18,8 @@ export type PodSeen = (pod: KubeObject, isGone: boolean) => void;
 /** A cache of the running pods and of their namespaces' label ebb.dev/reap. */
 export interface PodSource {
   /**
-   * Keeps the cache up to date until the signal is aborted. Calls `seen` with each listed pod, with each change, and
-   * with each pod of a namespace whose label changed. Logs API failures and tries again.
+   * Keeps the cache up to date until the signal is aborted. Calls `seen` with each new pod, with each change of what is
+   * kept of one, and with each pod of a namespace whose label changed. Logs API failures and tries again.
    */
   run(seen: PodSeen, signal: AbortSignal): Promise<void>;
   get(uid: string): KubeObject | undefined;

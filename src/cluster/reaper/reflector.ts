@@ -16,7 +16,10 @@ export interface Reflected {
 
 /** What is told of objects. */
 export interface Reflection {
-  /** Takes each object that is listed or has changed; `isGone`: it does not exist, or is not selected, any more. */
+  /**
+   * Takes each object that is new, or of which something that is kept has changed; `isGone`: it does not exist, or is not
+   * selected, any more.
+   */
   readonly seen: (object: KubeObject, isGone: boolean) => void;
   /** Called after each complete list. */
   readonly listed: () => void;
@@ -45,8 +48,10 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
   let version: string | undefined;
   let resync = AbortSignal.abort();
   const take = (object: KubeObject, isGone: boolean): void => {
-    if (isGone) objects.delete(uidOf(object));
-    else objects.set(uidOf(object), object);
+    const uid = uidOf(object);
+    if (!isGone && Bun.deepEquals(objects.get(uid), object)) return; // most lists and changes show nothing new
+    if (isGone) objects.delete(uid);
+    else objects.set(uid, object);
     seen(object, isGone);
   };
   const relist = async (signal: AbortSignal): Promise<void> => {

@@ -61,6 +61,23 @@ test.concurrent("it tells of every pod that runs, of each change, and of the end
   expect({ size: [...watched.source.all()].length, a: watched.source.get("1") }).toEqual({ size: 0, a: undefined });
 });
 
+test.concurrent("it does not tell of a pod that is listed again, or changes, without anything new for the rules", async () => {
+  await using api = startStandInApi();
+  put(api, "a", "1");
+  await using watched = watch(api);
+  await synced(watched);
+  await until("it watches", () => api.watchers === 2 || undefined, LONG_MS);
+  put(api, "a", "1", { metadata: { labels: { version: "2" } } });
+  put(api, "b", "2");
+  await told(watched, "b 2");
+  api.cut(true);
+  await until("it watches again", () => api.watchers === 2 || undefined, LONG_MS);
+  put(api, "a", "1", { metadata: { labels: { "ebb.dev/reap": "false" } } });
+  await until("the label", () => watched.seen.length === 3 || undefined, LONG_MS);
+  expect(watched.seen).toEqual(["a 1", "b 2", "a 1"]);
+  expect(watched.interruptions).toEqual(["expired"]);
+});
+
 test.concurrent("a pod of the same name is another one", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");

@@ -63,8 +63,22 @@ export function isEbb(pid: number): boolean {
  * the handlers of the program before. @throws Error if the process is gone
  */
 export function catches(pid: number, signal: number): boolean {
+  const { blocked, handled } = signalsOf(pid);
+  return (((blocked | handled) >> BigInt(signal - 1)) & 1n) === 1n;
+}
+
+/**
+ * Reports whether a process is ebb and has noted what it was started with, its parent too: it then handles the signals
+ * that musl unblocks. Start ebb as for `catches`. @throws Error if the process is gone
+ */
+export function hasNotedItsStart(pid: number): boolean {
+  return ((signalsOf(pid).handled >> 31n) & 1n) === 1n;
+}
+
+/** Returns the signals of a process that is ebb, as masks; none of another's. @throws Error if the process is gone */
+function signalsOf(pid: number): { readonly blocked: bigint; readonly handled: bigint } {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
-  if (!status.startsWith(`Name:\t${basename(ebbPath).slice(0, 15)}`)) return false;
+  if (!status.startsWith(`Name:\t${basename(ebbPath).slice(0, 15)}`)) return { blocked: 0n, handled: 0n };
   const [, blocked, handled] = /^SigBlk:\t(\w+)\nSigIgn:.*\nSigCgt:\t(\w+)$/m.exec(status) ?? [];
-  return (((BigInt(`0x${blocked}`) | BigInt(`0x${handled}`)) >> BigInt(signal - 1)) & 1n) === 1n;
+  return { blocked: BigInt(`0x${blocked}`), handled: BigInt(`0x${handled}`) };
 }

@@ -1,7 +1,6 @@
 /*
- * The entry point, where the kernel starts ebb. It notes ebb's parent and blocks all signals, before libc's own start,
- * and notes those that were blocked. The parent is noted first: once the signals are blocked, ebb has heard of its
- * death, whenever that comes. A signal that comes earlier still finds the program that exec replaced. The signals of
+ * The entry point, where the kernel starts ebb. Its first call blocks all signals, before libc's own start, and notes
+ * those that were blocked. A signal that comes earlier still finds the program that exec replaced. The signals of
  * faults are blocked too, because others can send them: a fault while its signal is blocked ends ebb as it would anyway
  * (kernel: force_sig).
  */
@@ -28,8 +27,8 @@ static long call_kernel(long number, long a, long b, long c, long d) {
 
 __attribute__((used)) static void begin(void) {
   uint64_t held = ~0ull;
-  ebb_parent_at_start = (pid_t)call_kernel(SYS_getppid, 0, 0, 0, 0);
   call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held, (long)&ebb_blocked_at_start, sizeof held);
+  ebb_parent_at_start = (pid_t)call_kernel(SYS_getppid, 0, 0, 0, 0);
 }
 
 /*

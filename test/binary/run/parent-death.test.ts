@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { SIG } from "../../../src/shared/core/signal.ts";
 import { childPath } from "../../compiled.ts";
 import { runChild, type Started, startEbb, until } from "../../harness.ts";
-import { catches, childrenOf, isEbb, processState } from "../../processes.ts";
+import { childrenOf, hasNotedItsStart, isEbb, processState } from "../../processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 // ebb in the background of a shell that is killed.
@@ -45,7 +45,7 @@ test("--parent-death is heard of also where the parent dies before ebb has asked
   for (let time = 0; time < 10; time++) {
     const flags = ["--parent-death", "USR1"];
     await using shell = startEbb(runChild(["record", "10"], flags), { through: ["sh", "-c", 'env "$@" & wait', "sh"] });
-    const pid = await until("ebb runs", () => childrenOf(shell.pid).find((each) => catches(each, SIG.USR1)));
+    const pid = await until("ebb runs", () => childrenOf(shell.pid).find(hasNotedItsStart));
     process.kill(pid, SIG.STOP);
     kill(shell);
     await until("the parent has died", () => isGone(shell.pid));

@@ -48,7 +48,7 @@ test("ebb status asks an admin interface by --ca-file", async () => {
 });
 
 test("a wait says what to do about a certificate that it does not trust", async () => {
-  const { stderr } = await ebb(["wait", ...none, "--wait-timeout", "200ms", url]);
+  const { stderr } = await ebb(["wait", ...none, "--wait-timeout", "2s", url]);
   expect(stderr).toContain("its certificate is self-signed (if it is the right server, set --ca-file");
 });
 

@@ -271,13 +271,3 @@ test("a registry of this machine's may be one without TLS", async () => {
   });
   await plain.stop(true);
 });
-
-test("what is known costs a webhook nearly nothing", async () => {
-  await using registry = startStandIn(contentOf("app"));
-  using asking = createAsking();
-  const query = queryOf(`${registry.host}/app`);
-  await find(asking, query.image);
-  const start = performance.now();
-  for (let n = 0; n < 10_000; n += 1) asking.images.remembered(query, []);
-  expect(performance.now() - start).toBeLessThan(1000);
-});

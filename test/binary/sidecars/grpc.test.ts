@@ -9,7 +9,8 @@ setDefaultTimeout(20_000);
 const pem = join(import.meta.dirname, "../../fixtures/localhost.pem");
 const tls = { cert: readFileSync(pem), key: readFileSync(pem) };
 const wait = ["wait", "--sidecar", "none"];
-const brief = [...wait, "--wait-timeout", "300ms"];
+/** Long enough for an answer on a busy machine. */
+const brief = [...wait, "--wait-timeout", "1s"];
 
 test("a gRPC server is ready when its health service says SERVING, and is asked over few connections", async () => {
   await using server = await startGrpcServer();
@@ -42,7 +43,7 @@ test.each([
   server.statuses.set("db", status);
   const target = `grpc://127.0.0.1:${server.port}/db`;
   const { code, stderr } = await ebb([...brief, "--quiet", target]);
-  expect({ code, stderr }).toEqual({ code: 69, stderr: `ebb: not ready within 300ms: ${target}: ${reason}\n` });
+  expect({ code, stderr }).toEqual({ code: 69, stderr: `ebb: not ready within 1s: ${target}: ${reason}\n` });
 });
 
 test("a server that is not there yet, and one that is no gRPC server, are reasons in words", async () => {
@@ -61,7 +62,7 @@ test("the call is gRPC's, with the user's headers", async () => {
   await using server = await startGrpcServer();
   server.statuses.set("", 1);
   const target = `grpc://localhost:${server.port}`;
-  expect((await ebb([...brief, "--header", "Authorization: Bearer abc", target])).code).toBe(0);
+  expect((await ebb([...wait, "--header", "Authorization: Bearer abc", target])).code).toBe(0);
   expect(server.calls[0]).toMatchObject({
     ":method": "POST",
     ":scheme": "http",
@@ -79,8 +80,8 @@ test("grpcs:// asks over TLS, and verifies the certificate", async () => {
   server.statuses.set("", 1);
   const target = `grpcs://localhost:${server.port}`;
   expect((await ebb([...brief, target])).stderr).toContain("its certificate is self-signed");
-  expect((await ebb([...brief, "--ca-file", pem, target])).code).toBe(0);
-  expect((await ebb([...brief, "--ca-file", pem, `grpcs://127.0.0.1:${server.port}`])).code).toBe(0);
+  expect((await ebb([...wait, "--ca-file", pem, target])).code).toBe(0);
+  expect((await ebb([...wait, "--ca-file", pem, `grpcs://127.0.0.1:${server.port}`])).code).toBe(0);
   expect((await ebb([...brief, `grpc://localhost:${server.port}`])).code).toBe(69);
 });
 

@@ -64,7 +64,7 @@ test("and with those of a drain, of status, and of --ready", async () => {
 
 test("ebb wait sends those of a flag to its targets, and those of a variable to sidecars alone", async () => {
   using guarded = await startGuarded();
-  const wait = ["wait", "--sidecar", "none", "--wait-timeout", "300ms"];
+  const wait = ["wait", "--sidecar", "none", "--wait-timeout", "1s"];
   expect((await ebb([...wait, ...flag, `${guarded.url}/ready`])).code).toBe(0);
   const untold = await ebb([...wait, `${guarded.url}/ready`], { env: variable });
   expect(untold.code).toBe(69);

@@ -83,7 +83,7 @@ test.each([401, 403])("%i says what to set, in the log and in the termination lo
   using folder = temporaryFolder();
   const reason = join(folder.path, "reason");
   await using server = await startRawServer((socket) => socket.write(no("").replace("503", `${status}`)));
-  const flags = ["--wait-timeout", "300ms", "--termination-log", reason];
+  const flags = ["--wait-timeout", "1s", "--termination-log", reason];
   await using started = startWaiting(urlOf(server), flags);
   const ended = await started.ended;
   expect(ended.code).toBe(69);

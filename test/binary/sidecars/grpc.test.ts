@@ -12,12 +12,12 @@ const wait = ["wait", "--sidecar", "none"];
 /** Long enough for an answer on a busy machine. */
 const brief = [...wait, "--wait-timeout", "1s"];
 
-test("a gRPC server is ready when its health service says SERVING, and is asked over few connections", async () => {
+test("a gRPC server is ready when its health service says SERVING, and is asked over connections that are kept", async () => {
   await using server = await startGrpcServer();
   await using waiting = startEbb([...wait, `grpc://localhost:${server.port}`]);
   await until("it was asked often", () => server.calls.length >= 100);
   expect(waiting.stderr()).toContain("its health service says NOT_SERVING");
-  expect(server.connections.made).toBeLessThan(server.calls.length / 2);
+  expect(server.connections.made).toBeLessThan(0.9 * server.calls.length); // an attempt without an answer in time gives its own up
   server.statuses.set("", 1);
   expect((await waiting.ended).code).toBe(0);
   await until("all connections are closed", () => server.connections.open === 0);
@@ -26,10 +26,11 @@ test("a gRPC server is ready when its health service says SERVING, and is asked 
 test("the app starts when the service that the target names is SERVING", async () => {
   await using server = await startGrpcServer();
   const target = `grpc://127.0.0.1:${server.port}/shop.Orders`;
-  const run = ["run", "--sidecar", "none", "--wait-timeout", "300ms", "--ready", target, "--", "echo", "started"];
-  expect(await ebb(run)).toMatchObject({ code: 69, stdout: "" });
+  const run = (limit: string) =>
+    ebb(["run", "--sidecar", "none", "--wait-timeout", limit, "--ready", target, "--", "echo", "started"]);
+  expect(await run("300ms")).toMatchObject({ code: 69, stdout: "" });
   server.statuses.set("shop.Orders", 1);
-  expect(await ebb(run)).toMatchObject({ code: 0, stdout: "started\n" });
+  expect(await run("20s")).toMatchObject({ code: 0, stdout: "started\n" });
 });
 
 test.each([

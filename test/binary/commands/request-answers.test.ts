@@ -138,7 +138,8 @@ describe("what brings no answer is exit code 69, and says why", () => {
     ],
   ])("a server that %s: %s", async (_, reason, answer) => {
     await using server = await startRawServer(answer);
-    const { code, stderr } = await ebb(["request", "--timeout", "1s", "--port", `${server.port}`, "/x"]);
+    const timeout = reason.startsWith("no answer") ? "1s" : "20s";
+    const { code, stderr } = await ebb(["request", "--timeout", timeout, "--port", `${server.port}`, "/x"]);
     expect({ code, stderr }).toEqual({
       code: 69,
       stderr: `ebb: request: GET http://localhost:${server.port}/x: ${reason}\n`,

@@ -49,10 +49,20 @@ describe("a connection without TLS", () => {
     using kept = await webhook.open();
     kept.send(whole);
     await until("it is answered", () => kept.text().includes('"patch":'), 30_000);
-    const clients = await inParallel(Array.from({ length: 1200 }), async () => open(webhook, Buffer.of()), 100);
+    const clients: ReturnType<typeof open>[] = [];
+    const seen = async () => {
+      const text = await metrics(webhook);
+      const count = (name: string) =>
+        Number(new RegExp(`^ebb_webhook_connections${name} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
+      return count("") + count('_cut_total\\{reason="limit"\\}');
+    };
     try {
-      const cut = /^ebb_webhook_connections_cut_total\{reason="limit"\} 201$/m;
-      await until("201 are closed", async () => cut.test(await metrics(webhook)), 60_000);
+      while (clients.length < 1200) {
+        // the kernel may forget a client that is not accepted yet and says nothing, if there are more than 500 of them
+        clients.push(...Array.from({ length: 100 }, () => open(webhook, Buffer.of())));
+        await until("they are accepted", async () => (await seen()) === clients.length + 1, 60_000);
+      }
+      expect(await metrics(webhook)).toMatch(/^ebb_webhook_connections_cut_total\{reason="limit"\} 201$/m);
       expect(await metrics(webhook)).toContain("ebb_webhook_connections 1000\n");
       await until("they know", () => clients.filter((client) => client.isClosed()).length === 201, 60_000);
       expect(kept.isClosed()).toBe(false);

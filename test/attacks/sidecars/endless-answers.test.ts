@@ -24,5 +24,5 @@ test.each([
     expect(ended.stderr).toContain("/config_dump: an answer longer than 256 MiB");
     expect(peak).toBeLessThan(512 * MIB);
   },
-  60_000,
+  180_000, // a busy machine reads 256 MiB slowly
 );

@@ -7,7 +7,7 @@ import { startEbb, until } from "../../harness.ts";
 import { memoryOf } from "../../processes.ts";
 import { pour } from "../../stand-in/raw-server.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(120_000);
 
 /** Encodes an HTTP/2 frame (RFC 9113, section 4.1), whose length may be a lie. */
 function frame(

@@ -30,7 +30,7 @@ describe("what a proxy answers is shown, and does nothing:", () => {
   test.each(["json", "text"])("in the log, as %s", async (format) => {
     await using admin = await startEnvoy();
     admin.answers["/ready"] = { status: 503, body: `no ${hostile}` };
-    const flags = ["--log-format", format, "--log-level", "debug", "--wait-timeout", "300ms"];
+    const flags = ["--log-format", format, "--log-level", "debug", "--wait-timeout", "1s"];
     const { stderr } = await ebb(["wait", "--sidecar", "envoy", "--admin", admin.url, ...flags]);
     expect(stderr).toContain("HTTP 503");
     expectTame(stderr);

@@ -39,6 +39,7 @@ describeAgainstEnvoy("ebb timeline", () => {
     const times = ["started the command", "received a stop signal: draining", "drain ended"].map((msg) =>
       timeOf(lineOf(ended, msg)),
     );
-    expect(bars.slice(1, 4).map(({ from }) => from)).toEqual(times);
+    const apart = times.map((time, at) => Math.abs(time - (bars[at + 1]?.from ?? 0)));
+    expect(Math.max(...apart)).toBeLessThan(2); // ms: `time` has whole ones, `tookMs` tenths, and a line is written a moment later
   });
 });

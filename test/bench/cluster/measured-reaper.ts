@@ -1,11 +1,12 @@
 import { portOf } from "../../binary/cluster/webhook/webhook.ts";
 import { startEbb, until } from "../../harness.ts";
+import { sumOf } from "../../metrics.ts";
 import { memoryOf } from "../../processes.ts";
 import { kubeconfig, LONG_MS } from "./stand-in-kubelet.ts";
 
 /** An `ebb reaper` whose costs are read from outside. */
 export interface MeasuredReaper extends AsyncDisposable {
-  /** Resolves with the sum of a metric over its labels. The name is a regular expression, which may go on with labels. */
+  /** Resolves with the sum of a metric (`sumOf`). */
   sum(metric: string): Promise<number>;
   /** Resolves when a metric is as `isWanted` says, looking every `everyMs`. Rejects if the reaper ends before. */
   reaches(metric: string, isWanted: (sum: number) => boolean, everyMs: number): Promise<void>;
@@ -22,11 +23,8 @@ export async function startMeasured(flags: readonly string[]): Promise<MeasuredR
   });
   endedEarly.catch(() => undefined); // `reaches` reports it
   const port = await Promise.race([portOf(reaper, "serving probes and metrics"), endedEarly]);
-  const sum = async (metric: string): Promise<number> => {
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    const lines = text.matchAll(new RegExp(`^${metric}(?:\\{.*\\})? (\\S+)$`, "gm"));
-    return [...lines].reduce((all, [, one]) => all + Number(one), 0);
-  };
+  const sum = async (metric: string): Promise<number> =>
+    sumOf(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(), metric);
   return {
     sum,
     async reaches(metric, isWanted, everyMs) {

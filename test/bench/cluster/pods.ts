@@ -47,3 +47,8 @@ export async function changePod(api: ApiClient, name: string): Promise<void> {
   const condition = { type: "Ready", status: "True", lastTransitionTime: new Date().toISOString() };
   await api.patch(`${PODS}/${name}/status`, [{ op: "add", path: "/status/conditions", value: [condition] }]);
 }
+
+/** Writes that a pod's app has ended now, to the second, as a kubelet does; its sidecar runs. */
+export async function endApp(api: ApiClient, name: string): Promise<void> {
+  await setStatus(api, name, statusOf("sidecar", new Date().toISOString().replace(/\.\d+/, "")));
+}

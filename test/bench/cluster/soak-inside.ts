@@ -11,7 +11,7 @@ import { freePort } from "../../free-port.ts";
 import { takes } from "../../time.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
 import { median } from "../statistics.ts";
-import { changePod, createPod, namesOf, ofJob } from "./pods.ts";
+import { changePod, createPod, endApp, namesOf, ofJob } from "./pods.ts";
 import { addMinute } from "./soak-record.ts";
 import { type Service, startService } from "./soak-services.ts";
 import * as kubelet from "./stand-in-kubelet.ts";
@@ -150,7 +150,7 @@ async function load(api: ApiClient, others: readonly string[], end: number): Pro
     const all = Promise.all([
       inject(api, at),
       runJob(api, `job-${at}`),
-      change(api, others[at % others.length] as string),
+      persist(() => changePod(api, others[at % others.length] as string)),
     ]);
     const one: Promise<void> = all.catch((error: Error) => blame(error.message)).then(() => void running.delete(one));
     running.add(one);
@@ -180,18 +180,13 @@ async function runJob(api: ApiClient, name: string): Promise<void> {
   const { promise: told, resolve } = Promise.withResolvers<boolean>();
   asked.set(name, () => resolve(true));
   const since = performance.now();
-  const finishedAt = new Date().toISOString().replace(/\.\d+/, "");
-  await persist(() => kubelet.setStatus(api, name, kubelet.statusOf("sidecar", finishedAt)));
+  await persist(() => endApp(api, name));
   if ((await Promise.race([told, takes(LONGEST_WAIT_MS)])) !== true) throw new Error("a Job is stuck");
   waits.push((performance.now() - since) / 1000);
   asked.delete(name);
-  await persist(() => kubelet.setStatus(api, name, kubelet.statusOf("nothing", finishedAt)));
+  await persist(() => kubelet.setStatus(api, name, kubelet.statusOf("nothing", kubelet.STARTED_AT)));
   await persist(() => api.delete(`${kubelet.PODS}/${name}?gracePeriodSeconds=0`));
   counts.ended += 1;
-}
-
-async function change(api: ApiClient, name: string): Promise<void> {
-  await persist(() => changePod(api, name));
 }
 
 /** Does it, and again while the API server is gone; it may have been done already. */

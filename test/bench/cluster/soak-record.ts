@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import type { Usage } from "../../faults/usage.ts";
+import { readRecords } from "../record.ts";
 
 /** The least memory and descriptors that a service held in a minute: garbage and requests in flight are no leak. */
 export interface Held extends Usage {
@@ -40,10 +41,8 @@ export function addMinute(file: string, minute: Minute): void {
   appendFileSync(file, `${JSON.stringify(minute)}\n`);
 }
 
-/** Reads the soaks of an executable, in their order. Those of others stay in the file. */
+/** Reads the soaks of an executable, in their order. */
 export function readSoaks(file: string, ebb: string): readonly (readonly Minute[])[] {
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const lines = text.split("\n").filter(Boolean);
-  const own = lines.map((line): Minute => JSON.parse(line)).filter((minute) => minute.ebb === ebb);
+  const own = readRecords<Minute>(file, ebb);
   return Object.values(Object.groupBy(own, ({ soak }) => soak)).map((minutes = []) => minutes);
 }

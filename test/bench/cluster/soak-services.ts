@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { usageOf } from "../../faults/usage.ts";
 import { freePort } from "../../free-port.ts";
 import { ebbPath, type LogLine, logOf, until } from "../../harness.ts";
+import { sumOf } from "../../metrics.ts";
 import { memoryOf } from "../../processes.ts";
 import type { Held } from "./soak-record.ts";
 import { LONG_MS } from "./stand-in-kubelet.ts";
@@ -44,7 +45,7 @@ export async function startService(
         rssAnon: Math.min(...looked.map(({ rssAnon }) => rssAnon)),
         descriptors: Math.min(...looked.map(({ descriptors }) => descriptors)),
         most: memoryOf(service.pid, "VmHWM"),
-        cpuSeconds: Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]),
+        cpuSeconds: sumOf(text, "process_cpu_seconds_total"),
       };
     },
     lines: () => logOf(readFileSync(log, "utf8")),

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { cacheFolder } from "../../../build/setup/cache.mjs";
 import { withCluster } from "../../cluster/rig/enter.ts";
-import { digestOfEbb } from "../digest.ts";
 import type { Figure } from "../figure.ts";
+import { digestOfEbb } from "../record.ts";
 import { median } from "../statistics.ts";
 import { number, type Table } from "../table.ts";
 import { type Held, type Minute, readSoaks } from "./soak-record.ts";
@@ -29,7 +29,6 @@ export const soak: Figure = {
 };
 
 function work(soaks: readonly (readonly Minute[])[], ebb: string): Table {
-  const lasts = soaks.map((minutes) => minutes.at(-1) as Minute);
   return {
     title: `soak: what the webhook and the reaper did, of ebb ${ebb}`,
     shows: [
@@ -41,13 +40,16 @@ function work(soaks: readonly (readonly Minute[])[], ebb: string): Table {
       ...["begun", "minutes", "API server killed", "certificates", "CAs", "pods with ebb", "Jobs ended"],
       ...["median wait", "longest", "went wrong"],
     ],
-    rows: lasts.map((last, at) => [
-      ...[last.soak, last.minute, last.restarts, last.certificates, last.authorities].map(String),
-      ...[String(last.injected), String(last.ended)],
-      number(median((soaks[at] ?? []).map(({ medianWait }) => medianWait))),
-      number(Math.max(...(soaks[at] ?? []).map(({ longestWait }) => longestWait))),
-      wordsOf(last.wrong),
-    ]),
+    rows: soaks.map((minutes) => {
+      const { wrong, ...last } = minutes.at(-1) as Minute;
+      return [
+        ...[last.soak, last.minute, last.restarts, last.certificates, last.authorities].map(String),
+        ...[String(last.injected), String(last.ended)],
+        number(median(minutes.map(({ medianWait }) => medianWait))),
+        number(Math.max(...minutes.map(({ longestWait }) => longestWait))),
+        wordsOf(wrong),
+      ];
+    }),
   };
 }
 

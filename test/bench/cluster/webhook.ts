@@ -1,4 +1,5 @@
 import { openRaw, pod, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
+import { sumOf } from "../../metrics.ts";
 import { memoryOf } from "../../processes.ts";
 import type { Figure } from "../figure.ts";
 import { quantile } from "../statistics.ts";
@@ -94,7 +95,7 @@ async function measureHostile(running: Webhook, times: number): Promise<string[]
 /** Reads the seconds of processor time of the webhook, which other programs affect less than latencies. */
 async function cpuOf({ health }: Webhook): Promise<number> {
   const text = await (await fetch(`${health}/metrics`)).text();
-  return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);
+  return sumOf(text, "process_cpu_seconds_total");
 }
 
 function memoryCells({ started }: Webhook): string[] {

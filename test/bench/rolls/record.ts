@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import type { Loss } from "../../cluster/programs/clients.ts";
+import { readRecords } from "../record.ts";
 
 /** A change under load, a line of the file. */
 export interface Roll {
@@ -29,14 +30,8 @@ export function addRoll(file: string, roll: Roll, lost: readonly LostRequest[]):
   appendFileSync(file, [roll, ...lost].map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
-/** Reads the rolls of an executable, and what they lost. Those of others stay in the file. */
+/** Reads the rolls of an executable, and what they lost. */
 export function readRolls(file: string, ebb: string): { readonly rolls: Roll[]; readonly lost: LostRequest[] } {
-  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const lines: (Roll | LostRequest)[] = text
-    .trim()
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-  const own = lines.filter((line) => line.ebb === ebb);
+  const own = readRecords<Roll | LostRequest>(file, ebb);
   return { rolls: own.filter((line) => "sent" in line), lost: own.filter((line) => "roll" in line) };
 }

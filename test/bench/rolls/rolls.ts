@@ -3,8 +3,8 @@ import { cacheFolder } from "../../../build/setup/cache.mjs";
 import { withCluster } from "../../cluster/rig/enter.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { programsOf } from "../../sidecars/programs.ts";
-import { digestOfEbb } from "../digest.ts";
 import type { Figure } from "../figure.ts";
+import { digestOfEbb } from "../record.ts";
 import type { Table } from "../table.ts";
 import { type LostRequest, readRolls } from "./record.ts";
 

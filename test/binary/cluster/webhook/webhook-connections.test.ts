@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { inParallel, until } from "../../../harness.ts";
+import { sumOf } from "../../../metrics.ts";
 import { expectWell, metrics, whole } from "./hostile-clients.ts";
 import { startLimited, startWebhook, type Webhook } from "./webhook.ts";
 
@@ -52,9 +53,9 @@ describe("a connection without TLS", () => {
     const clients: ReturnType<typeof open>[] = [];
     const seen = async () => {
       const text = await metrics(webhook);
-      const count = (name: string) =>
-        Number(new RegExp(`^ebb_webhook_connections${name} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
-      return count("") + count('_cut_total\\{reason="limit"\\}');
+      return (
+        sumOf(text, "ebb_webhook_connections") + sumOf(text, 'ebb_webhook_connections_cut_total\\{reason="limit"\\}')
+      );
     };
     try {
       while (clients.length < 1200) {

@@ -181,6 +181,8 @@ function testNative(flags: readonly string[]): void {
       );
       expect(next.stderr()).not.toMatch(/"msg":"[^"]*quit/);
       expect(envoy.isRunning()).toBe(true);
+      next.kill("SIGTERM"); // its app would outlive an ebb that is killed
+      await next.ended;
     },
   );
 }

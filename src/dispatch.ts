@@ -2,7 +2,6 @@ import type { Command, Invocation } from "./command.ts";
 import { commands } from "./commands.ts";
 import { argvIndexAt, invoke } from "./invoke.ts";
 import { completePlugin, runPlugin } from "./kubectl.ts";
-import { hintAtName } from "./pod/process/core/start-failure.ts";
 import { HelpAsked } from "./shared/cli/core/arguments.ts";
 import { UnknownFlags } from "./shared/cli/core/call.ts";
 import { complete } from "./shared/cli/core/completion.ts";
@@ -33,7 +32,7 @@ export async function dispatch(call: Resolution, signals: Signals): Promise<numb
   }
   if (call.kind === "version") return await showVersion(call.format);
   if (call.kind === "command") return await run(call, signals);
-  if (call.kind === "unknown") return await failToRun(call, signals);
+  if (call.kind === "unnamed") return await refuse(call.reason, signals);
   throw new Error(`${call.kind}: main.ts performs that`);
 }
 
@@ -49,22 +48,11 @@ async function run({ name, args, at, compat }: NamedCommand, signals: Signals): 
   }
 }
 
-/** Fails as `ebb run` would: with its termination log. */
-function failToRun(call: UnknownWord, signals: Signals): Promise<number> {
-  const main = () => Promise.reject(unknownCommand(call));
-  const invocation = { args: [call.word], argvIndex: undefined, env: process.env, signals };
+/** Fails with the reason, which is also in the termination log, as that of `ebb run` is. */
+function refuse(reason: string, signals: Signals): Promise<number> {
+  const main = () => Promise.reject(new Failure(EXIT.usage, reason));
+  const invocation = { args: [], argvIndex: undefined, env: process.env, signals };
   return invoke({ ...(commands.run as Command), main }, invocation);
-}
-
-type UnknownWord = Extract<Resolution, { kind: "unknown" }>;
-
-function unknownCommand({ word, near }: UnknownWord): Failure {
-  if (near === undefined) {
-    const isNot = `${word}: not a command of ebb, and no such program in PATH${hintAtName(word)}`;
-    return new Failure(EXIT.notFound, `${isNot}; ebb --help lists the commands`);
-  }
-  const instead = `(to run a program of that name: ebb -- ${word})`;
-  return new Failure(EXIT.usage, `${word}: no such command; did you mean "${near}"? ${instead}`);
 }
 
 /** Throws the error; one about unknown flags with the commands that have them. */

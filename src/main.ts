@@ -8,7 +8,6 @@ import { argvIndexAt, invoke, isAboutCall, report } from "./invoke.ts";
 import { handleUncaught } from "./pod/process/unexpected.ts";
 import { type Resolution, resolveCommand, type Tool } from "./shared/cli/core/resolve.ts";
 import { baseName } from "./shared/core/text.ts";
-import { isProgram as isProgramIn } from "./shared/io/file.ts";
 import { exit } from "./shared/native/exit.ts";
 import { catchSignals } from "./shared/process/signals.ts";
 
@@ -32,7 +31,7 @@ function onUncaught(error: unknown): void {
 }
 
 function main(words: readonly string[]): Promise<number> {
-  return perform(resolveCommand(words, { calledBy: baseName(process.argv0), isProgram, isContainer }));
+  return perform(resolveCommand(words, baseName(process.argv0)));
 }
 
 async function perform(call: Resolution): Promise<number> {
@@ -47,14 +46,6 @@ async function perform(call: Resolution): Promise<number> {
     if (isAboutCall(error) && compat === undefined) return await performAny(call);
     throw error;
   }
-}
-
-function isProgram(name: string): boolean {
-  return isProgramIn(name, process.env.PATH);
-}
-
-function isContainer(): boolean {
-  return process.pid === 1 || process.env.KUBERNETES_SERVICE_HOST !== undefined;
 }
 
 /** Translates a call in another tool's name to one of ebb's, and performs that. */

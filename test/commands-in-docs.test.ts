@@ -27,7 +27,6 @@ function wordsOf(call: string): readonly string[] {
   return [...call.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([word, double, single]) => double ?? single ?? word);
 }
 
-const place = { calledBy: "ebb", isProgram: () => false, isContainer: () => false };
 const isCommand = (line: string) => /^ {4}(\$ )?(ebb|\/ebb|kubectl|kustomize|helm|skopeo) /.test(line);
 const calls = pages.flatMap((page) =>
   readFileSync(join(root, page), "utf8")
@@ -43,7 +42,7 @@ test("there are many", () => {
 });
 
 test.each(calls)("%s: ebb %s", (_, call) => {
-  const resolved = resolveCommand(wordsOf(call), place);
+  const resolved = resolveCommand(wordsOf(call), "ebb");
   expect(["command", "tool", "help", "page", "version", "licenses"]).toContain(resolved.kind);
   if (resolved.kind !== "command") return;
   const { options = {} } = commands[resolved.name] ?? {};

@@ -11,6 +11,7 @@ import type { Action, Deadline, Event, RunPolicy, State } from "../pod/run/core/
 import { performAction } from "../pod/run/perform.ts";
 import type { Run } from "../pod/run/run.ts";
 import { argvIndexOf, type Call, readCommandCall } from "../shared/cli/core/call.ts";
+import { ownWords } from "../shared/cli/core/names.ts";
 import { type OptionsOf, optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { fitMinimum, planShutdown, type ShutdownPlan } from "../shared/core/shutdown-budget.ts";
@@ -27,8 +28,8 @@ import { createDropper, type Signals } from "../shared/process/signals.ts";
  * exits with the command's code. pod/run/core/supervision.ts makes each decision.
  */
 export const command: Command = {
-  summary: "wait for the sidecars, run a command, shut them down (the default)",
-  usage: "[run] [flags] -- CMD ARG...",
+  summary: "wait for the sidecars, run a command, shut them down",
+  usage: "run [flags] -- CMD ARG...",
   examples: [
     {
       call: "ebb run -- /app --month 10",
@@ -137,7 +138,7 @@ function unlessBug<T>(run: Run, act: () => T): T | undefined {
 
 function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   const call = readCommandCall(optionsOf("run"), { args, env, compat });
-  if (call.command.length === 0) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
+  refuseOwnWord(call, { args, compat });
   const { parentDeath } = call.values;
   const log = createLog(call.values, { env, compat });
   trustFile(call.values.caFile);
@@ -162,6 +163,20 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
 }
 
 type RunCall = Call<OptionsOf<"run">>;
+
+/**
+ * Refuses a call without a command line, and one whose first word is a command of ebb without `--` before it: `ebb run
+ * status`, typed in a live pod, would end its proxy.
+ */
+function refuseOwnWord(
+  { command: [word], commandAt }: RunCall,
+  { args, compat }: Pick<Invocation, "args" | "compat">,
+): void {
+  if (word === undefined) throw new Failure(EXIT.usage, `run: expected a command; usage: ebb ${command.usage}`);
+  if (compat !== undefined || args[commandAt - 1] === "--" || !ownWords.includes(word)) return;
+  const ways = `write ebb ${word} or, to run a program of that name, ebb run -- ${word}`;
+  throw new Failure(EXIT.usage, `run: ${word} is a command of ebb: ${ways}`);
+}
 
 /**
  * Returns the settings, with a --min-drain that is longer than the whole drain shortened: that is said now, and not only

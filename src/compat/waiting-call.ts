@@ -22,7 +22,7 @@ export function readWaitingCall(
   [program = "", ...words]: readonly string[],
   env: Environment,
 ): WaitingCall | undefined {
-  const meant = resolveCommand(words, { calledBy: baseName(program), isProgram: () => true, isContainer: () => true });
+  const meant = resolveCommand(words, baseName(program));
   const tool = meant.kind === "tool" ? compatTools[meant.name]?.translate(meant.args, env) : undefined;
   const call =
     tool ?? (meant.kind === "command" ? { command: meant.name, args: meant.args, compat: undefined } : undefined);

@@ -51,15 +51,7 @@ export function whyNotReady(path: string, isNotEmpty: boolean): string | undefin
 
 const NO_FILE = "no such file";
 
-/**
- * Reports whether execvp(3) would find a program of this name in `path`, a PATH whose empty parts are the working
- * directory.
- */
-export function isProgram(name: string, path?: string): boolean {
-  return pathsOf(name, path).some(isExecutable);
-}
-
-/** Returns the paths at which execvp(3) looks for a program of this name, in order; `path` is as in `isProgram`. */
+/** Returns the paths at which execvp(3) looks for a program of this name, in order; an empty part of `path` is the working directory. */
 export function pathsOf(name: string, path = USUAL_PATH): readonly string[] {
   return path.split(":").map((folder) => (folder === "" ? name : `${folder}/${name}`));
 }

@@ -8,7 +8,6 @@ const admin = "http://localhost:9000";
 describe("the call of an ebb that is PID 1 tells what it waits for", () => {
   test.each<[string, readonly string[], Readonly<Record<string, string>>]>([
     ["run", ["/ebb", "run", "--drain", "5s", "--admin", admin, "--", "/app", "--admin", "x"], {}],
-    ["run, which is the default", ["ebb", `--admin=${admin}`, "/app"], {}],
     ["wait", ["/ebb", "wait", "--admin", admin, "--", "/app"], {}],
     ["by a variable", ["/ebb.dev/ebb", "run", "--", "/app"], { EBB_ADMIN: admin }],
     ["in another tool's name", ["/bin/scuttle", "/app"], { ENVOY_ADMIN_API: admin }],

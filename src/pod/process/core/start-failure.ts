@@ -1,4 +1,3 @@
-import { pluginCall } from "../../../shared/cli/core/names.ts";
 import { EXIT } from "../../../shared/core/exit.ts";
 import type { FileHead } from "./file-head.ts";
 
@@ -103,7 +102,5 @@ function builtFor(loader: string): string {
 
 /** Returns what to add to the reason if a program was not found and its name shows why; else an empty text. */
 export function hintAtName(name: string): string {
-  const call = pluginCall(name);
-  if (call !== undefined) return `; did you mean "${call}"? (ebb help kubectl)`;
   return /\s/.test(name) ? "; the name contains spaces: give the program and each argument as separate words" : "";
 }

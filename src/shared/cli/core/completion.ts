@@ -30,15 +30,14 @@ export function complete(words: readonly string[], commands: Readonly<Record<str
   const current = words.at(-1) ?? "";
   const names = Object.entries(commands).map(([name, { summary }]): Candidate => [name, summary]);
   const [first] = before;
-  if (first === undefined && !current.startsWith("-")) return propose([...names, help], current);
+  if (first === undefined) return propose(current.startsWith("-") ? aboutFlags : [...names, help], current);
   if (first === "help") return propose(names, current);
   if (first === "--version") return propose([["--json", "with build details"]], current);
-  if (first === "--licenses") return propose([], current);
-  const isNamed = first !== undefined && Object.hasOwn(commands, first);
-  const name = isNamed ? first : "run";
-  const { options, operands } = commands[name] as Completable;
+  if (!Object.hasOwn(commands, first)) return propose([], current);
+  const { options, operands } = commands[first] as Completable;
   const all = Object.values(options);
-  const { childAt, pending } = readWords(words, { from: isNamed ? 1 : 0, isRun: name === "run", all });
+  const isRun = first === "run";
+  const { childAt, pending } = readWords(words, isRun, all);
   if (childAt !== undefined) return `child ${childAt + 1}\n`;
   if (pending !== undefined) return proposeValue(pending, current.replace(/^=/, ""));
   const [, flag, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
@@ -46,27 +45,19 @@ export function complete(words: readonly string[], commands: Readonly<Record<str
   if (inline !== undefined) return proposeValue(inline, value ?? "", `--${flag}=`);
   if (current.startsWith("-")) {
     const flags = all.map((option): Candidate => [`--${option.flag}`, option.help]);
-    const about = first === undefined ? aboutFlags : [];
-    return propose([...flags, ["--help", "show all flags of this command"], ...about], current);
+    return propose([...flags, ["--help", "show all flags of this command"]], current);
   }
-  if (name === "run") return `child ${words.length}\n`;
+  if (isRun) return `child ${words.length}\n`;
   return typeof operands === "string" ? `${operands}\n` : propose((operands ?? []).map(bare), current);
-}
-
-interface Call {
-  /** The index of the first word after the command's name. */
-  readonly from: number;
-  readonly isRun: boolean;
-  readonly all: readonly Option<unknown>[];
 }
 
 /**
  * Reads the words before the last. Returns the index at which the child's command line begins, if it does; or the
  * option whose value the last word is. bash makes three words of `--flag=value`.
  */
-function readWords(words: readonly string[], { from, isRun, all }: Call) {
+function readWords(words: readonly string[], isRun: boolean, all: readonly Option<unknown>[]) {
   let pending: Option<unknown> | undefined;
-  for (let at = from; at < words.length - 1; at++) {
+  for (let at = 1; at < words.length - 1; at++) {
     const word = words[at] as string;
     if (pending !== undefined) {
       if (word !== "=") pending = undefined;

@@ -51,7 +51,7 @@ export function listCommands(commands: Readonly<Record<string, Summary>>, look: 
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   return `ebb: an entrypoint for containers that run next to a sidecar
 
-${look.heading("usage:")} ebb [run] [flags] -- CMD ARG...
+${look.heading("usage:")} ebb run [flags] -- CMD ARG...
        ebb COMMAND [flags]
 
 ${columns("commands", rows, look)}

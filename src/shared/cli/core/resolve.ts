@@ -1,3 +1,4 @@
+import { redactUrls } from "../../core/redact.ts";
 import { aboutFlags, ownWords, pluginCall, pluginNames, toolNames } from "./names.ts";
 import { nearest } from "./suggestion.ts";
 import type { CompatSettings } from "./values.ts";
@@ -15,8 +16,8 @@ export type Resolution =
   | { readonly kind: "plugin"; readonly completes: boolean; readonly words: readonly string[] }
   /** A shell asks what can stand in the place of the last of these words. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
-  /** The first word is neither a command nor a program. `near` is the call that was meant (`ebb drain`), if any. */
-  | { readonly kind: "unknown"; readonly word: string; readonly near: string | undefined };
+  /** The first word is no command. */
+  | { readonly kind: "unnamed"; readonly reason: string };
 
 /** A call of one of ebb's commands. */
 export interface NamedCommand {
@@ -42,28 +43,11 @@ export interface Tool {
   readonly at: number;
 }
 
-/** What decides the meaning of a command line besides its words. */
-export interface Surroundings {
-  /** The name by which the executable was called, without its folder. */
-  readonly calledBy: string;
-  /** Reports whether a program of this name is in PATH. */
-  readonly isProgram: (name: string) => boolean;
-  /**
-   * Reports whether ebb runs in a container, not at a desk. There `run` tells the sidecars to quit, even if its program
-   * is not found.
-   */
-  readonly isContainer: () => boolean;
-}
-
 /**
- * Decides what a command line asks for: a command, another tool by name, help, a page of the manual, the version or the licences.
- * If the first word is none of ebb's, it is `run` with all words; unless there is no such program, and it is like a
- * command's name, or outside a container stands alone or is a command of the plugin.
+ * Decides what a command line asks for: a command, another tool by name, help, a page of the manual, the version or the
+ * licences. `calledBy` is the name by which the executable was called, without its folder.
  */
-export function resolveCommand(
-  words: readonly string[],
-  { calledBy, isProgram, isContainer }: Surroundings,
-): Resolution {
+export function resolveCommand(words: readonly string[], calledBy: string): Resolution {
   const [first, ...rest] = words;
   if (toolNames.includes(calledBy)) return resolveTool(calledBy, words, 0);
   const isPlugin = calledBy === pluginNames.plugin && first !== "--version" && first !== "version";
@@ -75,15 +59,29 @@ export function resolveCommand(
   const about = resolveAbout(first, rest[0]) ?? (words.join(" ") === "-v" ? resolveAbout("-V", undefined) : undefined);
   if (about !== undefined) return about;
   if (ownWords.includes(first)) return { kind: "command", name: first, args: rest, at: 1 };
-  const run = { kind: "command", name: "run", args: words, at: 0 } as const;
-  if (first.startsWith("-") || first.includes("/")) return run;
-  if (first === "version" && !isProgram(first)) return { kind: "version", format: rest[0] };
-  const near = nearest(first, ownWords);
-  const flag = nearest(first, aboutFlags);
-  const slip = near ?? (flag === undefined ? undefined : `--${flag}`);
-  const call = slip === undefined ? pluginCall(first) : `ebb ${slip}`;
-  if (slip === undefined && ((call === undefined && rest.length > 0) || isContainer())) return run;
-  return isProgram(first) ? run : { kind: "unknown", word: first, near: call };
+  if (first === "version") return { kind: "version", format: rest[0] };
+  return { kind: "unnamed", reason: first.startsWith("-") ? flagFirst(first, rest) : noCommand(redactUrls(first)) };
+}
+
+/** Returns what is wrong with a call that begins with a flag, and what to write. Shows no value, which may be secret. */
+function flagFirst(first: string, rest: readonly string[]): string {
+  const flag = first.replace(/[=\s].*$/s, "");
+  const about = flag === "--" ? undefined : nearest(flag.replace(/^-+/, ""), aboutFlags);
+  const end = rest.indexOf("--");
+  const name = rest.slice(0, end < 0 ? undefined : end).find((word) => ownWords.includes(word));
+  const call = about === undefined ? `${name ?? "run"} ${flag}` : `--${about}`;
+  const more = about !== undefined ? "" : flag === "--" ? " CMD" : name === undefined ? " ... -- CMD" : " ...";
+  return `${flag}: a command comes first: write ebb ${call}${more}`;
+}
+
+/** Returns what is wrong with a call whose first word is no command, and what to write. */
+function noCommand(word: string): string {
+  const near = nearest(word, ownWords);
+  const flag = nearest(word, aboutFlags);
+  const meant = near ?? (flag === undefined ? undefined : `--${flag}`);
+  const call = meant === undefined ? pluginCall(word) : `ebb ${meant}`;
+  const hint = call === undefined ? "" : `; did you mean "${call}"?`;
+  return `${word}: no such command${hint} (to run a program: ebb run -- ${word})`;
 }
 
 function resolveTool(name: string, args: readonly string[], at: number): Resolution {

@@ -25,12 +25,12 @@ test.each<[readonly string[], string]>([
   [["install", "x"], "files"],
   [["run", ""], "child 2"],
   [["run", "cat", "--quit-o"], "child 2"],
-  [["--", "cat", "x"], "child 2"],
-  [["--quiet", "cat", "x"], "child 2"],
+  [["--quiet", "cat", "x"], "words"],
   [["wait", "tcp://db:1", "--", "cat", ""], "child 4"],
   [["wait", "tcp://db:1", ""], "words"],
   [["--licenses", ""], "words"],
-  [["constructor", ""], "child 1"],
+  [["constructor", ""], "words"],
+  [["--qui"], "words"],
 ])("%j: %s", (words, answer) => {
   const [kind, ...candidates] = complete(words, commands).trimEnd().split("\n");
   expect([kind, ...candidates.map((line) => line.split("\t")[0])].join(" ")).toBe(answer);

@@ -3,6 +3,7 @@ import { command as completion } from "./commands/completion.ts";
 import { command as config } from "./commands/config.ts";
 import { command as doctor } from "./commands/doctor.ts";
 import { command as drain } from "./commands/drain.ts";
+import { command as hold } from "./commands/hold.ts";
 import { command as image } from "./commands/image.ts";
 import { command as inject } from "./commands/inject.ts";
 import { command as install } from "./commands/install.ts";
@@ -24,6 +25,7 @@ export const commands: Readonly<Record<string, Command>> = {
   wait,
   sleep,
   drain,
+  hold,
   quit,
   request,
   status,

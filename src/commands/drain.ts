@@ -16,8 +16,7 @@ import { trustFile } from "../shared/http/trust.ts";
 import { leftUntil } from "../shared/io/timer.ts";
 import { keepLive } from "../shared/output/live.ts";
 import { createLog, type Log } from "../shared/output/log.ts";
-import type { Signals } from "../shared/process/signals.ts";
-import { onStop } from "../shared/process/stop.ts";
+import { stopOf } from "../shared/process/stop.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
 
 const common = optionsOf("drain");
@@ -116,22 +115,6 @@ function refuseIdleQuit({ values, origins }: Call<typeof options>): void {
   const idle = values.thenQuit ? undefined : [origins.quit, origins.signalProcess].find((one) => one.startsWith("--"));
   if (idle === undefined) return;
   throw new Failure(EXIT.usage, `${idle}: expected --then-quit too: without it, ebb drain shuts down no sidecar`);
-}
-
-interface Stop {
-  readonly signal: AbortSignal;
-  /** Resolves with the first stop signal that comes. */
-  readonly came: Promise<number>;
-}
-
-function stopOf(signals: Signals): Stop {
-  const controller = new AbortController();
-  const { promise: came, resolve } = Promise.withResolvers<number>();
-  onStop(signals, (signal) => {
-    resolve(signal);
-    controller.abort();
-  });
-  return { signal: controller.signal, came };
 }
 
 interface Drain {

@@ -1,4 +1,5 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
+import { announce, standsBesideOwner } from "../pod/announce/announce.ts";
 import { createDeadlines, runMachine } from "../pod/machine.ts";
 import { type Change, type Child, reapChildren } from "../pod/process/child.ts";
 import { stopWith, takeTerminalBack } from "../pod/process/job-control.ts";
@@ -141,13 +142,16 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   refuseOwnWord(call, { args, compat });
   const { parentDeath } = call.values;
   const log = createLog(call.values, { env, compat });
+  const ownership = ownershipOf(call.values);
+  if (ownership === "beside") log.info({}, BESIDE);
   trustFile(call.values.caFile);
   if (parentDeath !== undefined) native.parentDeath(parentDeath);
   const queue = createQueue<Event>();
-  const shutdown = planShutdown(call.values);
+  const values = ownership === "beside" ? { ...call.values, ...owningNothing } : call.values;
+  const shutdown = planShutdown(values);
   return {
     env,
-    settings: withFittingMinimum(call, shutdown, log),
+    settings: withFittingMinimum({ ...call, values }, shutdown, log),
     shutdown,
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log,
@@ -156,6 +160,8 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
     stopWaiting: new AbortController(),
     cutDrain: new AbortController(),
     restarted: new Set(),
+    isOwner: ownership === "owner",
+    isBesideOwner: ownership === "beside",
     deadlines: createDeadlines<Deadline>((of) => queue.push({ kind: "deadline", of })),
     since: { wait: performance.now() },
     isReady: false,
@@ -178,6 +184,23 @@ function refuseOwnWord(
   throw new Failure(EXIT.usage, `run: ${word} is a command of ebb: ${ways}`);
 }
 
+/** The settings of an `ebb run` that stands beside the one that owns the sidecars: it only waits for them. */
+const owningNothing = { quitOn: "never", drain: 0, lastOf: undefined, restartPolicy: undefined } as const;
+
+const BESIDE = "the ebb run that is this container's first process owns the sidecars: this one drains and quits none";
+
+/**
+ * Returns whether this run serves sidecars, and owns them, which it then announces: the container's first process does,
+ * if it is such a run. `kubectl exec POD -- ebb run` must not end the proxy of a live pod.
+ */
+function ownershipOf({ sidecar, ready, quit, signalProcess }: RunCall["values"]): "owner" | "beside" | "none" {
+  const isNone = !sidecar.isAuto && sidecar.named.length === 0;
+  if (isNone && ready.length === 0 && quit.length === 0 && signalProcess.length === 0) return "none";
+  if (standsBesideOwner()) return "beside";
+  announce("owns"); // where that fails, nothing tells: as if there were no other
+  return "owner";
+}
+
 /**
  * Returns the settings, with a --min-drain that is longer than the whole drain shortened: that is said now, and not only
  * when the pod is deleted.
@@ -193,9 +216,10 @@ function withFittingMinimum({ values, origins }: RunCall, { drainMs }: ShutdownP
   return { ...values, minDrain: fitsMs };
 }
 
-function policyOf({ settings, shutdown }: Run): RunPolicy {
+function policyOf({ settings, shutdown, isBesideOwner }: Run): RunPolicy {
   return {
     quitOn: settings.quitOn,
+    isBesideOwner,
     restartPolicy: settings.restartPolicy,
     restartCodes: settings.restartCodes,
     hasPeers: settings.lastOf !== undefined,

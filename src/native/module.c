@@ -6,6 +6,7 @@
 #include "native.h"
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #define NAPI_VERSION 8
 #include <node_api.h>
@@ -47,6 +48,12 @@ static long do_access(const struct call *call) {
   char name[PATH_MAX];
   path(call, 0, name);
   return or_errno(access(name, integer(call, 1)));
+}
+
+static long do_announce(const struct call *call) {
+  char name[PATH_MAX];
+  path(call, 0, name);
+  return ebb_announce(name);
 }
 
 static long do_check_connect(const struct call *call) {
@@ -128,6 +135,12 @@ static long do_lock(const struct call *call) {
   char name[PATH_MAX];
   path(call, 0, name);
   return ebb_lock(name, integer(call, 1));
+}
+
+static long do_mount_namespace(const struct call *call) {
+  (void)call;
+  struct stat status;
+  return stat("/proc/self/ns/mnt", &status) == 0 ? (long)status.st_ino : -errno;
 }
 
 static long do_next_signal(const struct call *call) {
@@ -253,6 +266,7 @@ static const struct {
   long (*run)(const struct call *);
 } functions[] = {
     {"access", do_access},
+    {"announce", do_announce},
     {"checkConnect", do_check_connect},
     {"exec", do_exec},
     {"exit", do_exit},
@@ -264,6 +278,7 @@ static const struct {
     {"leaveFolder", do_leave_folder},
     {"listen", do_listen},
     {"lock", do_lock},
+    {"mountNamespace", do_mount_namespace},
     {"nextSignal", do_next_signal},
     {"openLog", do_open_log},
     {"parentDeath", do_parent_death},

@@ -128,4 +128,5 @@ long ebb_lock(const char *path, int is_own);
 long ebb_write_record(int descriptor, const char *at, size_t length);
 long ebb_read_record(const char *path, char *at, size_t length, int own);
 
+int ebb_announce(const char *name);
 int ebb_check_connect(const char *place, int port);

@@ -1,7 +1,11 @@
-/* Tells whether a place in this pod has a listener, at a tenth of what Bun.connect costs. */
+/*
+ * Tells whether a place in this pod has a listener, at a tenth of what Bun.connect costs; and tells the pod's other
+ * containers of this ebb.
+ */
 #include "native.h"
 #include <arpa/inet.h>
 #include <poll.h>
+#include <stddef.h>
 #include <sys/un.h>
 
 union address {
@@ -53,6 +57,24 @@ int ebb_check_connect(const char *place, int port) {
   if (descriptor < 0) return -errno;
   int error = connect(descriptor, &address.any, size) == 0 ? 0 : errno;
   if (error == EINPROGRESS) error = pending_error(descriptor);
+  close(descriptor);
+  return -error;
+}
+
+/*
+ * Binds an abstract Unix socket, whose name /proc/net/unix shows to all of this network namespace until ebb has ended,
+ * however it ends. Returns its descriptor, which the child does not get, or minus errno.
+ */
+int ebb_announce(const char *name) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t length = strlen(name);
+  if (length >= sizeof address.sun_path) return -ENAMETOOLONG;
+  memcpy(address.sun_path + 1, name, length);
+  int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return -errno;
+  if (bind(descriptor, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path) + 1 + length) == 0)
+    return descriptor;
+  int error = errno;
   close(descriptor);
   return -error;
 }

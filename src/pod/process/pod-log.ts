@@ -18,7 +18,7 @@ export function openPodLog(): ((text: string) => void) | undefined {
   const descriptor = native.openLog(`/proc/${firstProcess()}/fd/2`);
   if (descriptor < 0) return undefined; // another user's, or no /proc: stderr has it all
   const describeLoss = (lines: number) =>
-    `ebb: warning: ${lines} lines of this drain are missing here: the log was full\n`;
+    `ebb: warning: ${lines} lines of this hook are missing here: the log was full\n`;
   const backlog = createBacklog(writerTo(descriptor), { room: ROOM, describeLoss });
   atExit(backlog.flush);
   return (text) => backlog.add(printable(text));

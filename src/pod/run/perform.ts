@@ -2,11 +2,14 @@ import { toTenths } from "../../shared/core/duration.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { graceAfter } from "../../shared/core/shutdown-budget.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../../shared/core/signal.ts";
+import { baseName } from "../../shared/core/text.ts";
 import { leftUntil } from "../../shared/io/timer.ts";
 import { native } from "../../shared/native/native.ts";
 import { A_SECOND, keepLive } from "../../shared/output/live.ts";
 import { writeTerminationLog } from "../../shared/output/termination-log.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
+import { announce } from "../announce/announce.ts";
+import { readNetwork } from "../find/network.ts";
 import { type Child, ownChildren, sendSignal, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
@@ -38,6 +41,8 @@ export function performAction(run: Run, action: Action): void {
       return;
     case "cut-drain":
       return run.cutDrain.abort();
+    case "announce-drained":
+      return announceDrained(run);
     case "forward":
       return forward(run, action.signal);
     case "drop":
@@ -48,12 +53,7 @@ export function performAction(run: Run, action: Action): void {
       run.looking = runOrLogBug(() => warnOfLeft(run), run.log, "what the command has left could not be read");
       return;
     case "kill-all":
-      run.killing = runOrLogBug(
-        () => killAll(run, run.child as Child),
-        run.log,
-        "the command's rest could not be killed",
-      );
-      return;
+      return kill(run, run.child as Child);
     case "leave-child":
       return run.log.warn({ pid: run.child?.pid }, "the command still runs after SIGKILL: exiting without it");
     case "arm":
@@ -144,6 +144,7 @@ function start(run: Run): void {
     setUncaughtHandler((error) => logBug(run.log, error, "an uncaught error"));
     giveMemoryBack(() => rehearse(run)); // again, so that the pages that the end needs are back
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
+    void runOrLogBug(() => announceRun(run), run.log, "the run could not be announced");
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
     if (run.child !== undefined) return logBug(run.log, error, "the start went wrong");
@@ -152,6 +153,23 @@ function start(run: Run): void {
     run.log.error({ reason: error.message }, "the command did not start");
     writeTerminationLog(run.settings.terminationLog, error.message);
   }
+}
+
+/** Tells them that the drain is over: inbound traffic may be refused from now on. */
+function announceDrained({ isAnnounced }: Run): void {
+  if (isAnnounced === true) announce("drained");
+}
+
+/**
+ * Tells the pod's other containers that the command runs: `ebb hold` keeps their proxy until it has ended. On a network
+ * that may be shared, other pods would hear it, too.
+ */
+async function announceRun(run: Run): Promise<void> {
+  const { settings, env, command, log } = run;
+  if (!run.isOwner || settings.noHold || (await readNetwork(settings, env)) !== "own") return;
+  const problem = announce("runs", baseName(command.words[0] ?? ""));
+  run.isAnnounced = problem === undefined;
+  if (problem !== undefined) log.warn({ reason: problem }, "cannot tell ebb hold of this run: no proxy is held for it");
 }
 
 /**
@@ -216,6 +234,10 @@ function forward(run: Run, signal: SignalNumber): void {
 
 function receiverOf({ settings }: Run, { pid }: Child): number {
   return settings.signalGroup ? -pid : pid;
+}
+
+function kill(run: Run, child: Child): void {
+  run.killing = runOrLogBug(() => killAll(run, child), run.log, "the command's rest could not be killed");
 }
 
 function end(run: Run, child: Child, watch: boolean): void {

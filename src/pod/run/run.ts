@@ -37,8 +37,14 @@ export interface Run {
   draining?: Promise<unknown>;
   /** Never rejects. Resolves when it is logged how undoing a former container's drain went. */
   undoing?: Promise<unknown>;
+  /** Whether this `ebb run` owns sidecars. */
+  readonly isOwner: boolean;
+  /** Whether another one owns them: this container's first process. */
+  readonly isBesideOwner: boolean;
   /** Whether the sidecars have been up. */
   isReady: boolean;
+  /** Whether the run of the command is announced (pod/announce). */
+  isAnnounced?: boolean;
   child?: Child;
   /** The grace that the command has, once it has begun. */
   graceMs?: number;

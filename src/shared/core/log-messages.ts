@@ -14,6 +14,8 @@ export const warnings = [
   "the command still runs after SIGKILL: exiting without it",
   "processes still run after SIGKILL",
   "cannot tell which app container is the last: keeping the sidecars",
+  "cannot tell ebb hold of this run: no proxy is held for it",
+  "the proxy did not do what ebb hold asked for",
   // sidecars, and any command's start
   "no sidecar found",
   "could not shut down the sidecar",

@@ -8,6 +8,11 @@ export interface Native {
   /** access(2). */
   access(path: string, mode: number): number;
   /**
+   * Binds an abstract Unix socket, whose name /proc/net/unix shows to all of this network namespace until ebb has ended.
+   * Returns its descriptor, which the child does not get.
+   */
+  announce(name: string): number;
+  /**
    * Tries connect(2), without waiting, at a loopback address (`127.0.0.1`, `::1`) or at the path of a Unix socket, and
    * closes the connection. Returns 0 if it is accepted; -ECONNREFUSED without a listener; -EINPROGRESS if packets are
    * dropped, mostly because the listener's queue is full (for a Unix socket -EAGAIN); -ENOTSUP for any other place, which
@@ -44,6 +49,8 @@ export interface Native {
    * Returns the descriptor that holds the lock, which the child does not get; -EAGAIN if another holds it.
    */
   lock(path: string, isOwn: number): number;
+  /** Returns the inode number of ebb's mount namespace, which tells living containers apart. */
+  mountNamespace(): number;
   /**
    * Takes the next signal that was caught. Returns its number, with flags (native.h) above it, or 0 if there is none.
    */

@@ -16,7 +16,11 @@ export type State =
       readonly pid: number;
       /** The grace deadline: `spent` once it is over and the child's processes were killed. */
       readonly grace: "unset" | "armed" | "spent";
-      readonly draining: "not yet" | Draining | "over";
+      /**
+       * During a drain, the stop signal that the child gets after it. A repeat of it is the same stop, however late:
+       * container runtimes send it again (Kata at once; containerd after 12 to 16 s if it was restarted meanwhile).
+       */
+      readonly draining: "not yet" | SignalNumber | "over";
       /** Whether a stop signal has come for it. */
       readonly isToEnd: boolean;
     }
@@ -26,16 +30,8 @@ export type State =
   | { readonly phase: "quitting"; readonly exitCode: number }
   | { readonly phase: "over"; readonly exitCode: number };
 
-/** A drain under way. */
-export interface Draining {
-  /** The stop signal that the child gets after it. */
-  readonly signal: SignalNumber;
-  /** Whether a repeat of that signal is still the same stop: container runtimes send it again (Kata, retries of CRI). */
-  readonly mergesRepeats: boolean;
-}
-
 /** The names of the deadlines, by which an event of an earlier phase's deadline is recognised and ignored. */
-export const deadlines = ["wait", "repeat", "grace", "kill"] as const;
+export const deadlines = ["wait", "grace", "kill"] as const;
 export type Deadline = (typeof deadlines)[number];
 
 /** An event of the run, as `step` takes it. */
@@ -76,6 +72,8 @@ export type Action =
   | { readonly kind: "start" }
   | { readonly kind: "drain" }
   | { readonly kind: "cut-drain" }
+  /** Tell the pod's other containers that the drain is over, and the child gets its stop signal. */
+  | { readonly kind: "announce-drained" }
   | { readonly kind: "forward"; readonly signal: SignalNumber }
   | { readonly kind: "drop"; readonly signal: SignalNumber }
   | { readonly kind: "end-group"; readonly watch: boolean }
@@ -126,6 +124,8 @@ export type QuitOn = "always" | "success" | "never";
 
 export interface QuitPolicy extends Restarting {
   readonly quitOn: QuitOn;
+  /** Whether another `ebb run` owns the sidecars: this container's first process. */
+  readonly isBesideOwner?: boolean;
 }
 
 /** Both cases, because nothing inside a pod tells which of them it is. */
@@ -136,6 +136,7 @@ const KUBELET = "the kubelet restarts this container; if the pod is being delete
  * that the kubelet restarts needs them.
  */
 export function reasonToStay(exitCode: number, policy: QuitPolicy): string | undefined {
+  if (policy.isBesideOwner === true) return "they belong to the ebb run that is this container's first process";
   if (policy.quitOn === "never") return "--quit-on never";
   if (policy.quitOn === "success" && exitCode !== 0) return `--quit-on success, and the exit code is ${exitCode}`;
   const why = whyRestarted(exitCode, policy);

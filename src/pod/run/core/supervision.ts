@@ -1,6 +1,6 @@
 import { type ChildExit, exitCodeOf } from "../../../shared/core/exit.ts";
 import { endsWait, SIG, type SignalNumber } from "../../../shared/core/signal.ts";
-import type { Action, Deadline, Draining, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
+import type { Action, Deadline, Event, RunPolicy, SignalEvent, State, Step } from "./supervision-steps.ts";
 import { reasonToStay } from "./supervision-steps.ts";
 
 /**
@@ -144,8 +144,6 @@ function running(state: In<"running">, event: Event, policy: RunPolicy): Step {
 const KILL_MS = 500;
 
 function afterDeadline(state: In<"running">, of: Deadline, policy: RunPolicy): Step {
-  if (of === "repeat" && isDraining(state))
-    return [{ ...state, draining: { ...state.draining, mergesRepeats: false } }, []];
   if (of === "grace" && state.grace === "armed") {
     const arm: Action = { kind: "arm", deadline: "kill", ms: KILL_MS };
     return [{ ...state, grace: "spent" }, [{ kind: "kill-all" }, arm]];
@@ -164,7 +162,7 @@ function childEnded(state: In<"running">, exit: ChildExit, policy: RunPolicy): S
   const exitCode = exitCodeOf(exit, policy.expectedCodes);
   const isDone = !isToEnd && exitCodeOf(exit) === 0;
   const warn: readonly Action[] = isDone ? [{ kind: "warn-of-left" }] : [];
-  const cut: readonly Action[] = isDraining(state) ? [{ kind: "cut-drain" }, ...disarmRepeat(state.draining)] : [];
+  const cut: readonly Action[] = isDraining(state) ? [{ kind: "cut-drain" }] : [];
   const endsGroup = policy.endsGroup && grace !== "spent";
   if (endsGroup && ms !== undefined) {
     const arm: readonly Action[] = grace === "unset" ? [{ kind: "arm", deadline: "grace", ms }] : [];
@@ -191,12 +189,9 @@ function endingGroup(state: In<"ending-group">, event: Event, policy: RunPolicy)
   }
 }
 
-/** The time, in milliseconds, for which a repeat of the signal that began a drain is the same stop. */
-const REPEAT_MS = 2000;
-
 /**
- * Handles a signal. The first stop signal starts the drain, another one cuts it short; then the child gets both. The same
- * one within 2 s is the same stop.
+ * Handles a signal. The first stop signal starts the drain, another one, or a typed one, cuts it short; then the child
+ * gets both.
  */
 function onSignal(state: In<"running">, event: SignalEvent, policy: RunPolicy): Step {
   const { signal, wasIgnored, isTyped } = event;
@@ -205,25 +200,16 @@ function onSignal(state: In<"running">, event: SignalEvent, policy: RunPolicy): 
   if (sent === 0) return [state, []];
   if (wasIgnored || !isStop(signal, policy)) return [state, [{ kind: "forward", signal: sent }]];
   if (state.draining === "over" || !policy.drains) return stopChild(state, [sent], policy);
-  if (!isDraining(state)) {
-    const arm: Action = { kind: "arm", deadline: "repeat", ms: REPEAT_MS };
-    const draining = { signal: sent, mergesRepeats: true };
-    return [{ ...state, draining, isToEnd: true }, [{ kind: "drain" }, arm]];
-  }
-  const { draining } = state;
-  if (draining.mergesRepeats && sent === draining.signal && isTyped !== true) return [state, []];
+  if (!isDraining(state)) return [{ ...state, draining: sent, isToEnd: true }, [{ kind: "drain" }]];
+  if (sent === state.draining && isTyped !== true) return [state, []];
   return endDrain(state, policy, [{ kind: "cut-drain" }], [sent]);
 }
 
 /** A running child's state during the drain. */
-type WhileDraining = Omit<In<"running">, "draining"> & { readonly draining: Draining };
+type WhileDraining = Omit<In<"running">, "draining"> & { readonly draining: SignalNumber };
 
 function isDraining(state: In<"running">): state is WhileDraining {
   return typeof state.draining !== "string";
-}
-
-function disarmRepeat({ mergesRepeats }: Draining): readonly Action[] {
-  return mergesRepeats ? [{ kind: "disarm", deadline: "repeat" }] : [];
 }
 
 /** Ends the drain after `cut`, and forwards its signal, then `more`. */
@@ -233,8 +219,8 @@ function endDrain(
   cut: readonly Action[],
   more: readonly SignalNumber[] = [],
 ): Step {
-  const [next, actions] = stopChild({ ...state, draining: "over" }, [draining.signal, ...more], policy);
-  return [next, [...cut, ...disarmRepeat(draining), ...actions]];
+  const [next, actions] = stopChild({ ...state, draining: "over" }, [draining, ...more], policy);
+  return [next, [...cut, { kind: "announce-drained" }, ...actions]];
 }
 
 function stopChild(state: In<"running">, signals: readonly SignalNumber[], { graceMs }: RunPolicy): Step {

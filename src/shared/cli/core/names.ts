@@ -1,6 +1,6 @@
 /** The names of ebb's commands. `src/commands.ts` has the commands themselves, and their order in `--help`. */
 const commandNames = [
-  ...(["run", "wait", "sleep", "drain", "quit", "request", "status", "install"] as const),
+  ...(["run", "wait", "sleep", "drain", "hold", "quit", "request", "status", "install"] as const),
   ...(["inject", "image", "webhook", "reaper", "manifests", "doctor", "timeline", "config", "completion"] as const),
 ] as const;
 

@@ -4,7 +4,7 @@ import { isTrue } from "./variables.ts";
 
 /** The commands that have a log. */
 const loggingCommands = [
-  ...(["run", "wait", "drain", "quit", "install"] as const),
+  ...(["run", "wait", "drain", "hold", "quit", "install"] as const),
   ...(["image", "webhook", "reaper", "doctor"] as const),
 ] as const;
 

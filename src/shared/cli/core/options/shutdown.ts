@@ -1,6 +1,6 @@
 import { parseRestartCodes } from "../../../core/restart.ts";
 import { option, optional } from "../option.ts";
-import { containerNames, duration, oneOf, positive, syntax, wholeNumber } from "../syntax.ts";
+import { boolean, containerNames, duration, oneOf, positive, syntax, wholeNumber } from "../syntax.ts";
 import { whenTrue } from "./variables.ts";
 
 /** Whether and when ebb quits the sidecars; how long a drain and the command's end may take. */
@@ -46,6 +46,14 @@ export const shutdown = {
     secret: false,
     isAnnotation: false, // it differs from container to container
     help: "the app containers of this pod, this one first; the last one to end shuts down the sidecars",
+  }),
+  noHold: option({
+    flag: "no-hold",
+    commands: ["run"],
+    group: "shutdown",
+    initial: false,
+    syntax: boolean,
+    help: "let no `ebb hold` wait for this run: for a native sidecar, which the kubelet stops after the ordinary containers",
   }),
   quitTimeout: option({
     flag: "quit-timeout",

@@ -11,7 +11,7 @@ import { oneMore, url, whenTrue } from "./variables.ts";
 /** The commands that wait for the sidecars, drain or quit them. */
 const sidecarCommands = ["run", "wait", "drain", "quit"] as const;
 /** The commands that look for sidecars. */
-export const findingCommands = [...sidecarCommands, "request", "status"] as const;
+export const findingCommands = [...sidecarCommands, "hold", "request", "status"] as const;
 
 /** Which sidecars are here, and what ebb requests from them. */
 export const sidecars = {

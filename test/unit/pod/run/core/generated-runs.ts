@@ -82,10 +82,9 @@ export function stops(signal: number, { rewrite, stopSignals }: RunPolicy): bool
   return sent !== 0 && (stopSignals.includes(signal) || stopSignals.includes(sent));
 }
 
-/** Reports whether a signal is a repeat of the one that a drain under way holds, and so soon that it does not count. */
+/** Reports whether a signal is a repeat of the one that a drain under way holds. */
 export function isRepeat({ event, before }: Entry, policy: RunPolicy): boolean {
   if (event?.kind !== "signal" || before?.phase !== "running" || typeof before.draining === "string") return false;
-  const { signal, mergesRepeats } = before.draining;
-  const isSame = stops(event.signal, policy) && signal === (policy.rewrite.get(event.signal) ?? event.signal);
-  return isSame && mergesRepeats && event.isTyped !== true;
+  const sent = policy.rewrite.get(event.signal) ?? event.signal;
+  return stops(event.signal, policy) && sent === before.draining && event.isTyped !== true;
 }

@@ -21,8 +21,7 @@ export const usual: RunPolicy = {
 
 /**
  * A life by its steps, `EVENT` or `EVENT: ACTIONS`, as `eventOf` reads and `tell` writes them. It begins with the usual
- * wait, unless the first step is `begin: ACTIONS`. `starts` is that the wait ends, `runs` is that and the start. A drain
- * as the last of its actions is followed by the end of the time for repeats, unless that is spelt.
+ * wait, unless the first step is `begin: ACTIONS`. `starts` is that the wait ends, `runs` is that and the start.
  */
 export type Life = readonly [title: string, steps: string, policy?: Partial<RunPolicy>];
 
@@ -30,10 +29,7 @@ export type Life = readonly [title: string, steps: string, policy?: Partial<RunP
 export function testLives(common: Partial<RunPolicy>, lives: readonly Life[]): void {
   const rows = lives.map(([title, steps, policy]) => [title, steps, { ...usual, ...common, ...policy }] as const);
   test.each(rows)("%s", (_, steps, policy) => {
-    const spelt = steps
-      .replace("runs", "starts; started")
-      .replace("starts", "ready: disarm wait, start")
-      .replace(/(?<!-)\bdrain(?=;|$)/, "drain, arm repeat 2000; repeat over");
+    const spelt = steps.replace("runs", "starts; started").replace("starts", "ready: disarm wait, start");
     const machine = { begin: () => begin(policy), step: (state: State, event: Event) => step(state, event, policy) };
     expectLife(machine, steps.startsWith("begin: ") ? spelt : `begin: arm wait 300000, wait; ${spelt}`, eventOf, tell);
   });

@@ -7,7 +7,7 @@ import { eventOf, INT, QUIT, TERM, USR1, usual } from "./simulated-steps.ts";
 const waiting: State = { phase: "waiting", held: [] };
 const starting = (...held: number[]): State => ({ phase: "starting", held });
 const running: State = { phase: "running", pid: 7, grace: "unset", draining: "not yet", isToEnd: false };
-const draining: State = { ...running, draining: { signal: TERM, mergesRepeats: true } };
+const draining: State = { ...running, draining: TERM };
 const drains = { drains: true };
 const ending: State = { phase: "ending-group", exitCode: 0 };
 

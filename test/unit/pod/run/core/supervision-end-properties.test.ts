@@ -56,15 +56,6 @@ test("a drain is cut short at most once", () => {
   });
 });
 
-test("the time in which a repeat is the same stop begins once, with the drain", () => {
-  always(({ trace }) => {
-    for (const { actions } of trace) {
-      const arms = actions.filter((action) => action.kind === "arm" && action.deadline === "repeat");
-      expect(arms).toHaveLength(actions.filter(({ kind }) => kind === "drain").length);
-    }
-  });
-});
-
 test("a wait that has a bound has its deadline, and no other", () => {
   always((world) => {
     const { waitMs = Number.POSITIVE_INFINITY } = world.policy;
@@ -80,7 +71,7 @@ test("no deadline outlives its phase", () => {
   const own = {
     waiting: ["wait"],
     starting: [],
-    running: ["repeat", "grace", "kill"],
+    running: ["grace", "kill"],
     "ending-group": ["grace"],
     deciding: [],
     quitting: [],

@@ -50,7 +50,7 @@ describe("signals before the child is there:", () => {
 describe("with --stop-signal QUIT:", () => {
   testLives({ stopSignals: [QUIT], graceMs: 9, drains: true }, [
     ["TERM, INT and HUP are forwarded alone", "runs; TERM: forward 15; INT: forward 2; HUP: forward 1"],
-    ["QUIT drains", "runs; QUIT: drain; drained: forward 3, arm grace 9"],
+    ["QUIT drains", "runs; QUIT: drain; drained: announce-drained, forward 3, arm grace 9"],
   ]);
 });
 

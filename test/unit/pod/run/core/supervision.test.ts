@@ -107,7 +107,7 @@ describe("what a child leaves that has ended by itself, with 0, is looked for:",
     ["not after a signal that counts as 0", "runs; killed 15: quit", { expectedCodes: [143] }],
     ["not after a stop signal", "runs; TERM: forward 15; exit 0: quit"],
     ["not during a drain", "runs; TERM: drain; exit 0: cut-drain, quit", { drains: true }],
-    ["not after a drain", "runs; TERM: drain; drained: forward 15; exit 0: quit", { drains: true }],
+    ["not after a drain", "runs; TERM: drain; drained: announce-drained, forward 15; exit 0: quit", { drains: true }],
   ]);
 });
 
@@ -129,7 +129,6 @@ describe("where the sidecars stay, nothing is waited for at the end:", () => {
 });
 
 describe("an event that does not belong to the phase changes nothing:", () => {
-  const held = { signal: 15, mergesRepeats: false };
   const names = "ready, wait-failed, started, start-failed, TERM, exit 0, wait over, grace over, drained, quit-done";
 
   test.each<[State, string]>([
@@ -138,7 +137,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
     [{ phase: "running", pid: 7, grace: "unset", draining: "not yet", isToEnd: false }, "TERM, exit 0"],
     [{ phase: "running", pid: 7, grace: "armed", draining: "not yet", isToEnd: false }, "TERM, exit 0, grace over"],
     [{ phase: "running", pid: 7, grace: "spent", draining: "not yet", isToEnd: false }, "TERM, exit 0"],
-    [{ phase: "running", pid: 7, grace: "unset", draining: held, isToEnd: false }, "TERM, exit 0, drained"],
+    [{ phase: "running", pid: 7, grace: "unset", draining: 15, isToEnd: false }, "TERM, exit 0, drained"],
     [{ phase: "running", pid: 7, grace: "armed", draining: "over", isToEnd: false }, "TERM, exit 0, grace over"],
     [{ phase: "ending-group", exitCode: 3 }, "TERM, grace over"],
     [{ phase: "quitting", exitCode: 3 }, "quit-done"],

@@ -1,0 +1,28 @@
+import { readIfThere } from "../../shared/io/file.ts";
+import { errnoText } from "../../shared/native/errno.ts";
+import { native } from "../../shared/native/native.ts";
+import { isOwned, nameOf, type Stage } from "./core/announcement.ts";
+
+/**
+ * Announces a stage of this `ebb run` to all that is in its network namespace, until ebb has ended. Returns why that
+ * failed; undefined if it has not.
+ */
+export function announce(stage: Stage, program = ""): string | undefined {
+  const container = native.mountNamespace();
+  const result = container < 0 ? container : native.announce(nameOf({ stage, container, pid: process.pid, program }));
+  return result < 0 ? errnoText(-result) : undefined;
+}
+
+/**
+ * Reports whether this ebb stands beside an `ebb run` that is its container's first process and owns the sidecars.
+ * Where the PID namespace is the pod's or the node's, nothing tells: false.
+ */
+export function standsBesideOwner(): boolean {
+  if (process.pid === 1) return false;
+  return isOwned(readAnnouncements() ?? "", native.mountNamespace());
+}
+
+/** Returns the table of Unix sockets of this network namespace; undefined if the kernel does not tell. */
+export function readAnnouncements(): string | undefined {
+  return readIfThere("/proc/net/unix");
+}

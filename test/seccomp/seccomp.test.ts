@@ -46,6 +46,19 @@ describe("with the system calls of build/seccomp.json and no other,", () => {
     expect(sidecar.requests).toEqual(["POST /quitquitquit"]);
   });
 
+  test("run goes on where another profile refuses the socket by which ebb hold sees it, and says so", async () => {
+    using other = temporaryFolder();
+    const syscalls = profile.syscalls.map((rule) => ({ ...rule, names: rule.names.filter((name) => name !== "bind") }));
+    const through = [confine, writeFilter(other.path, { ...profile, syscalls }, false)];
+    const env = { EBB_HOST_NETWORK: "false" };
+    const call = ["run", "--sidecar", "envoy", "--no-wait", "--quit-on", "never", "--", ...sleeper, "10ms"];
+    const { code, log } = await ebb(call, { env, through });
+    expect(code).toBe(0);
+    expect(log).toContainEqual(
+      expect.objectContaining({ msg: "ebb: cannot tell ebb hold of this run: no proxy is held for it" }),
+    );
+  });
+
   test("run drains before the command's end, and quits then", async () => {
     await using envoy = await startEnvoy();
     const drain = ["--sidecar", "envoy", "--admin", envoy.url, "--drain", "20s", "--min-drain", "10ms"];

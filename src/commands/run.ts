@@ -82,6 +82,7 @@ async function main(invocation: Invocation): Promise<number> {
   await run.undoing;
   await run.draining;
   await run.killing;
+  await run.leaving;
   await run.looking;
   unlessBug(run, () => finish(run, exitCode));
   letGo();

@@ -1,7 +1,7 @@
 import { readIfThere } from "../../shared/io/file.ts";
 import { errnoText } from "../../shared/native/errno.ts";
 import { native } from "../../shared/native/native.ts";
-import { isOwned, nameOf, type Stage } from "./core/announcement.ts";
+import { isOwned, nameOf, othersIn, type Stage } from "./core/announcement.ts";
 
 /**
  * Announces a stage of this `ebb run` to all that is in its network namespace, until ebb has ended. Returns why that
@@ -20,6 +20,11 @@ export function announce(stage: Stage, program = ""): string | undefined {
 export function standsBesideOwner(): boolean {
   if (process.pid === 1) return false;
   return isOwned(readAnnouncements() ?? "", native.mountNamespace());
+}
+
+/** Reports whether an `ebb run` of another container runs its command. */
+export function runsBeside(): boolean {
+  return othersIn(readAnnouncements() ?? "", native.mountNamespace()).running.length > 0;
 }
 
 /** Returns the table of Unix sockets of this network namespace; undefined if the kernel does not tell. */

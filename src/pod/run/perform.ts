@@ -8,7 +8,7 @@ import { native } from "../../shared/native/native.ts";
 import { A_SECOND, keepLive } from "../../shared/output/live.ts";
 import { writeTerminationLog } from "../../shared/output/termination-log.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
-import { announce } from "../announce/announce.ts";
+import { announce, runsBeside } from "../announce/announce.ts";
 import { readNetwork } from "../find/network.ts";
 import { type Child, ownChildren, sendSignal, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
@@ -64,7 +64,7 @@ export function performAction(run: Run, action: Action): void {
       void decide(run, action);
       return;
     case "stay":
-      return run.log.info({ reason: action.reason }, "kept the sidecars running");
+      return stay(run, action.reason);
     case "quit":
       void follow(run, "the quits failed", () => quit(run), { kind: "quit-done" });
       return;
@@ -144,6 +144,7 @@ function start(run: Run): void {
     setUncaughtHandler((error) => logBug(run.log, error, "an uncaught error"));
     giveMemoryBack(() => rehearse(run)); // again, so that the pages that the end needs are back
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
+    if (run.shutdown.drainMs > 0) void runOrLogBug(() => noteAgents(run), run.log, "the agents could not be noted");
     void runOrLogBug(() => announceRun(run), run.log, "the run could not be announced");
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
@@ -153,6 +154,11 @@ function start(run: Run): void {
     run.log.error({ reason: error.message }, "the command did not start");
     writeTerminationLog(run.settings.terminationLog, error.message);
   }
+}
+
+async function noteAgents(run: Run): Promise<void> {
+  const { withAgent } = await import("../quit/leaving.ts");
+  run.agents = withAgent(waitedFor(run) ?? []);
 }
 
 /** Tells them that the drain is over: inbound traffic may be refused from now on. */
@@ -253,8 +259,22 @@ async function warnOfLeft({ child, settings, log }: Run): Promise<void> {
   await warnOfProcesses(log, others, settings.signalGroup ? pid : undefined);
 }
 
+function stay(run: Run, reason: string): void {
+  run.log.info({ reason }, "kept the sidecars running");
+  if (run.settings.quitOn === "always")
+    run.leaving = runOrLogBug(() => quitLeaving(run), run.log, "an agent could not be ended");
+}
+
+/** After a drain, ends what only waits to end, unless an app of another container still needs it. */
+async function quitLeaving({ since, agents = [], log }: Run): Promise<void> {
+  if (since.drained === undefined || agents.length === 0 || runsBeside()) return;
+  const { endLeaving } = await import("../quit/leaving.ts"); // few runs need it
+  await endLeaving(agents, log);
+}
+
 async function quit(run: Run): Promise<void> {
   run.since.quit = performance.now();
+  await quitLeaving(run);
   // thrice: to find them, to send the quits with +, and to send the others
   await withTimeLimit(quitSidecars(run), 3 * run.settings.quitTimeout);
 }

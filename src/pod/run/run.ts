@@ -45,6 +45,10 @@ export interface Run {
   isReady: boolean;
   /** Whether the run of the command is announced (pod/announce). */
   isAnnounced?: boolean;
+  /** The sidecars whose agent had not got its SIGTERM when the command started. */
+  agents?: readonly Sidecar[];
+  /** Never rejects. Resolves when agents that only wait after their SIGTERM are ended. */
+  leaving?: Promise<unknown>;
   child?: Child;
   /** The grace that the command has, once it has begun. */
   graceMs?: number;

@@ -53,13 +53,11 @@ async function letLeave(options: HoldOptions): Promise<void> {
     const leavePath = name === "custom" ? undefined : kindOf(name).leavePath;
     const [quit] = quits;
     if (isNative || leavePath === undefined || quit === undefined) continue;
-    // without an agent's port, its quit is Envoy's own
-    if (
-      envoy !== undefined &&
-      describeTarget(withPath(envoy.admin, "/")) === describeTarget(withPath(quit.target, "/"))
-    )
-      continue;
-    await post(name, { admin: quit.target }, leavePath, { ...options, done: "told the agent to leave at its SIGTERM" });
+    if (envoy?.admin.authority === quit.target.authority) continue; // the agent has no port: that quit is Envoy's own
+    await post(name, { admin: { ...quit.target, path: "/" } }, leavePath, {
+      ...options,
+      done: "told the agent to leave at its SIGTERM",
+    });
   }
 }
 

@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { childPath } from "../../compiled.ts";
 import { open } from "../../envoy/traffic.ts";
-import { drainLineOf, ebbPath, isQuitLine, quitLineOf, temporaryFolder, until } from "../../harness.ts";
+import { drainLineOf, ebbPath, isQuitLine, quitLineOf, type Started, temporaryFolder, until } from "../../harness.ts";
+import { within } from "../../time.ts";
 import { drain, expectTook, MIN_MS, startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
-import { signalEbb, startPod } from "../pod.ts";
+import { type Pod, signalEbb, startPod } from "../pod.ts";
 import { besideIstiod, ports } from "./istiod.ts";
 import { istioMesh } from "./subject.ts";
 
@@ -85,6 +87,78 @@ test("an app that ends while it exits by itself finds it leaving", async () => {
   expect(quitLineOf(ended)).toMatchObject({ level: "info", outcome: "was exiting already" });
   expect(Number(quitLineOf(ended).tookMs)).toBeLessThan(1000);
   expect(await container.ended).toBe(0);
+});
+
+/** How long pilot-agent waits after its SIGTERM if nobody ends it. */
+const patient = istioMesh({ config: { terminationDrainDuration: "40s" } });
+
+/** Starts an app in a pod whose proxy is ready. It drains at SIGTERM, and ends at signal `last`. */
+async function startApp(pod: Pod, last = 15): Promise<Started> {
+  const flags = ["--sidecar", "istio", "--restart-policy", "Always", "--drain", "10s", "--min-drain", "500ms"];
+  const started = pod.startEbb(["run", ...flags, "--", childPath(), "record", `${last}`], { env: ownNetwork });
+  await until("the app runs", () => started.stdout().includes("ready\n"));
+  return started;
+}
+
+const ownNetwork = { EBB_HOST_NETWORK: "false" };
+const endedEnvoy = "ebb: the agent only waits after its SIGTERM: asked its Envoy to exit";
+
+test("one that waits after its SIGTERM is ended once the app has drained and ended, whatever the restart policy", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(patient, pod);
+  await using started = await startApp(pod);
+  container.kill("SIGTERM");
+  await signalEbb(started, "SIGTERM");
+  const { code, log } = await endOf(started);
+  expect([code, log.map(({ msg }) => msg)]).toEqual([0, expect.arrayContaining([endedEnvoy])]);
+  expect(await within(10_000, container.ended)).toBe(0);
+});
+
+test("one that has got no SIGTERM is not: only the app is restarted", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(patient, pod);
+  await using started = await startApp(pod);
+  await signalEbb(started, "SIGTERM");
+  expect((await endOf(started)).log.map(({ msg }) => msg)).not.toContain(endedEnvoy);
+  expect(container.isRunning()).toBe(true);
+});
+
+test("one that another app still needs is not", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(patient, pod);
+  await using started = await startApp(pod);
+  await using other = pod.startEbb(["run", "--sidecar", "istio", "--", childPath(), "record", "15"], {
+    env: ownNetwork,
+  });
+  await until("the other app runs", () => other.stdout().includes("ready\n"));
+  container.kill("SIGTERM");
+  await signalEbb(started, "SIGTERM");
+  expect((await endOf(started)).log.map(({ msg }) => msg)).not.toContain(endedEnvoy);
+  expect(container.isRunning()).toBe(true);
+});
+
+test("with ebb hold as its hook it stays until the app has ended, and then leaves at its SIGTERM at once", async () => {
+  await using pod = await startPod();
+  const { container } = await startReady(patient, pod);
+  await using started = await startApp(pod, 12);
+  await using hold = container.startEbb(["hold", "--sidecar", "istio"], { env: ownNetwork });
+  await until("it holds", () => hold.stderr().includes("holding the proxy"));
+  await signalEbb(started, "SIGTERM");
+  await until("it has closed the listeners", () => hold.stderr().includes("closed the inbound listeners"));
+  await signalEbb(started, "SIGUSR2");
+  await endOf(started);
+  const { code, log } = await endOf(hold);
+  expect([code, log.map(({ msg }) => msg)]).toEqual([
+    0,
+    [
+      "ebb: holding the proxy until the apps have ended",
+      "ebb: closed the inbound listeners: the apps stop, and calls out go on",
+      "ebb: told the agent to leave at its SIGTERM",
+      "ebb: the apps have ended: letting the proxy go",
+    ],
+  ]);
+  container.kill("SIGTERM");
+  expect(await within(5000, container.ended)).toBe(0);
 });
 
 test("while it exits by itself, its quit port closed, it is not gone for ebb quit; then it is", async () => {

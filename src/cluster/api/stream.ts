@@ -1,6 +1,6 @@
 import { createQueue } from "../../shared/io/queue.ts";
 import { ApiError, toApiError } from "./api-error.ts";
-import { type Access, tlsOf } from "./identity.ts";
+import { type Access, type Identity, tlsOf } from "./identity.ts";
 
 /** An open WebSocket to the API server. Disposing of it (`using`) closes it. */
 export interface Stream extends Disposable {
@@ -18,7 +18,7 @@ export interface StreamRequest {
   /** The WebSocket's subprotocol. */
   readonly protocol: string;
   readonly signal: AbortSignal | undefined;
-  /** Milliseconds within which the stream must be open. */
+  /** Milliseconds within which the stream must be open, whatever else that takes (credentials, a second try). */
   readonly timeoutMs: number;
   /**
    * Asks the server again, because Bun tells only the status of a refusal. Rejects with the reason that the server
@@ -79,10 +79,12 @@ type Receive = (bytes: Uint8Array, from: WebSocket) => void;
 
 /** Opens a socket. After a 401 it tries once more, with fresh credentials of the exec plugin. */
 async function connected(access: Access, asked: StreamRequest, receive: Receive): Promise<WebSocket> {
-  const { path, signal, explain } = asked;
+  const { path, signal, timeoutMs, explain } = asked;
   const named = { method: "GET", path: path.replace(/\?.*/, ""), signal };
-  const answer = await tryOpen(access, asked, { receive, isRefused: false });
-  const final = answer === 401 ? await tryOpen(access, asked, { receive, isRefused: true }) : answer;
+  const limit = AbortSignal.timeout(timeoutMs);
+  const ending = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  const answer = await tryOpen(access, asked, { receive, ending, isRefused: false });
+  const final = answer === 401 ? await tryOpen(access, asked, { receive, ending, isRefused: true }) : answer;
   if (final instanceof Error) throw toApiError(final, named, access);
   if (typeof final === "number") {
     await explain(final);
@@ -97,6 +99,8 @@ async function connected(access: Access, asked: StreamRequest, receive: Receive)
 
 interface Try {
   readonly receive: Receive;
+  /** Ends the opening, not the open stream. */
+  readonly ending: AbortSignal;
   readonly isRefused: boolean;
 }
 
@@ -104,16 +108,15 @@ interface Try {
 async function tryOpen(
   access: Access,
   asked: StreamRequest,
-  { receive, isRefused }: Try,
+  { receive, ending, isRefused }: Try,
 ): Promise<WebSocket | number | Error> {
-  const { signal, timeoutMs } = asked;
-  signal?.throwIfAborted();
-  const limit = AbortSignal.timeout(timeoutMs);
-  const socket = await createSocket(access, asked, isRefused);
+  const identity = await access.identity(isRefused);
+  if (ending.aborted) return ending.reason;
+  const socket = createSocket(access, asked, identity);
   socket.onmessage = ({ data }) => receive(typeof data === "string" ? Buffer.from(data) : new Uint8Array(data), socket);
   const status = handshakeStatusOf(socket);
   try {
-    await whenOpen(socket, signal === undefined ? limit : AbortSignal.any([signal, limit]));
+    await whenOpen(socket, ending);
     return socket;
   } catch (error) {
     socket.terminate();
@@ -121,8 +124,7 @@ async function tryOpen(
   }
 }
 
-async function createSocket(access: Access, { path, protocol }: StreamRequest, isRefused: boolean): Promise<WebSocket> {
-  const identity = await access.identity(isRefused);
+function createSocket(access: Access, { path, protocol }: StreamRequest, identity: Identity): WebSocket {
   const { server, proxy } = access;
   const socket = new WebSocket(server.replace(/^http/, "ws") + path, {
     protocols: [protocol],

@@ -185,11 +185,10 @@ async function answerTo(request: EndRequest, one: Stuck, sending: Sending): Prom
   const limit = AbortSignal.timeout(ANSWER_MS);
   const ending = AbortSignal.any([signal, overtaken.signal, limit]);
   const startedAt = performance.now();
-  const report = (result: Result): Result => {
+  const report = (result: Result): void => {
     context.metrics.sent(request.method.kind, result.kind);
     const fields = { ...auditOf(request, one, result), tookMs: Math.round(performance.now() - startedAt) };
     context.log[result.kind === "taken" ? "info" : "warn"](fields, "asked a sidecar to exit");
-    return result;
   };
   let cancel: (() => void) | undefined;
   one.overtake = () => {
@@ -197,7 +196,9 @@ async function answerTo(request: EndRequest, one: Stuck, sending: Sending): Prom
   };
   try {
     const result = await context.send(request, { pod: one.ref, confirm: () => confirm(ending), signal: ending });
-    return result && report(result);
+    if (result?.kind === "unanswered") report({ ...result, kind: "unavailable" });
+    else if (result !== undefined) report(result);
+    return result;
   } catch (error) {
     if (!ending.aborted) throw error;
     if (overtaken.signal.aborted && !sending.isConfirmed()) return undefined;

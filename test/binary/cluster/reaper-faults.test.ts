@@ -81,6 +81,29 @@ test.concurrent(
   TEST_MS,
 );
 
+test.concurrent(
+  "a command that the API server is slow to begin does not run in a new pod of that name",
+  async () => {
+    await using cluster = startCluster();
+    const annotations = { "ebb.dev/reap": "true", "ebb.dev/reap-exec.envoy": "/stop" };
+    cluster.put(stuckPod("same", { annotations }));
+    cluster.api.answer = async ({ signal }, { pathname }) => {
+      if (!pathname.endsWith("/exec")) return undefined;
+      cluster.put(stuckPod("same", { annotations, uid: "uid-new" }));
+      await Promise.race([takes(5000), new Promise((resolve) => signal.addEventListener("abort", resolve))]);
+      return undefined;
+    };
+    const flags = [...cluster.flags.slice(0, 2), "--methods", "exec", "--allow-reap-exec"];
+    const { stdout, log } = await ebb(["reaper", "--once", ...flags]);
+    expect(cluster.api.opened).toBe(0);
+    expect(stdout.split("\n")[1]).toMatch(/^shop +same +gone /);
+    const [line] = log.filter(({ msg }) => msg === "ebb: asked a sidecar to exit");
+    const why = "the API server did not open the command within 500ms of the look at the pod";
+    expect(line).toMatchObject({ level: "warn", result: "unavailable", why, uid: "uid-same" });
+  },
+  TEST_MS,
+);
+
 test.concurrent.each(Object.keys(faults))(
   "%s",
   async (name) => {

@@ -82,7 +82,7 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
     async send(request, target) {
       await meanwhile?.();
       const result = await send(request, target);
-      if (result !== undefined) sent.push([request, result]);
+      if (result !== undefined && result.kind !== "unanswered") sent.push([request, result]); // the API server is busy
       return result;
     },
     events: { write: async () => undefined },

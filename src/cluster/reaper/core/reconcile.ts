@@ -55,11 +55,13 @@ export type Result =
   /** The API server or the kubelet did not answer, or asked to come back after `afterMs` at least. This is no try. */
   | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
 
+/** A request took too long: the next method follows. The sidecar may have heard it. */
+export type Unanswered = { readonly kind: "unanswered"; readonly why: string };
+
 /** A result, or the end of a request without one. */
 export type Answer =
   | Result
-  /** It took too long: the next method follows. */
-  | { readonly kind: "unanswered"; readonly why: string }
+  | Unanswered
   /** The pod changed meanwhile, so that the answer was not waited for. */
   | { readonly kind: "overtaken" };
 

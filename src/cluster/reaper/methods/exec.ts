@@ -1,8 +1,11 @@
+import { formatDuration } from "../../../shared/core/duration.ts";
 import { listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { excerpt } from "../../../shared/http/core/http-framing.ts";
+import { leftUntil } from "../../../shared/io/timer.ts";
+import { ApiError } from "../../api/api-error.ts";
 import type { Stream } from "../../api/stream.ts";
 import type { Method } from "../core/methods.ts";
-import type { Result } from "../core/reconcile.ts";
+import type { Result, Unanswered } from "../core/reconcile.ts";
 import { type PodRef, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Exec = Extract<Method, { kind: "exec" }>;
@@ -19,20 +22,28 @@ const LOOKS = 3;
  * Runs a command in the sidecar's container by pods/exec, and waits for its end. Exit code 0 and SIGKILL (137) count as
  * taken.
  *
- * exec names a pod, not a UID. So the pod is confirmed directly before, within 500 ms (FRESH_MS).
+ * exec names a pod, not a UID. So the pod is confirmed directly before, and the stream is given up unless it is open
+ * 500 ms (FRESH_MS) after the API server was asked for the pod.
  */
 export async function sendByExec(
   method: Exec,
   { pod, confirm, signal }: PodTarget,
   { api, turn }: SendSettings,
-): Promise<Result | undefined> {
+): Promise<Result | Unanswered | undefined> {
   await turn(signal); // here, so that nothing waits between the look at the pod and the command
   for (let look = 0; look < LOOKS; look++) {
     const fresh = await confirm();
     if (fresh === undefined) return undefined;
-    if (performance.now() - fresh.askedAt >= FRESH_MS) continue;
-    using stream = await api.stream(execPath(method, pod), EXEC_PROTOCOL, { signal });
-    return await resultOf(stream);
+    const end = fresh.askedAt + FRESH_MS;
+    if (performance.now() >= end) continue;
+    try {
+      using stream = await api.stream(execPath(method, pod), EXEC_PROTOCOL, { signal, timeoutMs: leftUntil(end) });
+      return await resultOf(stream);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.reason === "Timeout")) throw error;
+      const why = `the API server did not open the command within ${formatDuration(FRESH_MS)} of the look at the pod`;
+      return { kind: "unanswered", why };
+    }
   }
   const why = "the API server is too slow to say which pod has the name now";
   return { kind: "refused", why, isUnasked: true }; // the other methods need no such look

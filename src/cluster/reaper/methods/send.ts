@@ -1,6 +1,6 @@
 import { EXIT, Failure } from "../../../shared/core/exit.ts";
 import { ApiError, isConflict, isForbidden, isTransient, lacksRight } from "../../api/api-error.ts";
-import type { EndRequest, Result } from "../core/reconcile.ts";
+import type { EndRequest, Result, Unanswered } from "../core/reconcile.ts";
 import { sendByEphemeral } from "./ephemeral.ts";
 import { sendByExec } from "./exec.ts";
 import { sendByForward } from "./forward.ts";
@@ -10,7 +10,7 @@ import type { PodTarget, SendSettings } from "./target.ts";
  * Sends a request to end a sidecar, and resolves with its result, also if the API fails; with undefined if `confirm`
  * says that it is not to be sent. Rejects with the signal's reason, or on a bug.
  */
-export type Send = (request: EndRequest, target: PodTarget) => Promise<Result | undefined>;
+export type Send = (request: EndRequest, target: PodTarget) => Promise<Result | Unanswered | undefined>;
 
 /**
  * Creates the function that asks a sidecar to quit by exec, port-forward or ephemeral container. Each method has the

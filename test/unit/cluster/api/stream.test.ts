@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { ApiError } from "../../../../src/cluster/api/api-error.ts";
 import { createApiClient } from "../../../../src/cluster/api/client.ts";
+import { stopClock } from "../../../fake-clock.ts";
 import { listen } from "../../../free-port.ts";
 import { until } from "../../../harness.ts";
 import { refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
@@ -121,6 +122,18 @@ test("a server that nobody is at, one that is silent, and one that speaks anothe
   const { message } = await failureOf(other.api.stream(EXEC, PROTOCOL));
   expect(message).toStartWith(`GET ${POD}/exec: ${other.url}: `);
   await until("nothing is left open", () => other.opened === other.closed, 30_000);
+});
+
+test("the second try, after a 401, has only what is left of the time", async () => {
+  using clock = stopClock();
+  await using cluster = withPod();
+  const answers = [refuse(401, "expired"), undefined];
+  cluster.answer = () => {
+    clock.pass(30);
+    return answers.shift();
+  };
+  const failed = await failureOf(cluster.api.stream(EXEC, PROTOCOL, { timeoutMs: 50 }));
+  expect([failed.reason, answers.length]).toEqual(["Timeout", 0]);
 });
 
 test("a server that agrees on no protocol is not spoken to", async () => {

@@ -272,6 +272,34 @@ test("a request that nobody answers is given up, and the next method is tried", 
   await clock.until("the stream is closed", () => cluster.closed === cluster.opened);
 });
 
+test("a command that is not begun soon after the look is given up: the next method follows, with its own look", async () => {
+  await using cluster = arrange();
+  cluster.answer = (_, { pathname }) => {
+    if (!pathname.endsWith("/exec")) return undefined;
+    cluster.objects.set(PATH, podWith(running, "uid-2"));
+    clock.pass(500);
+    return new Promise(() => undefined);
+  };
+  const { reap, told } = attemptsAt(cluster, { methods: ["exec", "port-forward"], watched: cluster.watched });
+  expect(await reap()).toEqual({ kind: "gone" });
+  const late = "the API server did not open the command within 500ms of the look at the pod";
+  expect(told).toEqual(["exec: unavailable", `${asked}; ${late}`, "gone"]);
+  expect(cluster.opened).toBe(0);
+});
+
+test("what a command does whose stream was given up counts as its doing", async () => {
+  await using cluster = arrange();
+  cluster.answer = (_, { pathname }) => {
+    if (!pathname.endsWith("/exec")) return undefined;
+    cluster.objects.set(PATH, podWith(ended(0)));
+    clock.pass(500);
+    return new Promise(() => undefined);
+  };
+  const { reap, told } = attemptsAt(cluster, { watched: cluster.watched });
+  expect(await reap()).toMatchObject({ kind: "ended", requests: [{ method: { kind: "exec" } }] });
+  expect(told.slice(-2)).toEqual(["ended", said]);
+});
+
 test("an answer is not waited for where the watch has seen the sidecar's end", async () => {
   await using cluster = arrange();
   cluster.exec = { open: () => cluster.objects.set(PATH, podWith(ended(0))) };

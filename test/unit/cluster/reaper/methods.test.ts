@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
-import type { Result } from "../../../../src/cluster/reaper/core/reconcile.ts";
+import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
 import { type FakeClock, stopClock } from "../../../fake-clock.ts";
 import {
@@ -90,6 +90,19 @@ describe("exec", () => {
     cluster.answer = () => void clock.pass(500);
     expect((await send(cluster, method)).result).toMatchObject({ kind: "refused", isUnasked: true });
     expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
+  });
+
+  const late = "the API server did not open the command within 500ms of the look at the pod";
+  test.each<[string, number, Result | Unanswered]>([
+    ["499 ms after the look is heard", 499, taken],
+    ["500 ms after the look is given up", 500, { kind: "unanswered", why: late }],
+  ])("a stream that opens %s", async (_, ms, result) => {
+    await using cluster = withPod();
+    cluster.exec = says(status({ status: "Success" }));
+    const halves = [Math.floor(ms / 2), Math.ceil(ms / 2)]; // one for the look, which is part of it
+    cluster.answer = () => void clock.pass(halves.shift() ?? 0);
+    expect((await send(cluster, method)).result).toEqual(result);
+    await clock.until("nothing is left open", () => cluster.opened === cluster.closed);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../../../src/cluster/api/client.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
-import type { Result } from "../../../../src/cluster/reaper/core/reconcile.ts";
+import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
 import type { PodTarget } from "../../../../src/cluster/reaper/methods/target.ts";
 import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
@@ -30,7 +30,7 @@ export function withPod(pod: Json = stuck()): StandInApi {
 
 export interface Sent {
   /** Undefined: it was not sent. */
-  readonly result: Result | undefined;
+  readonly result: Result | Unanswered | undefined;
   readonly log: ReturnType<typeof collectLog>;
 }
 

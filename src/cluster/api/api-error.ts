@@ -39,6 +39,11 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
+/** Reports whether the API server answered 410: it no longer has the version from which on a watch shall tell. */
+export function isExpired(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 410;
+}
+
 /** Reports whether the API server answered 403: a permission is missing, or an admission plugin refuses. */
 export function isForbidden(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 403;

@@ -61,7 +61,10 @@ export interface ApiClient {
   /** Applies a JSON Patch (RFC 6902). */
   patch<T = KubeObject>(path: string, operations: readonly object[], asking?: RequestOptions): Promise<T>;
   delete(path: string, asking?: RequestOptions): Promise<void>;
-  /** Yields events until the server ends the stream, after 5 to 10 min. Throws ApiError 410 if the version expired. */
+  /**
+   * Yields events until the server ends the stream, after 5 to 10 min. Throws ApiError 410 if the version expired, and
+   * ApiError if the stream ends within 1 s (SHORT_MS) without an event.
+   */
   watch<T = KubeObject>(path: string, query: Query, signal: AbortSignal): AsyncGenerator<WatchEvent<T>>;
   /** Opens a WebSocket with a subprotocol, for `exec` and `portforward`. */
   stream(path: string, protocol: string, asking?: Pick<RequestOptions, "signal" | "timeoutMs">): Promise<Stream>;
@@ -69,6 +72,7 @@ export interface ApiClient {
 
 const TIMEOUT_MS = 15_000; // of a request that names no other
 const WATCH_S = 300; // at least; at most twice as long
+const SHORT_MS = 1000; // as client-go has it: tools/cache/reflector.go, VeryShortWatchError
 
 /** Finds the API server, as `findAccess` does and with its failures, and creates a client for it. Sends no request. */
 export async function connect(surroundings: Surroundings, log: Log): Promise<ApiClient> {
@@ -200,6 +204,7 @@ async function* watch<T>(
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<T>> {
   const timeoutSeconds = Math.round(WATCH_S * (1 + Math.random()));
+  const startedAt = performance.now();
   const asked = withQuery(path, { watch: 1, allowWatchBookmarks: "true", timeoutSeconds, ...query });
   const response = await request(access, {
     method: "GET",
@@ -208,13 +213,19 @@ async function* watch<T>(
     timeoutMs: (timeoutSeconds + 30) * 1000,
   });
   const watched: RequestName = { method: "GET", path: asked, signal };
+  let isEmpty = true;
   for await (const { type, object } of events(response, watched, access)) {
     if (type === "ERROR") {
       const { code, message, reason = "Unknown" } = object as Refusal;
-      throw new ApiError(`GET ${path}: ${message}`, { status: code, reason, retryAfterMs: undefined });
+      const same = message?.replace(/: \d+ \(\d+\)$/, ""); // the versions differ from try to try
+      throw new ApiError(`GET ${path}: ${same}`, { status: code, reason, retryAfterMs: undefined });
     }
+    isEmpty = false;
     yield { type, object } as WatchEvent<T>;
   }
+  if (!isEmpty || performance.now() - startedAt >= SHORT_MS) return;
+  const none = { status: undefined, reason: "Unreachable", retryAfterMs: undefined };
+  throw new ApiError(`GET ${path}: the API server ends the watch at once`, none);
 }
 
 interface Refusal {

@@ -66,13 +66,12 @@ interface Rounds extends Round, Pick<Keeping, "failed"> {
 
 async function goRound(own: OwnCertificates, { notifier, failed, ...round }: Rounds): Promise<void> {
   const { log, signal } = round;
-  const rounds = async (isFine: () => void): Promise<void> => {
+  const rounds = async (): Promise<void> => {
     while (!signal.aborted) {
       const untilMs = await reconcileCertificates(own, round).catch((error: unknown) => {
         if (!isConflict(error)) throw error;
         return Date.now() + CONFLICT_MS;
       });
-      isFine();
       await notifier.wait(Math.min(untilMs - Date.now(), HOUR_MS), signal); // clocks jump: look now and then
     }
   };

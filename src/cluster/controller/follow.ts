@@ -23,12 +23,11 @@ export async function followObject<T extends KubeObject>(
 ): Promise<void> {
   const message = "cannot watch an object: retrying";
   const { signal } = trying;
-  await keepTrying((isFine) => once(api, followed, { seen, isFine, signal }), { message, ...trying });
+  await keepTrying(() => once(api, followed, { seen, signal }), { message, ...trying });
 }
 
 interface Watching<T> {
   readonly seen: (object: T | undefined) => void;
-  readonly isFine: () => void;
   readonly signal: AbortSignal;
 }
 
@@ -39,14 +38,13 @@ interface Watching<T> {
 async function once<T extends KubeObject>(
   api: ApiClient,
   { collection, name }: Followed,
-  { seen, isFine, signal }: Watching<T>,
+  { seen, signal }: Watching<T>,
 ): Promise<void> {
   const fieldSelector = `metadata.name=${name}`;
   const list = await listAt<T>(api, withQuery(collection, { fieldSelector }), { signal, retries: 0 });
   seen(list.items[0]);
   const { resourceVersion } = list.metadata;
   for await (const event of api.watch<T>(collection, { fieldSelector, resourceVersion }, signal)) {
-    isFine(); // a bookmark comes every minute (read: apiserver, storage/cacher/cacher.go, defaultBookmarkFrequency)
     if (event.type !== "BOOKMARK") seen(event.type === "DELETED" ? undefined : event.object);
   }
 }

@@ -69,10 +69,9 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
   return {
     async run(changed, signal) {
       if (namespaces.length === 0) return await watchAll(changed, signal);
-      const once = async (isFine: () => void): Promise<void> => {
+      const once = async (): Promise<void> => {
         for (const name of namespaces) await labels.read(name, signal, changed);
         synced.resolve();
-        isFine();
         await pause(Math.max(READ_AGAIN_MS, EACH_MS * namespaces.length), signal);
       };
       await keepTrying(once, { message, log, signal });

@@ -1,4 +1,4 @@
-import { ApiError } from "../api/api-error.ts";
+import { isExpired } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import type { Query } from "../api/query.ts";
@@ -70,30 +70,28 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
     resync = AbortSignal.timeout(Math.min(LONGEST_MS, Math.round(resyncMs * (0.8 + 0.4 * Math.random()))));
     listed();
   };
-  const once = async (isFine: () => void, signal: AbortSignal): Promise<void> => {
-    if (version === undefined || resync.aborted) {
-      await relist(signal);
-      isFine();
-    }
+  const once = async (signal: AbortSignal): Promise<void> => {
+    if (version === undefined || resync.aborted) await relist(signal);
     const ending = AbortSignal.any([signal, resync]);
     try {
       for await (const { type, object } of api.watch(collection, { ...query, resourceVersion: version }, ending)) {
-        isFine();
         version = object.metadata.resourceVersion ?? version;
         if (type !== "BOOKMARK") take(trim(object), type === "DELETED");
       }
       interrupted("ended");
     } catch (error) {
       if (ending.aborted) return;
-      if (!(error instanceof ApiError && error.status === 410)) throw error;
-      version = undefined;
-      interrupted("expired");
+      if (isExpired(error)) version = undefined;
+      throw error;
     }
   };
   return {
     objects,
     run: (trying) =>
-      keepTrying((isFine) => once(isFine, trying.signal), { failed: () => interrupted("failed"), ...trying }),
+      keepTrying(() => once(trying.signal), {
+        failed: (error) => interrupted(isExpired(error) ? "expired" : "failed"),
+        ...trying,
+      }),
   };
 }
 

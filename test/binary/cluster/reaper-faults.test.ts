@@ -150,7 +150,7 @@ test.concurrent(
   async () => {
     await using cluster = startCluster();
     await using reaper = await startReaper(cluster);
-    const names = Array.from({ length: 12 }, (_, at) => `pod-${String(at).padStart(2, "0")}`);
+    const names = Array.from({ length: 4 }, (_, at) => `pod-${at}`);
     for (const [at, name] of names.entries()) {
       await until("it watches", () => cluster.api.watchers === 2 || undefined, LONG_MS);
       cluster.api.cut(at % 2 === 0);
@@ -163,6 +163,27 @@ test.concurrent(
   },
   TEST_MS,
 );
+
+test.concurrent.each<[string, string]>([
+  ["expires", `${JSON.stringify({ type: "ERROR", object: { code: 410, reason: "Expired", message: "too old" } })}\n`],
+  ["ends", ""],
+])(
+  "a watch that always %s at once is told",
+  async (_, body) => {
+    await using cluster = startCluster();
+    cluster.api.answer = (_, { searchParams }) => (searchParams.has("watch") ? new Response(body) : undefined);
+    await using reaper = await startReaper(cluster);
+    const told = () => reaper.said("cannot watch pods: retrying").length === 1 || undefined;
+    await until("it is told", told, LONG_MS);
+    await until("it watches again", () => watchesOf(cluster) > 3 || undefined, LONG_MS);
+    expect(told()).toBe(true);
+  },
+  TEST_MS,
+);
+
+function watchesOf({ api: { requests } }: Cluster): number {
+  return requests.filter((each) => each.startsWith("GET /api/v1/pods?watch=1")).length;
+}
 
 test.concurrent(
   "while the API server is unwell it is asked at growing intervals, and again when it is well",

@@ -36,7 +36,7 @@ function stream(pieces: readonly string[], isOpen = false) {
     );
 }
 
-/** The versions of the first three states of an object that is followed, and what was logged meanwhile. */
+/** The versions of the first three states of an object that is followed, and what was logged meanwhile; pauses are left out. */
 async function followThree(api: ApiClient) {
   const seen: (string | undefined)[] = [];
   const log = collectLog();
@@ -46,6 +46,7 @@ async function followThree(api: ApiClient) {
     { collection: SECRETS, name: "y" },
     (now) => seen.push(now?.metadata.resourceVersion),
     {
+      wait: async () => undefined,
       log,
       signal: stop.signal,
     },
@@ -71,8 +72,8 @@ test("one object is followed: as it is, each change, its end; lines may come in 
   expect(log.lines).toEqual([]);
 });
 
-test("a watch that ends, has expired, is refused or breaks is begun anew with a list; the same trouble is told once", async () => {
-  const gone = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version" };
+test("a watch that ends at once, has expired, is refused or breaks is begun anew with a list; the same trouble is told once", async () => {
+  const gone = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 5 (6)" };
   const refuse = status(403, "Forbidden", "cannot list");
   await using server = serve(
     ...[list(5), stream([])],
@@ -83,7 +84,11 @@ test("a watch that ends, has expired, is refused or breaks is begun anew with a 
   const { seen, log } = await followThree(server.api);
   expect(seen).toEqual([undefined, undefined, "7"]);
   const told = log.lines.map(({ fields }) => fields.reason);
-  expect(told).toEqual([`GET ${SECRETS}: too old resource version`, expect.stringContaining("403 cannot list")]);
+  expect(told).toEqual([
+    `GET ${SECRETS}: the API server ends the watch at once`,
+    `GET ${SECRETS}: too old resource version`,
+    expect.stringContaining("403 cannot list"),
+  ]);
 });
 
 test("a watch that fails after a good list is told once", async () => {

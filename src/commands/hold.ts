@@ -71,7 +71,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
 /** Returns the `ebb run`s of other containers whose commands run. @throws Failure(71) if nothing tells */
 function look() {
   const table = readAnnouncements();
-  const container = native.mountNamespace();
+  const container = native.container();
   if (table !== undefined && container >= 0) return othersIn(table, container);
   throw new Failure(EXIT.system, "hold: cannot read /proc/net/unix and /proc/self/ns/mnt, which show who else runs");
 }

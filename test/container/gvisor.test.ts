@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { isInPath } from "../../build/setup/packages.mjs";
 import { childPath } from "../compiled.ts";
 import { type Ended, ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../harness.ts";
+import { startGvisorPod } from "./gvisor-pod.ts";
 
 setDefaultTimeout(120_000);
 
@@ -139,6 +140,19 @@ describe.skipIf(lacking !== undefined)("in gVisor", () => {
     const warning = log.find(({ level }) => level === "warn");
     expect(warning?.reason, stderr).toMatch(/^\/ebb\.dev-apps\/a\/state/);
     expect(code).toBe(0);
+  });
+
+  test("hold stays until the ebb run of another container of the pod has ended", async () => {
+    using folder = temporaryFolder();
+    await using pod = await startGvisorPod(folder.path);
+    const flags = ["--sidecar", "envoy", "--no-wait", "--quit-on", "never"];
+    await using app = pod.start("app", ["run", ...flags, "--", ebbPath, "sleep", "10m"]);
+    await until("the app runs", () => app.stderr().includes("started the command"), 60_000);
+    await using hold = pod.start("proxy", ["hold"]);
+    await until("it holds", () => hold.stderr().includes("holding the proxy"), 60_000);
+    pod.stop("app");
+    const { code, log } = await hold.ended;
+    expect([code, log.at(-1)?.msg]).toEqual([0, "ebb: the apps have ended: letting the proxy go"]);
   });
 
   test("sleep, install and the termination log", async () => {

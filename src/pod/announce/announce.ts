@@ -8,7 +8,7 @@ import { isOwned, nameOf, othersIn, type Stage } from "./core/announcement.ts";
  * failed; undefined if it has not.
  */
 export function announce(stage: Stage, program = ""): string | undefined {
-  const container = native.mountNamespace();
+  const container = native.container();
   const result = container < 0 ? container : native.announce(nameOf({ stage, container, pid: process.pid, program }));
   return result < 0 ? errnoText(-result) : undefined;
 }
@@ -19,12 +19,12 @@ export function announce(stage: Stage, program = ""): string | undefined {
  */
 export function standsBesideOwner(): boolean {
   if (process.pid === 1) return false;
-  return isOwned(readAnnouncements() ?? "", native.mountNamespace());
+  return isOwned(readAnnouncements() ?? "", native.container());
 }
 
 /** Reports whether an `ebb run` of another container runs its command. */
 export function runsBeside(): boolean {
-  return othersIn(readAnnouncements() ?? "", native.mountNamespace()).running.length > 0;
+  return othersIn(readAnnouncements() ?? "", native.container()).running.length > 0;
 }
 
 /** Returns the table of Unix sockets of this network namespace; undefined if the kernel does not tell. */

@@ -20,6 +20,11 @@ export interface Native {
    */
   checkConnect(place: string, port: number): number;
   /**
+   * Returns a number that tells ebb's container from all others that run on the node: the inode number of its mount
+   * namespace. Container runtimes use it again when the container has ended.
+   */
+  container(): number;
+  /**
    * Replaces this process. Returns only if that fails. The command line is ebb's own argv from `index` on; if `index`
    * is -1, and in development, when that argv is not known, it is `words`, which are separated by zero bytes.
    */
@@ -49,8 +54,6 @@ export interface Native {
    * Returns the descriptor that holds the lock, which the child does not get; -EAGAIN if another holds it.
    */
   lock(path: string, isOwn: number): number;
-  /** Returns the inode number of ebb's mount namespace, which tells living containers apart. */
-  mountNamespace(): number;
   /**
    * Takes the next signal that was caught. Returns its number, with flags (native.h) above it, or 0 if there is none.
    */

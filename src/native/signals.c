@@ -28,7 +28,7 @@ static struct kernel_action runtime[LAST_SIGNAL + 1];
 int ebb_has_child, ebb_shares_group, ebb_parent_signal, ebb_is_replaced;
 static uint64_t ending; /* the signals that end ebb while another program takes its place */
 static unsigned continued; /* how many SIGCONT came */
-static int continues;      /* how many of them are still to be read */
+static int continues;      /* how many of them are in the ring */
 
 /*
  * Reports whether ebb itself, or its runtime, has caused a signal: the kernel then names ebb as the sender of SIGPIPE
@@ -62,13 +62,25 @@ static int early(int number) {
   return ebb_has_child || is_kept ? 0 : IS_EARLY;
 }
 
+/*
+ * Takes the next place of the ring for this handler alone; NULL if there is none. Other handlers may have taken `at`
+ * since it was read, and its signal may be read: the difference is then below 0, and `at` is read again.
+ */
+static int *take_place(void) {
+  unsigned at = __atomic_load_n(&written, __ATOMIC_SEQ_CST);
+  do
+    if ((int)(at - __atomic_load_n(&read_count, __ATOMIC_SEQ_CST)) >= RING) return NULL;
+  while (!__atomic_compare_exchange_n(&written, &at, at + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  return &ring[at % RING];
+}
+
 static void note(int number) {
-  if (__atomic_load_n(&written, __ATOMIC_SEQ_CST) - __atomic_load_n(&read_count, __ATOMIC_SEQ_CST) < RING) {
-    unsigned at = __atomic_fetch_add(&written, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&ring[at % RING], number | early(number), __ATOMIC_SEQ_CST);
-    if (number == SIGCONT) __atomic_fetch_add(&continues, 1, __ATOMIC_SEQ_CST);
-  } else {
+  int *place = take_place();
+  if (place == NULL) {
     __atomic_fetch_or(&beyond, BIT(number), __ATOMIC_SEQ_CST);
+  } else {
+    if (number == SIGCONT) __atomic_fetch_add(&continues, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(place, number | early(number), __ATOMIC_SEQ_CST);
   }
   kill(getpid(), SIGCHLD);
 }
@@ -88,7 +100,7 @@ static void receive(int number, siginfo_t *info, void *context) {
   if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
   if (ebb_is_replaced) return receive_late(number);
   if (ebb_shares_group && info->si_code == SI_KERNEL) return;
-  if (number == SIGCONT) continued++;
+  if (number == SIGCONT) __atomic_fetch_add(&continued, 1, __ATOMIC_SEQ_CST);
   note(number);
 }
 
@@ -165,14 +177,15 @@ long ebb_hold_signals(uint64_t ends) {
 static int next_noted(void) {
   unsigned at = __atomic_load_n(&read_count, __ATOMIC_SEQ_CST);
   if (at != __atomic_load_n(&written, __ATOMIC_SEQ_CST)) {
-    int number = __atomic_exchange_n(&ring[at % RING], 0, __ATOMIC_SEQ_CST);
-    if (number != 0) __atomic_store_n(&read_count, at + 1, __ATOMIC_SEQ_CST);
-    return number; /* 0 if another thread is just writing it: its SIGCHLD comes after */
+    int noted = __atomic_exchange_n(&ring[at % RING], 0, __ATOMIC_SEQ_CST);
+    if (noted == 0) return 0; /* another thread is just writing it: its SIGCHLD comes after */
+    if ((noted & 0xff) == SIGCONT) __atomic_fetch_sub(&continues, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&read_count, at + 1, __ATOMIC_SEQ_CST);
+    return noted;
   }
   uint64_t left = __atomic_load_n(&beyond, __ATOMIC_SEQ_CST);
   if (left == 0) return 0;
   int number = __builtin_ctzll(left) + 1;
-  if (number == SIGCONT) __atomic_fetch_add(&continues, 1, __ATOMIC_SEQ_CST); /* ebb_next_signal takes it away */
   __atomic_fetch_and(&beyond, ~BIT(number), __ATOMIC_SEQ_CST);
   return number | early(number);
 }
@@ -180,7 +193,6 @@ static int next_noted(void) {
 /* Takes the next noted signal, and returns its number with flags above it, or 0 if there is none. */
 int ebb_next_signal(void) {
   int noted = next_noted(), number = noted & 0xff;
-  if (number == SIGCONT) __atomic_fetch_sub(&continues, 1, __ATOMIC_SEQ_CST);
   return number != 0 && (ebb_inherited.ignored & BIT(number)) ? noted | WAS_IGNORED : noted;
 }
 
@@ -203,6 +215,7 @@ int ebb_stop(void) {
  * on.
  */
 void ebb_suspend(void) {
+  if (__atomic_load_n(&beyond, __ATOMIC_SEQ_CST) & BIT(SIGCONT)) return;
   if (__atomic_load_n(&continues, __ATOMIC_SEQ_CST) == 0) kill(getpid(), SIGSTOP);
 }
 

@@ -31,13 +31,16 @@ static unsigned continued; /* how many SIGCONT came */
 static int continues;      /* how many of them are in the ring */
 
 /*
- * Reports whether ebb itself, or its runtime, has caused a signal: the kernel then names ebb as the sender of SIGPIPE
- * and SIGXFSZ.
+ * Reports whether ebb itself, or its runtime, has caused a signal: it has sent it, as the kernel says of SIGPIPE and
+ * SIGXFSZ too, or the kernel has raised it for a fault. Other senders choose si_pid with any si_code that is below 0
+ * and not SI_TKILL (rt_sigqueueinfo), and have the kernel choose one above 0 for a signal that no fault raises
+ * (F_SETSIG).
  */
 static int is_own(int number, const siginfo_t *info) {
-  const uint64_t caused = BIT(SIGPIPE) | BIT(SIGXFSZ);
-  if (BIT(number) & RUNTIME_SIGNALS) return info->si_code > 0 || info->si_code == SI_TIMER || info->si_pid == getpid();
-  return (BIT(number) & caused) && info->si_pid == getpid();
+  const uint64_t sent = RUNTIME_SIGNALS | BIT(SIGPIPE) | BIT(SIGXFSZ), raised = FAULTS & ~BIT(SIGABRT);
+  if (info->si_code > 0) return (BIT(number) & raised) != 0;
+  int has_sender = info->si_code == SI_USER || info->si_code == SI_TKILL;
+  return (BIT(number) & sent) && has_sender && info->si_pid == getpid();
 }
 
 /*

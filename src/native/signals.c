@@ -98,11 +98,20 @@ static void receive_late(int number) {
   else if (ending & BIT(number)) _exit(128 + number);
 }
 
+/*
+ * Reports whether the child has got a signal as ebb has: from the terminal, which sends it to all of a group. Others of
+ * the kernel's are for ebb alone: SIGALRM of an alarm that was set before ebb was started, SIGIO (F_SETOWN).
+ */
+static int is_shared(int number, const siginfo_t *info) {
+  const uint64_t terminals = BIT(SIGHUP) | BIT(SIGINT) | BIT(SIGQUIT) | BIT(SIGTSTP) | BIT(SIGCONT) | BIT(SIGWINCH);
+  return ebb_shares_group && info->si_code == SI_KERNEL && (BIT(number) & terminals);
+}
+
 static void receive(int number, siginfo_t *info, void *context) {
   if (is_own(number, info)) return hand_on(number, info, context);
   if ((ebb_inherited.ignored & BIT(number)) && !ebb_has_child) return;
   if (ebb_is_replaced) return receive_late(number);
-  if (ebb_shares_group && info->si_code == SI_KERNEL) return;
+  if (is_shared(number, info)) return;
   if (number == SIGCONT) __atomic_fetch_add(&continued, 1, __ATOMIC_SEQ_CST);
   note(number);
 }

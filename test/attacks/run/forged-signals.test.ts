@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { forwarded } from "../../../src/shared/core/signal.ts";
+import { forwarded, SIG } from "../../../src/shared/core/signal.ts";
+import { startAtTerminal } from "../../binary/run/at-terminal.ts";
 import { childPath, compiled } from "../../compiled.ts";
-import { runChild, startEbb, until } from "../../harness.ts";
+import { ebbPath, runChild, startEbb, until } from "../../harness.ts";
 
 // A signal that another process sends tells of itself what that process likes: who has sent it, and why.
 
@@ -30,4 +31,16 @@ test.each([
     expected += `${signal}\n`;
     await until(`the child has ${signal}`, () => started.stdout() === expected, 5000);
   }
+});
+
+test("in a pipeline at a terminal a signal that the kernel sends, and not for the terminal, reaches the child", async () => {
+  const script = `echo ebb $PPID; exec ${childPath()} record ${SIG.QUIT}`;
+  const call = `${ebbPath} run --sidecar none --quiet -- sh -c '${script}' | cat`;
+  await using at = startAtTerminal("bash", "--norc", "-mc", call);
+  const [, pid] = await at.shows(/ebb (\d+)\n/);
+  await at.shows("ready\n");
+  send("io", Number(pid), 0);
+  await at.shows(`\n${SIG.IO}\n`);
+  at.type("\x1c");
+  await at.exited;
 });

@@ -49,10 +49,7 @@ function stopsOf(flags: Case["plan"]["flags"], sent: Case["seen"]["sent"]): Case
   return sent.filter(({ signal }) => stops.includes(signal) || stops.includes(rewritten(signal, flags)));
 }
 
-/** For less than its 2 s, as ebb's clock begins later, a repeat of the stop signal is the same stop. */
-const REPEAT_MS = 1500;
-
-/** Judges that the child hears of a stop only when a clean proxy is drained, unless a second stop cuts that short. */
+/** Judges that the child hears of a stop only when a clean proxy is drained, unless another stop signal cuts that short. */
 function judgeHeld(one: Case, begin: number): void {
   const { plan, seen, app, broken } = one;
   const { flags } = plan;
@@ -63,9 +60,7 @@ function judgeHeld(one: Case, begin: number): void {
   const heard = app?.facts.find(({ what }) => what.startsWith("signal ") && held.has(Number(what.split(" ")[1])));
   const ended = app?.facts.find(({ what }) => /^(exit|raise)/.test(what));
   if (flags.drainMs === 0 || noted === undefined || heard === undefined || noted.at > begin) return;
-  const isRepeat = ({ signal, at }: Case["seen"]["sent"][number]) =>
-    rewritten(signal, flags) === first && at - begin < REPEAT_MS - seen.stalledMs;
-  const isCut = sent.some((each) => each.at <= heard.at && !isRepeat(each));
+  const isCut = sent.some(({ signal, at }) => at <= heard.at && rewritten(signal, flags) !== first);
   const isOver = ended !== undefined && ended.at < heard.at;
   if (isCut || isOver || !isClean(plan, seen.doors)) return;
   const heldMs = heard.at - begin;

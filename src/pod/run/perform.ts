@@ -2,26 +2,23 @@ import { toTenths } from "../../shared/core/duration.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { graceAfter } from "../../shared/core/shutdown-budget.ts";
 import { SIG, type SignalNumber, signalName, suspends } from "../../shared/core/signal.ts";
-import { baseName } from "../../shared/core/text.ts";
-import { leftUntil } from "../../shared/io/timer.ts";
 import { native } from "../../shared/native/native.ts";
 import { A_SECOND, keepLive } from "../../shared/output/live.ts";
 import { writeTerminationLog } from "../../shared/output/termination-log.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
-import { announce, runsBeside } from "../announce/announce.ts";
-import { readNetwork } from "../find/network.ts";
 import { type Child, ownChildren, sendSignal, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
 import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
-import { logBug, runOrLogBug, setUncaughtHandler, withTimeLimit } from "../process/unexpected.ts";
-import { logQuit, quitAll } from "../quit/quit.ts";
+import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.ts";
 import { rehearseQuit } from "../quit/quit-rehearsal.ts";
 import { startWait } from "../wait/waiting.ts";
+import { announceDrained, announceRun } from "./announce-run.ts";
 import type { Action, Deadline, Event } from "./core/supervision-steps.ts";
 import { drainSidecars, undoDrain, undoHiddenDrains } from "./drain.ts";
+import { keepSidecars, noteAgents, quit } from "./quit-sidecars.ts";
 import type { Run } from "./run.ts";
-import { currentSidecars, waitedFor } from "./sidecars.ts";
+import { waitedFor } from "./sidecars.ts";
 
 /** Performs an action of the run. The work that it starts always ends in an event, also after a bug. */
 export function performAction(run: Run, action: Action): void {
@@ -64,7 +61,7 @@ export function performAction(run: Run, action: Action): void {
       void decide(run, action);
       return;
     case "stay":
-      return stay(run, action.reason);
+      return keepSidecars(run, action.reason);
     case "quit":
       void follow(run, "the quits failed", () => quit(run), { kind: "quit-done" });
       return;
@@ -156,28 +153,6 @@ function start(run: Run): void {
   }
 }
 
-async function noteAgents(run: Run): Promise<void> {
-  const { withAgent } = await import("../quit/leaving.ts");
-  run.agents = withAgent(waitedFor(run) ?? []);
-}
-
-/** Tells them that the drain is over: inbound traffic may be refused from now on. */
-function announceDrained({ isAnnounced }: Run): void {
-  if (isAnnounced === true) announce("drained");
-}
-
-/**
- * Tells the pod's other containers that the command runs: `ebb hold` keeps their proxy until it has ended. On a network
- * that may be shared, other pods would hear it, too.
- */
-async function announceRun(run: Run): Promise<void> {
-  const { settings, env, command, log } = run;
-  if (!run.isOwner || settings.noHold || (await readNetwork(settings, env)) !== "own") return;
-  const problem = announce("runs", baseName(command.words[0] ?? ""));
-  run.isAnnounced = problem === undefined;
-  if (problem !== undefined) log.warn({ reason: problem }, "cannot tell ebb hold of this run: no proxy is held for it");
-}
-
 /**
  * Leaves the working directory, so that no volume is busy for ebb's sake, unless ebb may have to open a file by a
  * relative path.
@@ -257,33 +232,4 @@ async function warnOfLeft({ child, settings, log }: Run): Promise<void> {
   if (ownChildren()?.every((left) => others.includes(left)) === true) return;
   const { warnOfProcesses } = await import("../process/left-processes.ts");
   await warnOfProcesses(log, others, settings.signalGroup ? pid : undefined);
-}
-
-function stay(run: Run, reason: string): void {
-  run.log.info({ reason }, "kept the sidecars running");
-  if (run.settings.quitOn === "always")
-    run.leaving = runOrLogBug(() => quitLeaving(run), run.log, "an agent could not be ended");
-}
-
-/** After a drain, ends what only waits to end, unless an app of another container still needs it. */
-async function quitLeaving({ since, agents = [], log }: Run): Promise<void> {
-  if (since.drained === undefined || agents.length === 0 || runsBeside()) return;
-  const { endLeaving } = await import("../quit/leaving.ts"); // few runs need it
-  await endLeaving(agents, log);
-}
-
-async function quit(run: Run): Promise<void> {
-  run.since.quit = performance.now();
-  await quitLeaving(run);
-  // thrice: to find them, to send the quits with +, and to send the others
-  await withTimeLimit(quitSidecars(run), 3 * run.settings.quitTimeout);
-}
-
-async function quitSidecars(run: Run): Promise<void> {
-  const { settings, log } = run;
-  const end = performance.now() + settings.quitTimeout;
-  const sidecars = await currentSidecars(run, "quit");
-  const options = { timeoutMs: leftUntil(end), headers: settings.header, wereReady: run.isReady };
-  for (const report of await quitAll(sidecars, options))
-    logQuit(log, report.error === undefined ? "warn" : "error", report);
 }

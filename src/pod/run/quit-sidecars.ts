@@ -1,0 +1,43 @@
+import { leftUntil } from "../../shared/io/timer.ts";
+import { runsBeside } from "../announce/announce.ts";
+import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
+import { logQuit, quitAll } from "../quit/quit.ts";
+import type { Run } from "./run.ts";
+import { currentSidecars, waitedFor } from "./sidecars.ts";
+
+/** Notes which sidecars have an agent that has not got its SIGTERM. */
+export async function noteAgents(run: Run): Promise<void> {
+  const { withAgent } = await import("../quit/leaving.ts");
+  run.agents = withAgent(waitedFor(run) ?? []);
+}
+
+/** Keeps the sidecars, but those that only wait to end. */
+export function keepSidecars(run: Run, reason: string): void {
+  run.log.info({ reason }, "kept the sidecars running");
+  if (run.settings.quitOn === "always")
+    run.leaving = runOrLogBug(() => quitLeaving(run), run.log, "an agent could not be ended");
+}
+
+/** After a drain, ends what only waits to end, unless an app of another container still needs it. */
+async function quitLeaving({ since, agents = [], log }: Run): Promise<void> {
+  if (since.drained === undefined || agents.length === 0 || runsBeside()) return;
+  const { endLeaving } = await import("../quit/leaving.ts"); // few runs need it
+  await endLeaving(agents, log);
+}
+
+/** Tells the sidecars to quit. */
+export async function quit(run: Run): Promise<void> {
+  run.since.quit = performance.now();
+  // thrice: to find them, to send the quits with +, and to send the others
+  await withTimeLimit(quitSidecars(run), 3 * run.settings.quitTimeout);
+}
+
+async function quitSidecars(run: Run): Promise<void> {
+  await quitLeaving(run);
+  const { settings, log } = run;
+  const end = performance.now() + settings.quitTimeout;
+  const sidecars = await currentSidecars(run, "quit");
+  const options = { timeoutMs: leftUntil(end), headers: settings.header, wereReady: run.isReady };
+  for (const report of await quitAll(sidecars, options))
+    logQuit(log, report.error === undefined ? "warn" : "error", report);
+}

@@ -53,7 +53,8 @@ describe.each(Object.entries(shells))("completion in %s", (shell, ask) => {
     ["--lic", ["--licenses"]],
     ["--version --", ["--json"]],
     ["--licenses --", []],
-    ["--quit-o", ["--quit-on"]],
+    ["--he", ["--help"]],
+    ["--quit-o", []],
     ["run --quit-on ", ["always", "success", "never"]],
     ["run --quit-on=al", ["always"]],
     ["run --grace 5s --quit-on n", ["never"]],
@@ -69,11 +70,10 @@ describe.each(Object.entries(shells))("completion in %s", (shell, ask) => {
     ["run --termination-log FOLDER/fi", ["file"]],
     ["run --termination-log=FOLDER/fi", ["file"]],
     ["run -- cat FOLDER/fi", ["file"]],
-    ["-- cat FOLDER/fi", ["file"]],
     ["run --grace 5s cat FOLDER/fi", ["file"]],
     ["run -- ebb-test-pro", ["ebb-test-program"]],
     ["run --quit-on never ebb-test-pro", ["ebb-test-program"]],
-    ["-- ebb-test-pro", ["ebb-test-program"]],
+    ["-- ebb-test-pro", []],
     ["wait --quiet -- ebb-test-pro", ["ebb-test-program"]],
   ])(`ebb %s: %j${why}`, (line, expected) => {
     expect(proposed(`ebb ${line.replace("FOLDER", files)}`, `${process.env.PATH}:${programs}`)).toEqual(

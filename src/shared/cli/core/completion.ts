@@ -14,6 +14,7 @@ const help: Candidate = ["help", "show all flags of a command"];
 
 /** The flags in the place of a command. */
 const aboutFlags: readonly Candidate[] = [
+  ["--help", "list the commands"],
   ["--version", "print the version"],
   ["--licenses", "print the licences of the software inside ebb"],
 ];

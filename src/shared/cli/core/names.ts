@@ -6,7 +6,7 @@ const commandNames = [
 
 export type CommandName = (typeof commandNames)[number];
 
-/** The first words of a call that ebb does not take for the name of a program to run. */
+/** The first words of a call that are commands. */
 export const ownWords: readonly string[] = [...commandNames, "help"];
 
 /** The flags of ebb itself that users take for commands, or for flags of one, without dashes. */

@@ -60,7 +60,7 @@ export function resolveCommand(words: readonly string[], calledBy: string): Reso
   if (about !== undefined) return about;
   if (ownWords.includes(first)) return { kind: "command", name: first, args: rest, at: 1 };
   if (first === "version") return { kind: "version", format: rest[0] };
-  return { kind: "unnamed", reason: first.startsWith("-") ? flagFirst(first, rest) : noCommand(redactUrls(first)) };
+  return { kind: "unnamed", reason: first.startsWith("-") ? flagFirst(first, rest) : noCommand(first) };
 }
 
 /** Returns what is wrong with a call that begins with a flag, and what to write. Shows no value, which may be secret. */
@@ -75,7 +75,8 @@ function flagFirst(first: string, rest: readonly string[]): string {
 }
 
 /** Returns what is wrong with a call whose first word is no command, and what to write. */
-function noCommand(word: string): string {
+function noCommand(first: string): string {
+  const word = redactUrls(first) || "''";
   const near = nearest(word, ownWords);
   const flag = nearest(word, aboutFlags);
   const meant = near ?? (flag === undefined ? undefined : `--${flag}`);

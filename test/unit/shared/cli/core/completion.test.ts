@@ -31,6 +31,7 @@ test.each<[readonly string[], string]>([
   [["--licenses", ""], "words"],
   [["constructor", ""], "words"],
   [["--qui"], "words"],
+  [["--h"], "words --help"],
 ])("%j: %s", (words, answer) => {
   const [kind, ...candidates] = complete(words, commands).trimEnd().split("\n");
   expect([kind, ...candidates.map((line) => line.split("\t")[0])].join(" ")).toBe(answer);

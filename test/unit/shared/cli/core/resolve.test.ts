@@ -33,6 +33,7 @@ test.each<[string, readonly string[], string, Resolution]>([
   ["a slip in a flag of ebb's", ["--hlep"], "ebb", unnamed(`--hlep: ${first} ebb --help`)],
   ["-v before more", ["-v", "ls"], "ebb", unnamed(`-v: ${first} ebb run -v ... -- CMD`)],
   ["a path", ["./drain"], "ebb", unnamed("./drain: no such command (to run a program: ebb run -- ./drain)")],
+  ["an empty word", ["", "x"], "ebb", unnamed("'': no such command (to run a program: ebb run -- '')")],
   ["a program", ["ls", "-l"], "ebb", unnamed("ls: no such command (to run a program: ebb run -- ls)")],
   [
     "a URL with a password",

@@ -1,4 +1,4 @@
-import { initNames, ownWords, toolNames } from "../../../../shared/cli/core/names.ts";
+import { initNames, toolNames } from "../../../../shared/cli/core/names.ts";
 import { baseName } from "../../../../shared/core/text.ts";
 import { scriptIn } from "./existing-hooks.ts";
 
@@ -26,7 +26,7 @@ type Starter =
  */
 export function starterOf([path = "", second = ""]: readonly string[]): Starter {
   const file = baseName(path);
-  if (file === "ebb") return { kind: "ebb", runs: second === "run" || !ownWords.includes(second) };
+  if (file === "ebb") return { kind: "ebb", runs: second === "run" || replaced.includes(second) };
   if (replaced.includes(file)) return { kind: "tool", name: file, path };
   return { kind: "app" };
 }

@@ -81,17 +81,17 @@ test("whether the pod asked for it is told: others may be let through", () => {
 });
 
 test("the containers that ebb starts are told, and no others", () => {
-  const containers = [app({ name: "a" }), app({ name: "b", command: ["/ebb", "/b"] }), { name: "envoy" }];
+  const containers = [app({ name: "a" }), app({ name: "b", command: ["/ebb", "run", "/b"] }), { name: "envoy" }];
   expect(injectPod(podOf({ containers }), policy)).toMatchObject({ kind: "changed", containers: ["a"] });
 });
 
 test("a container that starts an ebb of its own and tells it all is left as it is", () => {
   const env = ["EBB_RESTART_POLICY", "EBB_POD_GRACE", "EBB_POD_ANNOTATIONS"].map((name) => ({ name, value: "x" }));
-  const containers = [app({ command: ["/ebb", "/app"], env })];
+  const containers = [app({ command: ["/ebb", "run", "/app"], env })];
   const reason = "there is nothing to change";
   expect(injectPod(podOf({ containers }), policy)).toMatchObject({ kind: "unchanged", reason });
   const other = changed({
-    containers: [...containers, app({ name: "b", command: ["/ebb", "/b"], env: env.slice(1) })],
+    containers: [...containers, app({ name: "b", command: ["/ebb", "run", "/b"], env: env.slice(1) })],
   });
   expect(other.spec.containers[0]).toEqual(containers[0]);
   expect(Object.keys(other.spec)).toEqual(["containers"]);

@@ -235,7 +235,7 @@ test.each<[string, Given]>([
   ["that ebb cannot drain: Linkerd's", beside("linkerd-proxy")],
   [
     "where the app starts an ebb of its own",
-    { containers: [app({ command: ["/ebb", "/app"] }), proxy("envoy")], annotations: { "ebb.dev/drain": "9s" } },
+    { containers: [app({ command: ["/ebb", "run", "/app"] }), proxy("envoy")], annotations: { "ebb.dev/drain": "9s" } },
   ],
 ])("a proxy %s stays as it is", (_, given) => {
   const [, was] = given.containers ?? [];

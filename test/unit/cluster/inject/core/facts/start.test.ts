@@ -5,7 +5,7 @@ import { app, changed, type Given, type Loose, podOf, policy, refusal, warnings 
 
 test.each([
   ["/ebb", "run", "--", "/app"],
-  ["/shared/ebb", "/app"],
+  ["/shared/ebb", "run", "/app"],
   ["ebb", "scuttle", "/app"],
 ])("a container that starts an ebb of its own (%s %s) gets what the pod tells, and keeps its command", (...command) => {
   const { spec } = changed({ containers: [app({ command })], annotations: { "ebb.dev/drain": "10s" } });
@@ -16,9 +16,13 @@ test.each([
   expect(spec.initContainers).toBeUndefined();
 });
 
-test("a container that starts ebb for something else is left as it is, and said so", () => {
-  const given = { containers: [app({ command: ["/ebb", "sleep", "1h"] })] };
-  expect(warnings(given)).toEqual([["spec.containers[0].command", "it starts /ebb sleep, which is left as it is"]]);
+test.each([
+  ["sleep", "1h"],
+  ["/app", "serve"],
+])("a container that starts ebb for something else (%s) is left as it is, and said so", (word, more) => {
+  const given = { containers: [app({ command: ["/ebb", word, more] })] };
+  const message = `it starts /ebb ${word}, which is left as it is`;
+  expect(warnings(given)).toEqual([["spec.containers[0].command", message]]);
   expect(injectPod(podOf(given), policy)).toMatchObject({
     kind: "unchanged",
     reason: "there is nothing to change",

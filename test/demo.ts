@@ -47,7 +47,7 @@ async function demo(): Promise<Outcome> {
   say(proxy.name, "runs on although the Job has ended: its Pod would never complete");
 
   headline("The same Job with ebb, next to the same proxy:");
-  const words = [ebbPath, "--log-format", "text", "--admin", proxy.admin, "--", ...job(proxy, 100)];
+  const words = [ebbPath, "run", "--log-format", "text", "--admin", proxy.admin, "--", ...job(proxy, 100)];
   const code = await follow("ebb", words, (line) => line.startsWith("ebb: waiting until ready") && proxy.becomeReady());
   const isGone = await isOver(proxy.ended);
   say(proxy.name, isGone ? `gone, exit code ${await proxy.ended}` : "still running");

@@ -101,7 +101,7 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       await using pod = await startPod(image);
       await using sidecar = startSidecar(pod);
       await sidecar.says("listening");
-      await using app = start(["/child", "exit", "0"], { beside: pod });
+      await using app = start(["run", "--", "/child", "exit", "0"], { beside: pod });
       const { code, stderr } = await app.ended;
       const reason = expect.stringMatching(/--sidecar .*--host-network=false/);
       expect(logOf(stderr)[0]).toMatchObject({ msg: "ebb: no sidecar found", lookedMs: 0, reason });
@@ -113,7 +113,7 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
       await using pod = await startPod(image);
       await using sidecar = startSidecar(pod);
       await sidecar.says("listening");
-      await using app = start(["--host-network=false", "/child", "exit", "0"], { beside: pod });
+      await using app = start(["run", "--host-network=false", "--", "/child", "exit", "0"], { beside: pod });
       const { code, stderr } = await app.ended;
       expect(logOf(stderr)[0]).toMatchObject({ msg: "ebb: found", sidecars: ["envoy"] });
       expect(code).toBe(0);

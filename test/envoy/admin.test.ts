@@ -25,7 +25,7 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
       await using upstream = startUpstream();
       await using envoy = await startEnvoy({ upstreamPort: upstream.port, admin: { host, port: 0 } });
       const admin = `http://${name}:${new URL(envoy.admin).port}`;
-      const ended = await ebb(["--admin", admin, "--", ...job(envoy.url, 10, 42)]);
+      const ended = await ebb(["run", "--admin", admin, "--", ...job(envoy.url, 10, 42)]);
       expect(ended.stdout).toContain("10 of 10 requests answered");
       expect(ended.code).toBe(42);
       expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "exited" });
@@ -38,7 +38,7 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
     await using upstream = startUpstream();
     const path = join(folder.path, "admin.sock");
     await using envoy = await startEnvoy({ upstreamPort: upstream.port, admin: { path } });
-    const ended = await ebb(["--admin", `unix:${path}`, "--", ...job(envoy.url, 10, 42)]);
+    const ended = await ebb(["run", "--admin", `unix:${path}`, "--", ...job(envoy.url, 10, 42)]);
     expect(ended.stdout).toContain("10 of 10 requests answered");
     expect(ended.code).toBe(42);
     expect(quitOf(ended)).toMatchObject({ status: 200, outcome: "exited" });
@@ -49,7 +49,7 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
     await using upstream = startUpstream();
     const allowPaths = ["/ready", "/listeners"];
     await using envoy = await startEnvoy({ upstreamPort: upstream.port, allowPaths });
-    const ended = await ebb(["--admin", envoy.admin, "--", childPath(), "exit", "42"]);
+    const ended = await ebb(["run", "--admin", envoy.admin, "--", childPath(), "exit", "42"]);
     expect(ended.code).toBe(42);
     expect(quitOf(ended)).toMatchObject({
       level: "warn",
@@ -64,7 +64,7 @@ describeAgainstEnvoy("the admin interface of a real Envoy", () => {
     const allowPaths = ["/quitquitquit", "/listeners"];
     await using envoy = await startEnvoy({ upstreamPort: upstream.port, allowPaths });
     const limit = ["--wait-timeout", "2s"];
-    const ended = await ebb([...limit, "--admin", envoy.admin, "--", childPath(), "exit", "42"]);
+    const ended = await ebb(["run", ...limit, "--admin", envoy.admin, "--", childPath(), "exit", "42"]);
     expect(ended.code).toBe(69);
     expect(ended.stderr).toContain("HTTP 403");
     expect(await envoy.ended).toBe(0);

@@ -12,7 +12,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     await using upstream = startUpstream();
     const [adminPort, listenerPort] = [await freePort(), await freePort()];
     const url = `http://127.0.0.1:${listenerPort}`;
-    await using started = startEbb(["--admin", `http://localhost:${adminPort}`, "--", ...job(url, 100, 42)]);
+    await using started = startEbb(["run", "--admin", `http://localhost:${adminPort}`, "--", ...job(url, 100, 42)]);
     await until("ebb waits", () => started.stderr().includes("waiting until ready"));
     const admin = { host: "127.0.0.1", port: adminPort };
     await using envoy = await startEnvoy({ upstreamPort: upstream.port, admin, listenerPort });
@@ -32,7 +32,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     await using waitsFor = startControlPlane(what, upstream.port);
     await using envoy = await startEnvoy({ upstreamPort: upstream.port, waitsFor });
     await until("Envoy asks its control plane", () => waitsFor.waiting() > 0);
-    await using started = startEbb(["--admin", envoy.admin, "--", ...job(envoy.url, 100, 42)]);
+    await using started = startEbb(["run", "--admin", envoy.admin, "--", ...job(envoy.url, 100, 42)]);
     await untilNotReady(started, state);
     expect(started.stderr()).not.toContain("started");
     waitsFor.release();
@@ -46,7 +46,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
   test("has Envoy to the end of its last request when a stop signal comes during traffic", async () => {
     await using upstream = startUpstream();
     await using envoy = await startEnvoy({ upstreamPort: upstream.port });
-    await using started = startEbb(["--admin", envoy.admin, "--", ...job(envoy.url, 0, 7)]);
+    await using started = startEbb(["run", "--admin", envoy.admin, "--", ...job(envoy.url, 0, 7)]);
     await until("traffic", () => upstream.requests() > 20);
     started.kill("SIGTERM");
     const ended = await started.ended;
@@ -62,7 +62,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
   ] as const)("keeps its code when Envoy is ended by %s meanwhile", async (signal, envoyCode) => {
     await using upstream = startUpstream();
     await using envoy = await startEnvoy({ upstreamPort: upstream.port });
-    await using started = startEbb(["--admin", envoy.admin, "--", ...job(envoy.url, 0, 42)]);
+    await using started = startEbb(["run", "--admin", envoy.admin, "--", ...job(envoy.url, 0, 42)]);
     await until("traffic", () => upstream.requests() > 0);
     envoy.kill(signal);
     expect(await envoy.ended).toBe(envoyCode);
@@ -80,7 +80,7 @@ describeAgainstEnvoy("a command beside a real Envoy", () => {
     const closed = new Promise((close) => idle.once("close", close));
     idle.on("error", () => undefined).write("GET / HTTP/1.1\r\nHost: app\r\n\r\n");
     await new Promise((answer) => idle.once("data", answer));
-    const ended = await ebb(["--admin", envoy.admin, "--", childPath(), "exit", "42"]);
+    const ended = await ebb(["run", "--admin", envoy.admin, "--", childPath(), "exit", "42"]);
     expect(ended.code).toBe(42);
     const quit = quitOf(ended);
     expect(quit).toMatchObject({ outcome: "exited" });

@@ -80,11 +80,3 @@ describe.each(["run", "wait"])("ebb %s says what a command lacks:", (name) => {
     expect(stderr).toContain("it has no #! line, and /bin/sh does not start: no such file or directory");
   });
 });
-
-test("a word alone with blanks is told so outside a container, too", async () => {
-  const { code, stderr } = await ebb(["python app.py"]);
-  expect([code, stderr]).toEqual([
-    127,
-    expect.stringMatching(/^ebb: python app\.py: not a command .*contains spaces: /),
-  ]);
-});

@@ -108,10 +108,10 @@ describe("the command line", () => {
       ["run", "--wait-timeut", "1s", "--", "true"],
       /--wait-timeut.*--wait-timeout/,
     ],
-    ["an unknown flag without a command", ["--nosuch"], /--nosuch/],
-    ["a short flag", ["-x", "--", "true"], /-x/],
+    ["an unknown flag without an app", ["run", "--nosuch"], /--nosuch/],
+    ["a short flag", ["run", "-x", "--", "true"], /unknown flag -x/],
     ["a flag of ebb's as a word", ["licenses"], /^ebb: licenses: no such command; did you mean "ebb --licenses"\?/],
-    ["a slip in it", ["--verison"], /^ebb: unknown flag --verison; did you mean ebb --version\?\n$/],
+    ["a slip in it", ["--verison"], /^ebb: --verison: a command comes first: write ebb --version\n$/],
     [
       "the short flag of other tools",
       ["run", "-v", "--", "true"],
@@ -159,84 +159,61 @@ describe("the command line", () => {
     [
       "a command with a slip in it",
       ["wiat", "http://localhost:1/"],
-      /^ebb: wiat: no such command; did you mean "ebb wait"\? \(to run a program of that name: ebb -- wiat\)\n$/,
+      /^ebb: wiat: no such command; did you mean "ebb wait"\? /,
     ],
   ])("%s is exit code 64", async (_, args, message) => {
     expect(await ebb(args)).toMatchObject({ code: 64, stdout: "", stderr: expect.stringMatching(message) });
   });
 
   test.each([
-    ["run is the default command", ["--sidecar", "none", "--quiet", "--", "echo", "a"]],
     ["flags with =", ["run", "--sidecar=none", "--quiet", "--", "echo", "a"]],
     ["-- may be left out", ["run", "--sidecar", "none", "--quiet", "echo", "a"]],
   ])("%s", async (_, args) => {
     expect(await ebb(args)).toMatchObject({ code: 0, stdout: "a\n", stderr: "" });
   });
 
-  test("a word alone that is neither a command nor a program is named at once", async () => {
-    await using proxy = await startRawServer((socket) => socket.destroy());
-    const env = { EBB_READY: `http://127.0.0.1:${proxy.port}/` }; // which is asked before anything is started
-    const { code, stderr } = await ebb(["uninstall"], { env });
-    const message = "uninstall: not a command of ebb, and no such program in PATH; ebb --help lists the commands";
-    expect([code, stderr, proxy.received()]).toEqual([127, `ebb: ${message}\n`, 0]);
-  });
+  describe("a command is always named: in a live pod, anything else", () => {
+    const first = "a command comes first: write";
+    const none = (word: string) => `${word}: no such command (to run a program: ebb run -- ${word})`;
 
-  test("in a pod it ends as any other program that is not found: sidecars are told to quit", async () => {
-    const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", EBB_SIDECAR: "none" };
-    expect(await ebb(["uninstall"], { env })).toMatchObject({
-      code: 127,
-      log: [{ reason: "cannot start uninstall: no such file or directory" }, { msg: "ebb: done" }],
-    });
-  });
-
-  describe("a command of kubectl's plugin", () => {
-    const hint = 'did you mean "kubectl ebb why"? (';
-
-    test.each([[["why"]], [["why", "web-0", "-n", "shop"]]])("at a desk: ebb %j is a mistake", async (args) => {
-      const { code, stderr } = await ebb(args);
-      const reason = `why: no such command; ${hint}to run a program of that name: ebb -- why)`;
-      expect([code, stderr]).toEqual([64, `ebb: ${reason}\n`]);
-    });
-
-    test("in a pod it is a program: the sidecars are told to quit, and the reason names the plugin", async () => {
+    test.each<[readonly string[], string]>([
+      [["--quiet", "status"], `--quiet: ${first} ebb status --quiet ...`],
+      [["--sidecar", "istio", "drain", "--drain", "3s"], `--sidecar: ${first} ebb drain --sidecar ...`],
+      [["--sidecar", "none", "--", "true"], `--sidecar: ${first} ebb run --sidecar ... -- CMD`],
+      [["--", "true"], `--: ${first} ebb run -- CMD`],
+      ...["health", "env", "logs", "ps", "/bin/true"].map((word): [string[], string] => [[word], none(word)]),
+      [["true", "--version"], none("true")],
+      [["rnu"], 'rnu: no such command; did you mean "ebb run"? (to run a program: ebb run -- rnu)'],
+      [["why", "web-0"], 'why: no such command; did you mean "kubectl ebb why"? (to run a program: ebb run -- why)'],
+      [
+        ["run", "status"],
+        "run: status is a command of ebb: write ebb status or, to run a program of that name, ebb run -- status",
+      ],
+      [
+        ["run", "--quiet", "sleep", "0"],
+        "run: sleep is a command of ebb: write ebb sleep or, to run a program of that name, ebb run -- sleep",
+      ],
+    ])("is exit code 64, and asks nothing of the proxy: ebb %j", async (args, reason) => {
       await using proxy = await startRawServer((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"));
-      const env = {
-        KUBERNETES_SERVICE_HOST: "10.0.0.1",
-        EBB_SIDECAR: "none",
-        EBB_QUIT: `http://127.0.0.1:${proxy.port}/q`,
-      };
-      const { code, log } = await ebb(["why", "web-0"], { env: { ...env, EBB_QUIT_TIMEOUT: "200ms" } });
-      const reason = `cannot start why: no such file or directory; ${hint}ebb help kubectl)`;
-      expect([code, log.find((line) => line.msg === "ebb: the command did not start")?.reason]).toEqual([127, reason]);
-      expect(proxy.received()).toBeGreaterThan(0);
-    });
-
-    test("a program of that name runs", async () => {
       using folder = temporaryFolder();
-      writeFileSync(join(folder.path, "why"), "#!/bin/sh\nexit 3\n", { mode: 0o755 });
-      const env = { PATH: folder.path, EBB_SIDECAR: "none" };
-      expect((await ebb(["why", "web-0"], { env })).code).toBe(3);
+      const url = `http://127.0.0.1:${proxy.port}`;
+      const log = join(folder.path, "termination");
+      const sidecar = { EBB_SIDECAR: "envoy", EBB_ADMIN: url, EBB_QUIT: `${url}/quit`, EBB_QUIT_TIMEOUT: "200ms" };
+      const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", EBB_TERMINATION_LOG: log, ...sidecar };
+      const message = `ebb: ${reason}\n`;
+      expect(await ebb(args, { env })).toMatchObject({ code: 64, stdout: "", stderr: message });
+      expect([readFileSync(log, "utf8"), proxy.received()]).toEqual([message, 0]);
     });
-  });
 
-  test("a slip in a command's name stands in the termination log", async () => {
-    using folder = temporaryFolder();
-    const path = join(folder.path, "termination");
-    expect((await ebb(["rnu"], { env: { EBB_TERMINATION_LOG: path } })).code).toBe(64);
-    expect(readFileSync(path, "utf8")).toStartWith('ebb: rnu: no such command; did you mean "ebb run"?');
-  });
-
-  test.each([
-    ["in PATH", ["slee"], 3],
-    ["named after --", ["--", "slee"], 3],
-    ["with a folder before it", ["./slee"], 3],
-    ["not found, named after --", ["--", "slep"], 127],
-    ["not found, and near to no command", ["nosuchprogram", "a"], 127],
-  ])("a program that is named nearly like a command is run: %s", async (_, args, code) => {
-    using folder = temporaryFolder();
-    writeFileSync(join(folder.path, "slee"), "#!/bin/sh\nexit 3\n", { mode: 0o755 });
-    const env = { PATH: `/nosuch:${folder.path}`, EBB_SIDECAR: "none" };
-    expect((await ebb(args, { env, cwd: folder.path })).code).toBe(code);
+    test.each([
+      ["after --", ["run", "--", "status"]],
+      ["in another tool's call", ["scuttle", "status"]],
+    ])("but a program of a command's name runs %s", async (_, args) => {
+      using folder = temporaryFolder();
+      writeFileSync(join(folder.path, "status"), "#!/bin/sh\nexit 3\n", { mode: 0o755 });
+      const env = { PATH: folder.path, EBB_SIDECAR: "none" };
+      expect((await ebb(args, { env })).code).toBe(3);
+    });
   });
 
   test.each(["run", "wait"])("after -- everything is the command's own: ebb %s", async (name) => {

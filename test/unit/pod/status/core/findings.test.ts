@@ -107,7 +107,7 @@ test("an Istio whose Envoy does not answer either is not said to have lost its a
 });
 
 describe("an ebb that is PID 1 and has no command yet, judged by its own options", () => {
-  const init = { pid: 1, name: "ebb", command: ["/ebb", "--", "/app"], state: "sleeping", ageMs: 60_000 };
+  const init = { pid: 1, name: "ebb", command: ["/ebb", "run", "--", "/app"], state: "sleeping", ageMs: 60_000 };
   const waiting = withProcesses({ child: null, init, initIsEbb: true });
   const probes = [
     { target: "http://localhost:9000/ready", ready: false, reason: "connection refused" },
@@ -118,7 +118,7 @@ describe("an ebb that is PID 1 and has no command yet, judged by its own options
     const sidecars = [{ ...istio, ready: false, probes }];
     const found = findingsOf({ ...snapshot, ...waiting, sidecars }, { isByInit: true });
     expect(found.find(({ kind }) => kind === "not-started")?.message).toBe(
-      "ebb (PID 1) runs for 1m and its command does not run: it waits for http://localhost:9000/ready: connection refused (/ebb -- /app)",
+      "ebb (PID 1) runs for 1m and its command does not run: it waits for http://localhost:9000/ready: connection refused (/ebb run -- /app)",
     );
   });
 

@@ -33,9 +33,18 @@ export function createLog(settings: LogSettings, { env, compat }: LogSources, ot
   const level = settings.quiet ? "error" : settings.logLevel;
   const logger = createLogger(level, writer(settings, env, other));
   const log = (at: Level) => (fields: Fields, message: string) => logger[at](fields, message);
-  const unknown = unknownVariables(options, env).map((fields) => ({ fields, message: UNKNOWN_VARIABLE }));
-  for (const { fields, message } of [...(compat?.notes ?? []), ...unknown]) logger.warn(fields, message);
+  for (const { fields, message } of compat?.notes ?? []) logger.warn(fields, message);
+  for (const fields of unknownIn(env)) logger.warn(fields, UNKNOWN_VARIABLE);
   return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+}
+
+const MOST_UNKNOWN = 20;
+
+/** The fields of the warnings about unknown variables: one for each, and beyond the most one for all others. */
+function unknownIn(env: LogSources["env"]): readonly Fields[] {
+  const unknown = unknownVariables(options, env);
+  const others = unknown.length - MOST_UNKNOWN;
+  return others > 0 ? [...unknown.slice(0, MOST_UNKNOWN), { others }] : unknown;
 }
 
 /**

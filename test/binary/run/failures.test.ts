@@ -59,6 +59,15 @@ test("an unknown EBB_ variable is warned about, and the command runs", async () 
   expect(log[0]).toMatchObject({ level: "warn", variable: "EBB_GRACEE", didYouMean: "EBB_GRACE" }); // before all else
 });
 
+test("of more than 20 unknown EBB_ variables, the others are only counted", async () => {
+  const env = Object.fromEntries(Array.from({ length: 23 }, (_, at) => [`EBB_UNKNOWN_${at}`, "1"]));
+  const { log } = await ebb(["run", "--sidecar", "none", "--", "true"], { env });
+  const about = log.filter(({ msg }) => msg === "ebb: ignored an unknown EBB_ variable");
+  expect(about.length).toBe(21);
+  expect(about.pop()).toMatchObject({ level: "warn", others: 3 });
+  expect(new Set(about.map(({ variable }) => variable)).size).toBe(20);
+});
+
 test.each(["run --sidecar none -- true", "image --registries none app", "config"])(
   "ebb %s does not warn about a variable that another command reads",
   async (call) => {

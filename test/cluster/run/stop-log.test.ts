@@ -21,16 +21,13 @@ const steps = [
   /^\[pod\/\S+\/app\] .*drain ended/,
   /^\[pod\/\S+\/app\] \S+ the app got SIGTERM/,
   /^\[pod\/\S+\/app\] .*"ebb: done".*"exitCode":0/,
+  /^\[pod\/\S+\/envoy\] .*letting the proxy go/,
+  /^\[pod\/\S+\/envoy\] .*caught ENVOY_SIGTERM/,
   /^\[api\/pod\] .*"type":"DELETED"/,
 ];
 
 /** What else the picture shows. */
-const others = [
-  /^\[api\/endpointslice\] .*"ready":false/,
-  /^\[pod\/\S+\/balancer\] .*"ms":10000,"status":200/,
-  /^\[pod\/\S+\/envoy\] .*drain ended/,
-  /^\[pod\/\S+\/envoy\] .*caught ENVOY_SIGTERM/,
-];
+const others = [/^\[api\/endpointslice\] .*"ready":false/, /^\[pod\/\S+\/balancer\] .*"ms":10000,"status":200/];
 
 test("a deleted pod goes through the steps of the picture, in their order, and answers each request", async () => {
   await using here = await namespace();
@@ -59,11 +56,11 @@ test("a deleted pod goes through the steps of the picture, in their order, and a
   expect(lines.filter((line) => line.includes('"sent"') && !line.includes('"status":200'))).toEqual([]);
 });
 
-/** Deploys one pod: an app under `ebb run`, behind an ordinary Envoy with `ebb drain` as its preStop hook. */
+/** Deploys one pod: an app under `ebb run`, behind an ordinary Envoy with `ebb hold` as its preStop hook. */
 async function deploy(here: Namespace): Promise<{ readonly name: string; readonly ip: string }> {
   const { configMap, volume, container } = envoySidecar({ upstreamPort: 8081 });
   const probe = { httpGet: { path: "/", port: envoyPort }, periodSeconds: 1, ...patience }; // of the app, through Envoy
-  const hook = { preStop: { exec: { command: ["/ebb", "drain", "--drain", "20s", "--pod-grace", "30s"] } } };
+  const hook = { preStop: { exec: { command: ["/ebb", "hold"] } } };
   const envoy = { ...container, image: images.envoyAndEbb, readinessProbe: probe, lifecycle: hook };
   const { command, volumeMounts, ...app } = programs.container("app", "slow.ts");
   const times = ["--drain", "20s", "--grace", "5s", "--pod-grace", "30s"];

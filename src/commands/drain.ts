@@ -53,7 +53,7 @@ export const command: Command = {
   examples: [
     {
       call: "ebb drain --drain 40s --pod-grace 60s",
-      why: "As the preStop hook of the app's container, or of the proxy's.",
+      why: "As the preStop hook of an app that ebb does not start, and of its ordinary proxy.",
     },
     {
       call: "ebb drain --then-quit --sidecar envoy",

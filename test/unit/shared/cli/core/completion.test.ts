@@ -7,7 +7,7 @@ import { complete } from "../../../../../src/shared/cli/core/completion.ts";
 test.each<[readonly string[], string]>([
   [
     [],
-    "words run wait sleep drain quit request status install inject image webhook reaper manifests doctor timeline config completion help",
+    "words run wait sleep drain hold quit request status install inject image webhook reaper manifests doctor timeline config completion help",
   ],
   [["co"], "words config completion"],
   [["--vers"], "words --version"],

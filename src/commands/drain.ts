@@ -18,6 +18,7 @@ import { keepLive } from "../shared/output/live.ts";
 import { createLog, type Log } from "../shared/output/log.ts";
 import { stopOf } from "../shared/process/stop.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
+import { unnamedFor, whyUnnamed } from "../shared/sidecars/core/unnamed.ts";
 
 const common = optionsOf("drain");
 const options = {
@@ -91,7 +92,10 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const end = start + wholeMs;
   const stop = stopOf(signals);
   const { signal } = stop;
-  const { sidecars, doubts } = await findSidecars(settings, { env, forMs: 0, actMs: wholeMs, signal, log });
+  const here = await findSidecars(settings, { env, forMs: 0, actMs: wholeMs, signal, log });
+  const { sidecars } = here;
+  const acts = settings.thenQuit ? (["drain", "quit"] as const) : (["drain"] as const);
+  const doubts = [...here.doubts, ...unnamedFor(acts, here, settings).map(whyUnnamed)];
   const left = settings.thenQuit ? "did not drain or shut down a proxy" : "did not drain a proxy";
   for (const reason of doubts) log.error({ reason }, left);
   const { drainMs, quitMs } = settings.thenQuit ? splitDrain(wholeMs) : { drainMs: wholeMs, quitMs: 0 };

@@ -9,10 +9,11 @@ import { EXIT } from "../shared/core/exit.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { abortedAfter, leftUntil } from "../shared/io/timer.ts";
 import { createLog } from "../shared/output/log.ts";
+import { unnamedFor, whyUnnamed } from "../shared/sidecars/core/unnamed.ts";
 
 /**
  * `ebb quit` tells this pod's sidecars to quit. Exits 0 if every sidecar accepted the quit and has stopped or will stop
- * by itself, or surely is not here; otherwise, or if only a port suggests a proxy, 69.
+ * by itself, or surely is not here; otherwise, or if ebb left out one that only a port or only a name tells of, 69.
  */
 export const command: Command = {
   summary: "shut down the sidecars, and report what each one answered",
@@ -60,7 +61,9 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const end = performance.now() + settings.quitTimeout;
   const actMs = settings.quitTimeout;
   const look = { env, forMs: 0, actMs, anyPort: true, signal: abortedAfter(actMs), log };
-  const { sidecars, doubts } = await findSidecars(settings, look);
+  const here = await findSidecars(settings, look);
+  const { sidecars } = here;
+  const doubts = [...here.doubts, ...unnamedFor(["quit"], here, settings).map(whyUnnamed)];
   for (const reason of doubts) log.error({ reason }, "did not shut down a proxy");
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {
     log.info({ sidecar: name }, "left a native sidecar running: the kubelet stops it after the app");

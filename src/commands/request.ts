@@ -22,6 +22,7 @@ import { contentWriter } from "../shared/output/content.ts";
 import { createLog } from "../shared/output/log.ts";
 import { writeError } from "../shared/output/output.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../shared/sidecars/core/registry.ts";
+import { whyUnnamed } from "../shared/sidecars/core/unnamed.ts";
 
 const options = optionsOf("request");
 
@@ -107,15 +108,17 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
   const settings = { ...values, ready: [], quit: [] };
   const look = { env, forMs: 0, signal: abortedAfter(values.timeout), log };
-  const { sidecars, doubts } = await findSidecars(settings, look);
-  const found = sidecars.find(({ envoy }) => envoy !== undefined) ?? sidecars[0];
-  if (found?.envoy !== undefined) return found.envoy.admin;
+  const { sidecars, found, doubts } = await findSidecars(settings, look);
+  const envoy = sidecars.find((one) => one.envoy !== undefined)?.envoy;
+  if (envoy !== undefined) return envoy.admin;
+  const [first] = found;
   const network = await readNetwork(settings, env);
-  const reason = doubts[0] ?? (network === "own" ? undefined : whyNoPort(network));
-  if (found === undefined && reason !== undefined)
-    throw new Failure(EXIT.unavailable, `request: found no sidecar to ask: ${reason}`);
-  const name = found === undefined || found.name === "custom" ? sidecarNames[0] : found.name;
-  return parseHttpTarget(kindOf(name as SidecarName).admin) as HttpTarget;
+  const isUnnamed = first?.isOnNode === true && first.adjustment?.admin === undefined;
+  const noPort = doubts[0] ?? (network === "own" ? undefined : whyNoPort(network));
+  const reason = isUnnamed ? whyUnnamed(first.name) : first === undefined ? noPort : undefined;
+  if (reason !== undefined) throw new Failure(EXIT.unavailable, `request: found no sidecar to ask: ${reason}`);
+  const { name, adjustment } = first ?? { name: sidecarNames[0] as SidecarName };
+  return parseHttpTarget(adjustment?.admin ?? kindOf(name).admin) as HttpTarget;
 }
 
 function encode(text: string | undefined): Uint8Array<ArrayBuffer> | undefined {

@@ -1,5 +1,6 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { announce, standsBesideOwner } from "../pod/announce/announce.ts";
+import { refuseUnnamed } from "../pod/find/refuse-unnamed.ts";
 import { createDeadlines, runMachine } from "../pod/machine.ts";
 import { type Change, type Child, reapChildren } from "../pod/process/child.ts";
 import { stopWith, takeTerminalBack } from "../pod/process/job-control.ts";
@@ -69,6 +70,7 @@ async function main(invocation: Invocation): Promise<number> {
   const policy = policyOf(run);
   const letGo = keepAlive();
   listen(run, policy, invocation.signals);
+  await refuseUnnamed("run", run.settings, run.env);
   const machine = {
     begin: () => begin(policy),
     step: (state: State, event: Event) => {

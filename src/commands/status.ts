@@ -1,5 +1,6 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
-import { createPortSearch, findSidecars, readAnnotations, type SidecarSettings } from "../pod/find/find.ts";
+import { readAnnotations } from "../pod/find/annotations.ts";
+import { createPortSearch, findSidecars, type SidecarSettings } from "../pod/find/find.ts";
 import { readNetwork } from "../pod/find/network.ts";
 import { summarizeSockets } from "../pod/process/core/net.ts";
 import { readInitCall, readSettledProcesses } from "../pod/process/processes.ts";
@@ -20,6 +21,7 @@ import { createLog } from "../shared/output/log.ts";
 import { writeControl, writeOutput } from "../shared/output/output.ts";
 import type { Probe } from "../shared/sidecars/core/probe.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
+import { unnamedFor, whyUnnamed } from "../shared/sidecars/core/unnamed.ts";
 
 const options = optionsOf("status");
 
@@ -129,9 +131,13 @@ async function find({ settings, origin, env, isByInit }: View) {
   const onFound = (by: string): void => {
     foundBy = by;
   };
-  const { sidecars, doubts } = await findSidecars(settings, { ...createLook(env), onFound });
-  const shown = sidecars.filter(({ name, ready }) => name !== "custom" || ready.length > 0);
-  return { sidecars: shown, foundBy: isByInit && foundBy?.startsWith("--") ? `${foundBy} of PID 1` : foundBy, doubts };
+  const here = await findSidecars(settings, { ...createLook(env), onFound });
+  const unnamed = unnamedFor(["wait", "drain"], here, settings);
+  const doubts = [...here.doubts, ...unnamed.map(whyUnnamed)];
+  const sidecars = here.sidecars.filter(({ name, ready }) =>
+    name === "custom" ? ready.length > 0 : !unnamed.includes(name),
+  );
+  return { sidecars, foundBy: isByInit && foundBy?.startsWith("--") ? `${foundBy} of PID 1` : foundBy, doubts };
 }
 
 function targetsOf({ targets }: View): readonly Sidecar[] {

@@ -1,4 +1,5 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
+import { refuseUnnamed } from "../pod/find/refuse-unnamed.ts";
 import { exec } from "../pod/process/child.ts";
 import { startWait, type Wait } from "../pod/wait/waiting.ts";
 import { argvIndexOf, headersOfFlag, readOperandCall } from "../shared/cli/core/call.ts";
@@ -65,6 +66,7 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
     targets,
     any: settings.any,
     lookMs,
+    after: refuseUnnamed("wait", settings, env),
     env,
     log,
     signal: stop.signal,

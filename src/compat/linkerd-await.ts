@@ -41,7 +41,7 @@ function translate(args: readonly string[], env: Environment): Translation {
   addTimes(call, builder);
   if (call.words.length === 0 && call.flags.has("shutdown")) builder.refuse("--shutdown: expected a command after it");
   const isVerbose = new Variables(env, builder).isTrue("LINKERD_AWAIT_VERBOSE") || call.flags.has("verbose");
-  if (reason === undefined) builder.add("sidecar", "linkerd-await", "linkerd");
+  if (reason === undefined) builder.add("sidecar", "linkerd-await", "linkerd:4191");
   else {
     const origin = env.LINKERD_AWAIT_DISABLED ? "LINKERD_AWAIT_DISABLED" : "LINKERD_DISABLED";
     builder.add("sidecar", origin, "none");

@@ -52,8 +52,7 @@ function read(args: readonly string[], flags: readonly ToolFlag[], builder: Sett
 function request(args: readonly string[], builder: SettingsBuilder): Translation {
   const { flags, words } = read(args, requestFlags, builder);
   const port = flags.get("debug-port");
-  if (port === undefined) builder.add("sidecar", "pilot-agent", "istio");
-  else builder.add("port", port.origin, port.text);
+  builder.add("port", port?.origin ?? "pilot-agent", port?.text ?? "15000");
   builder.add("timeout", "pilot-agent", "60s");
   if (flags.has("help"))
     return { command: "request", args: [], argsAt: undefined, compat: builder.compat, isHelp: true };

@@ -1,16 +1,7 @@
 import type { Settings } from "../../shared/cli/core/options.ts";
 import type { Environment } from "../../shared/core/environment.ts";
-import { readSmall } from "../../shared/io/file.ts";
-import type { Log } from "../../shared/output/log.ts";
 import { foundByName } from "../../shared/sidecars/core/choice.ts";
-import {
-  adminNamedBy,
-  type Detection,
-  detect,
-  isDescribed,
-  parseAnnotations,
-  withNamed,
-} from "../../shared/sidecars/core/detect.ts";
+import { adminNamedBy, type Detection, detect, isDescribed, withNamed } from "../../shared/sidecars/core/detect.ts";
 import {
   findingAt,
   isSharedAdmin,
@@ -19,15 +10,16 @@ import {
   type PortFinding,
   usualPorts,
 } from "../../shared/sidecars/core/identify.ts";
-import type { Annotations, PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
-import { type FoundSidecar, planSidecars } from "../../shared/sidecars/core/plan.ts";
+import type { PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
+import { type FoundSidecar, onNode, planSidecars } from "../../shared/sidecars/core/plan.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { whenReady } from "../probe/ready.ts";
 import { createListenerReader, readListeners } from "../process/sockets.ts";
 import { locateAdmin } from "./admin-socket.ts";
+import { readAnnotations } from "./annotations.ts";
 import { type Network, whyNoPort } from "./core/network.ts";
 import type { PortFindings, SearchOptions } from "./identify.ts";
-import { readNetwork } from "./network.ts";
+import { isOnNode, readNetwork } from "./network.ts";
 
 const LOOK_PERIOD_MS = 9;
 /**
@@ -71,9 +63,11 @@ export interface FoundSidecars {
  */
 export async function findSidecars(settings: SidecarSettings, options: FindOptions): Promise<FoundSidecars> {
   const result = await search(settings, options);
+  const isNodes = result.found.length > 0 && (await isOnNode(settings));
+  const found = isNodes ? result.found.map(onNode) : result.found;
   const sidecars: Sidecar[] = [];
-  for (const sidecar of planSidecars(result.found, settings)) sidecars.push(locateAdmin(sidecar));
-  return { ...result, sidecars };
+  for (const sidecar of planSidecars(found, settings)) sidecars.push(locateAdmin(sidecar));
+  return { ...result, found, sidecars };
 }
 
 type Result = Omit<FoundSidecars, "sidecars">;
@@ -102,19 +96,6 @@ function tellFound(found: readonly FoundSidecar[], by: string, { before, log, on
   const isNews = before === undefined || before.map(({ name }) => name).join() !== sidecars.join();
   if (isNews) log.info({ sidecars, by, native }, "found");
   onFound?.(by);
-}
-
-/** Kubernetes allows a pod 256 KiB of annotations (apimachinery, TotalAnnotationSizeLimitB). */
-const MOST_ANNOTATIONS_MIB = 1;
-
-/**
- * Reads the pod's annotations from the file of the downward API. Returns an empty map if there is no such file, or if
- * it cannot be read or is larger than 1 MiB (`MOST_ANNOTATIONS_MIB`): it then logs a warning.
- */
-export function readAnnotations(path: string, log?: Log): Annotations {
-  const text = readSmall(path, MOST_ANNOTATIONS_MIB);
-  if (typeof text === "object") log?.warn({ path, reason: text.reason }, "cannot read the pod's annotations");
-  return typeof text === "string" ? parseAnnotations(text) : new Map();
 }
 
 interface NamedInPod {

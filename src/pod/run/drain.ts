@@ -73,7 +73,8 @@ export function undoDrain(run: Draining, noticed: Sidecar, reason: string): void
  * whether it has restarted one: then they are to be waited for, and looked at, again.
  */
 export async function undoHiddenDrains(run: Draining): Promise<boolean> {
-  const hidesDrain = ({ name }: Sidecar) => name !== "custom" && kindOf(name).staysReady === true;
+  const hidesDrain = ({ name, envoy }: Sidecar) =>
+    envoy !== undefined && name !== "custom" && kindOf(name).staysReady === true;
   if (!mayHaveDrained(run) || run.wait?.here()?.sidecars.some(hidesDrain) !== true) return false;
   const { isDraining } = await import("../envoy/undo-drain.ts");
   let hasRestarted = false;

@@ -6,6 +6,7 @@ import type { Log } from "../../shared/output/log.ts";
 import { PLAIN } from "../../shared/sidecars/core/identify.ts";
 import { describeProbe, isAt, type Probe, pollPeriodMs } from "../../shared/sidecars/core/probe.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
+import { unnamedFor, whyUnnamed } from "../../shared/sidecars/core/unnamed.ts";
 import { type FoundSidecars, findSidecars, type SidecarSettings } from "../find/find.ts";
 import { whenReady } from "../probe/ready.ts";
 import { adviceFor, type Expected, explain, type Logged, nextLine } from "./core/wait-lines.ts";
@@ -18,6 +19,8 @@ export interface WaitOptions {
   readonly any?: boolean;
   /** Called with each new reason why a sidecar is not ready. */
   readonly onNotReady?: (sidecar: Sidecar, reason: string) => void;
+  /** What must have resolved before the sidecars are looked for. If it rejects, the wait does. */
+  readonly after?: Promise<void>;
   /** How long `auto` looks for sidecars. */
   readonly lookMs: number;
   readonly env: Environment;
@@ -45,9 +48,12 @@ export function startWait(options: WaitOptions): Wait {
   const reasons: Reasons = new Map();
   let here: FoundSidecars | undefined;
   const wait = async (): Promise<void> => {
-    const { settings, env, log, signal, lookMs } = options;
+    const { settings, env, log, signal, lookMs, after } = options;
+    await after;
     here = await findSidecars(settings, { env, forMs: lookMs, signal, log });
     for (const reason of here.doubts) log.info({ reason }, "did not wait for a proxy");
+    for (const name of unnamedFor(["wait"], here, settings))
+      log.warn({ reason: whyUnnamed(name) }, "did not wait for a proxy");
     const waits: Promise<void>[] = [];
     for (const [at, sidecar] of here.sidecars.entries()) {
       const { name, isSuggested } = here.found[at] ?? {};

@@ -18,6 +18,7 @@ export const warnings = [
   "the proxy did not do what ebb hold asked for",
   // sidecars, and any command's start
   "no sidecar found",
+  "did not wait for a proxy",
   "could not shut down the sidecar",
   "did not shut down a proxy",
   "did not drain a proxy",

@@ -34,6 +34,11 @@ function idleCode([command]: readonly string[]): number {
   return command === "run" ? 5 : 69;
 }
 
+/** The exit code where only a name is given. */
+function unnamedCode([command]: readonly string[]): number {
+  return command === "run" ? 64 : 69;
+}
+
 describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs root)", () => {
   describeAgainstEnvoy("with real Envoys", () => {
     const envoyOf = (port: number, id?: string): InnerEnvoy => ({
@@ -55,7 +60,7 @@ describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs 
     });
 
     test.each<[string, InnerEnvoy, readonly string[]]>([
-      ["its name", envoyOf(9901, ours), ["--sidecar", "envoy"]],
+      ["its name with its port", envoyOf(9901, ours), ["--sidecar", "envoy:9901"]],
       ["its address", envoyOf(9911, ours), ["--admin", "http://localhost:9911"]],
     ])("what the user names is believed, and nothing else is touched: %s", async (_, own, flags) => {
       const envoys = [envoyOf(15000, others), own];
@@ -64,7 +69,19 @@ describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs 
       expect(ended.map(({ states }) => states[1])).toEqual([undefined, undefined, "DRAINING", undefined]);
     });
 
-    test("a call in the name of pilot-agent or linkerd-await names its mesh's proxy", async () => {
+    test("a name without an address is not enough", async () => {
+      const ended = await inParallel(
+        few,
+        (act) => ebbBesideEnvoys([envoyOf(9901)], callOf(act, ["--sidecar", "envoy"]), "node"),
+        3,
+      );
+      expect(ended.map(({ code, states }) => ({ code, states }))).toEqual(
+        few.map((act) => ({ code: unnamedCode(act), states: ["LIVE"] })),
+      );
+      for (const { stderr } of ended) expect(stderr).toMatch(/--sidecar envoy:PORT or --admin/);
+    });
+
+    test("a call in the name of pilot-agent or linkerd-await names its mesh's proxy and its port", async () => {
       const envoys = [envoyOf(9901, others), envoyOf(15000, ours)];
       const asked = await ebbBesideEnvoys(envoys, ["pilot-agent", "request", "POST", "quitquitquit"], "node");
       expect(asked).toMatchObject({ code: 0, states: ["LIVE", undefined] });
@@ -78,25 +95,37 @@ describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs 
 
   const node = { hosts: "node" } as const;
 
-  /** What each kind listens on; the request of `ebb quit` where it is named. */
-  const kinds: readonly (readonly [string, readonly Port[], string])[] = [
-    ["istio", [{ port: 15000 }, { port: 15020 }, { port: 15021 }], "15020 POST /quitquitquit"],
-    ["kuma", [{ port: 9901 }, { port: 9902 }], "9901 POST /quitquitquit"],
-    ["consul", [{ port: 19000 }, { port: 20600 }], "19000 POST /quitquitquit"],
-    ["linkerd", [{ port: 4190 }, { port: 4191 }], "4191 POST /shutdown"],
-    ["envoy", [{ port: 9901 }], "9901 POST /quitquitquit"],
-    ["dapr", [{ port: 3500 }], "3500 POST /v1.0/shutdown"],
-    ["vault-agent", [{ port: 8200 }], "8200 POST /agent/v1/quit"],
-    ["cloud-sql-proxy", [{ port: 9091 }], "9091 POST /quitquitquit"],
+  /** What each kind listens on; the request of `ebb quit` where it is named, and where its admin port is. */
+  const kinds: readonly (readonly [string, readonly Port[], byName: string, byPort: string])[] = [
+    [
+      "istio",
+      [{ port: 15000 }, { port: 15020 }, { port: 15021 }],
+      "15020 POST /quitquitquit",
+      "15000 POST /quitquitquit",
+    ],
+    ["kuma", [{ port: 9901 }, { port: 9902 }], "9901 POST /quitquitquit", "9901 POST /quitquitquit"],
+    ["consul", [{ port: 19000 }, { port: 20600 }], "19000 POST /quitquitquit", "19000 POST /quitquitquit"],
+    ["linkerd", [{ port: 4190 }, { port: 4191 }], "4191 POST /shutdown", "4191 POST /shutdown"],
+    ["envoy", [{ port: 9901 }], "9901 POST /quitquitquit", "9901 POST /quitquitquit"],
+    ["dapr", [{ port: 3500 }], "3500 POST /v1.0/shutdown", "3500 POST /v1.0/shutdown"],
+    ["vault-agent", [{ port: 8200 }], "8200 POST /agent/v1/quit", "8200 POST /agent/v1/quit"],
+    ["cloud-sql-proxy", [{ port: 9091 }], "9091 POST /quitquitquit", "9091 POST /quitquitquit"],
   ];
 
-  test.each(kinds)("%s: its ports alone are not believed, its name is", async (name, ports, request) => {
+  test.each(kinds)("%s: its ports alone are not believed", async (_, ports) => {
     for (const hosts of ["node", "machine"] as const) {
       const ended = await inParallel(acts, (act) => ebbBeside(ports, callOf(act, []), { hosts }), 3);
       expect(ended.map(({ requests }, index) => [acts[index], requests])).toEqual(acts.map((act) => [act, []]));
     }
-    const named = await ebbBeside(ports, ["quit", "--sidecar", name], node);
-    expect(named).toMatchObject({ code: 0, requests: [request] });
+  });
+
+  test.each(kinds)("%s: its name is no address on the node's network", async (name, ports, byName, byPort) => {
+    const ended = await inParallel(acts, (act) => ebbBeside(ports, callOf(act, ["--sidecar", name]), node), 3);
+    expect(ended.map(({ requests }, index) => [acts[index], requests])).toEqual(acts.map((act) => [act, []]));
+    const elsewhere = await ebbBeside(ports, ["quit", "--sidecar", name], { hosts: "machine" });
+    expect(elsewhere).toMatchObject({ code: 0, requests: [byName] });
+    const named = await ebbBeside(ports, ["quit", "--sidecar", `${name}:${byPort.split(" ")[0]}`], node);
+    expect(named).toMatchObject({ code: 0, requests: [byPort] });
   });
 
   test("a drain that another pod has begun is not taken back", async () => {
@@ -104,7 +133,7 @@ describe.skipIf(!canHaveNetwork)("two pods on their node's network (which needs 
     const flags = ["--wait-timeout", "1s", "--on-wait-timeout", "start", ...fast, ...quick];
     const ended = await ebbBeside([draining], ["run", ...flags, ...app], node);
     expect(ended).toMatchObject({ code: 5, requests: [] });
-    const ours = await ebbBeside([draining], ["run", "--sidecar", "envoy", ...flags, ...app], node);
+    const ours = await ebbBeside([draining], ["run", "--sidecar", "envoy:9901", ...flags, ...app], node);
     expect(posts(ours)).toContain("9901 POST /healthcheck/ok");
   });
 

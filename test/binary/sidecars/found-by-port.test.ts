@@ -354,7 +354,7 @@ describe.skipIf(!canHaveNetwork)("on a network that is not shown to be the pod's
   });
 
   test.each<[string, readonly string[], Readonly<Record<string, string>>]>([
-    ["its name", ["--sidecar", "envoy"], {}],
+    ["its name with its port", ["--sidecar", "envoy:9901"], {}],
     ["its admin interface", ["--admin", "http://localhost:9901"], {}],
     ["a variable", [], { ENVOY_ADMIN_API: "http://localhost:9901" }],
   ])("what is named is believed: by %s", async (_, flags, env) => {

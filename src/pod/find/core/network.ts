@@ -14,10 +14,18 @@ const NODE = "# Kubernetes-managed hosts file (host network).";
  * text of /etc/hosts, `mounts` of /proc/self/mountinfo.
  */
 export function networkByHosts(hosts = "", mounts = "", { KUBERNETES_SERVICE_HOST }: Environment = {}): Network {
-  const [line = ""] = hosts.split("\n", 1);
-  if (line === NODE) return "node";
-  if (line === OWN && !isMountedOver(mounts)) return "own";
+  if (isNodes(hosts)) return "node";
+  if (firstLine(hosts) === OWN && !isMountedOver(mounts)) return "own";
   return KUBERNETES_SERVICE_HOST === undefined ? "no pod" : "unknown";
+}
+
+/** Reports whether /etc/hosts, whose text this is, shows that the network is the node's. */
+export function isNodes(hosts: string): boolean {
+  return firstLine(hosts) === NODE;
+}
+
+function firstLine(text: string): string | undefined {
+  return text.split("\n", 1)[0];
 }
 
 /**
@@ -35,13 +43,12 @@ function isMountedOver(mounts: string): boolean {
  * sidecar's, or NAME.
  */
 export function whyNoPort(network: Exclude<Network, "own">, name = "NAME"): string {
-  const ways = `name the sidecar with --sidecar ${name} or --admin URL`;
   switch (network) {
     case "node":
-      return `on the node's network, a port may belong to another pod: ${ways}`;
+      return `on the node's network, a port may belong to another pod: name the sidecar with its port, --sidecar ${name.replaceAll(" or ", ":PORT or ")}:PORT, or --admin URL`;
     case "no pod":
       return `this is not a pod. If there is a sidecar here, name it with --sidecar ${name} or --admin URL. To look for one at the local ports, set --host-network=false`;
     case "unknown":
-      return `/etc/hosts does not show whether the network is the pod's own: ${ways}, or set --host-network=false if it is`;
+      return `/etc/hosts does not show whether the network is the pod's own: name the sidecar with --sidecar ${name} or --admin URL, or set --host-network=false if it is`;
   }
 }

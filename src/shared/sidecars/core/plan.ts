@@ -14,6 +14,8 @@ export interface FoundSidecar {
   readonly adjustment?: Adjustment;
   /** Its admin interface has not answered yet: see `PortFinding`. */
   readonly isSuggested?: true;
+  /** It is on its node's network, where its usual ports may be another pod's: only what is named is asked. */
+  readonly isOnNode?: true;
 }
 
 /**
@@ -28,6 +30,11 @@ export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly 
     found.push(adjustment === undefined ? one : { ...one, adjustment });
   }
   return found;
+}
+
+/** Returns the sidecar as one that is on its node's network. */
+export function onNode(found: FoundSidecar): FoundSidecar {
+  return { ...found, isOnNode: true };
 }
 
 /**
@@ -67,7 +74,8 @@ export function planSidecars(found: readonly FoundSidecar[], urls: SidecarUrls):
   let areAllNative = found.length > 0;
   for (const one of found) {
     const isMeant = proxies === 0 || isProxy(one.name);
-    const own = ownSidecar(one, isMeant ? urls : noUrls);
+    const plan = one.isOnNode === true ? sidecarOnNode : ownSidecar;
+    const own = plan(one, isMeant ? urls : noUrls);
     const given = isMeant && isGiven ? withQuits(own, isAlone ? { quits: instead, processes } : none) : own;
     const ended = isMeant && !own.isNative && lastResort.length > 0 ? { ...given, lastResort } : given;
     planned.push(withUsersHeaders(ended, urls.header));
@@ -147,6 +155,25 @@ function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, 
     ...(kind.closesFirst === undefined ? {} : { closesFirst: kind.closesFirst }),
     ...(kind.adminSocket === undefined || admin !== undefined ? {} : { socket: socketOf(kind, isNative) }),
   };
+}
+
+/**
+ * Returns a sidecar of which only addresses are asked that are named: by `--admin`, by a port beside its name, or in the
+ * pod's annotations and variables.
+ */
+function sidecarOnNode({ name, isNative, adjustment = {} }: FoundSidecar, { admin, readyPath }: AdminUrls): Sidecar {
+  const kind = kindOf(name);
+  const base = admin ?? (adjustment.admin === undefined ? undefined : targetOf(adjustment.admin));
+  const { quits = [], ready = [] } = adjustment.isNamed === true ? adjustment : {};
+  if (base === undefined) {
+    const named = isNative ? [] : ownQuits(kind, { ...adjustment, quits }, undefined);
+    return { name, isNative, envoy: undefined, ready, quits: named, processes: [] };
+  }
+  const isAtAdmin = kind.adminQuitPath !== undefined && quits.length === 0;
+  const atAdmin = isAtAdmin
+    ? ({ quits: [{ target: withPath(base, kind.adminQuitPath) }], alwaysOpen: false } as const)
+    : {};
+  return ownSidecar({ name, isNative, adjustment: { ...adjustment, ...atAdmin } }, { admin: base, readyPath });
 }
 
 function socketOf({ adminSocket, quitPath }: SidecarKind, isNative: boolean): NonNullable<Sidecar["socket"]> {

@@ -81,5 +81,5 @@ function adjust({ env }: PodFacts): Adjustment {
     quits.push({ target });
     ready.push({ kind: "connect", address: target.address });
   }
-  return quits.length === 0 ? {} : { quits, ready };
+  return quits.length === 0 ? {} : { quits, ready, isNamed: true };
 }

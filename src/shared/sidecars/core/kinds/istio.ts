@@ -29,6 +29,7 @@ export const istio = {
   readyPath: "/ready",
   quit: "http://localhost:15020/quitquitquit",
   quitPath: undefined,
+  adminQuitPath: "/quitquitquit",
   alwaysOpen: "quit",
   isNode,
   annotationsOfNode,
@@ -120,5 +121,5 @@ function adjust({ annotations }: PodFacts): Adjustment | undefined {
   const port = text === "0" ? ADMIN_PORT : portOf(text);
   if (port === undefined) return undefined;
   const quits = [{ target: onPort(port, "/quitquitquit") }];
-  return port === ADMIN_PORT ? { quits, alwaysOpen: false } : { quits };
+  return port === ADMIN_PORT ? { quits, alwaysOpen: false } : { quits, isNamed: true };
 }

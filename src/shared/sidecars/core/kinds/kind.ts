@@ -40,6 +40,8 @@ export interface Adjustment {
   readonly admin?: string;
   readonly ready?: readonly Probe[];
   readonly quits?: readonly QuitTarget[];
+  /** `ready` and `quits` are at addresses that the pod names, not at usual ones. */
+  readonly isNamed?: true;
   /** None of its ports is open at all times (`SidecarKind.alwaysOpen`). */
   readonly alwaysOpen?: false;
   /** Headers for each quit. */
@@ -113,6 +115,8 @@ export interface SidecarKind {
   readonly quit: string;
   /** The path of the quit on the admin interface that `--admin` names. Undefined if `quit` is asked in any case. */
   readonly quitPath: string | undefined;
+  /** If `quitPath` is undefined: the path there that ends it too, for where the port of `quit` may be another pod's. */
+  readonly adminQuitPath?: string;
   /** For a mesh's Envoy: reports whether a node is of this kind. */
   readonly isNode?: (node: EnvoyNode) => boolean;
   /** For an Envoy: returns the pod's annotations that its node carries. */

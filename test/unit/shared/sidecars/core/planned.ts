@@ -4,7 +4,7 @@ import { parseExecutable } from "../../../../../src/shared/sidecars/core/executa
 import type { SidecarUrls } from "../../../../../src/shared/sidecars/core/own-probes.ts";
 import { foundIn, planSidecars } from "../../../../../src/shared/sidecars/core/plan.ts";
 import { describeProbe, parseProbe } from "../../../../../src/shared/sidecars/core/probe.ts";
-import { describeQuit, parseQuit } from "../../../../../src/shared/sidecars/core/quit.ts";
+import { describeQuit, parseQuitOption } from "../../../../../src/shared/sidecars/core/quit.ts";
 import type { SidecarName } from "../../../../../src/shared/sidecars/core/registry.ts";
 import type { QuitRequest, Sidecar } from "../../../../../src/shared/sidecars/core/sidecar.ts";
 
@@ -27,15 +27,19 @@ export interface Given {
 
 /** Plans what is asked of the named sidecars in a pod, with these flags. */
 export function plan(names: readonly SidecarName[], { env = {}, annotations = {} }: Pod = {}, given: Given = {}) {
-  const urls: SidecarUrls = {
+  return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urlsOf(given));
+}
+
+/** Returns the values of flags. */
+export function urlsOf(given: Given): SidecarUrls {
+  return {
     admin: given.admin === undefined ? undefined : must(parseHttpTarget(given.admin)),
     ready: (given.ready ?? []).map((text) => must(parseProbe(text))),
-    quit: (given.quit ?? []).map((text) => must(parseQuit(text))),
+    quit: (given.quit ?? []).map((text) => must(parseQuitOption(text))),
     signalProcess: (given.signalProcess ?? []).map((text) => must(parseExecutable(text))),
     readyPath: given.readyPath,
     ...(given.header && { header: given.header }),
   };
-  return planSidecars(foundIn({ env, annotations: new Map(Object.entries(annotations)) }, names), urls);
 }
 
 /**

@@ -70,7 +70,7 @@ async function main(invocation: Invocation): Promise<number> {
   const policy = policyOf(run);
   const letGo = keepAlive();
   listen(run, policy, invocation.signals);
-  await refuseUnnamed("run", run.settings, run.env);
+  await refuseUnnamed("run", run.settings, invocation);
   const machine = {
     begin: () => begin(policy),
     step: (state: State, event: Event) => {

@@ -66,7 +66,7 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
     targets,
     any: settings.any,
     lookMs,
-    after: refuseUnnamed("wait", settings, env),
+    after: refuseUnnamed("wait", settings, { env, compat }),
     env,
     log,
     signal: stop.signal,

@@ -164,6 +164,12 @@ describe.skipIf(!canHaveNetwork)("on the node's network a name is no address (wh
     }
   });
 
+  test("valet, which names Istio by itself, starts the app with a warning", async () => {
+    const ended = await ebbBeside(others, ["valet", ...app.slice(1)], { hosts: "node" });
+    expect(ended).toMatchObject({ code: 5, requests: [] });
+    expect(lineOf(ended, "did not wait for a proxy").reason).toContain("set --sidecar istio:PORT");
+  });
+
   test("where nothing tells whose the network is, a name has its usual ports", async () => {
     const named = ["--sidecar", "envoy"];
     const run = await ebbBeside([{ port: 9901 }], ["run", ...named, ...app], { hosts: "machine" });

@@ -1,14 +1,17 @@
+import { parseChoice } from "../../../../shared/sidecars/core/choice.ts";
 import { detect } from "../../../../shared/sidecars/core/detect.ts";
+import type { SidecarName } from "../../../../shared/sidecars/core/registry.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mayEnd } from "../facts/restart.ts";
 import { hasVariable, variablesIn } from "../facts/sidecars.ts";
-import { variablesOf } from "../pod-annotations.ts";
+import { variableOf, variablesOf } from "../pod-annotations.ts";
 import { type AnnotationsFile, annotationsFileFor } from "./annotations-file.ts";
 import { type DrainPlan, planDrain } from "./drain.ts";
 import { fieldOptions, type Given, givenOptions } from "./options.ts";
 import { type Delay, delayOf, delayOptions } from "./post-start.ts";
 import { type SidecarEvidence, sidecarOptions } from "./sidecar-options.ts";
+import { unnamedOf } from "./unnamed.ts";
 import { addedVariables, type Variable } from "./variables.ts";
 
 /** What is decided for a container that ebb starts, or would start if its command were known. */
@@ -20,6 +23,8 @@ export interface App extends AppContainer {
   readonly given: Given;
   /** Whether annotations, the policy or variables of the manifest say an option. */
   readonly isGiven: (flag: string) => boolean;
+  /** The sidecars that the options leave out, because nothing names where they are on the node's network. */
+  readonly unnamed: readonly SidecarName[];
   readonly delay: Delay | undefined;
   readonly drain: DrainPlan;
   /** Whether ebb looks for sidecars there. */
@@ -37,11 +42,25 @@ export interface App extends AppContainer {
 /** Plans what ebb does in each container that is no sidecar, whether ebb can start it or not. */
 export function appsOf(facts: PodFacts): readonly App[] {
   const containers = facts.containers.flatMap(({ start, role, ...one }) =>
-    start === undefined || start.kind === "ebb-command" || role === "sidecar" ? [] : [{ ...one, start, role }],
+    start === undefined || start.kind === "ebb-command" || role === "sidecar"
+      ? []
+      : [unlessRefused({ ...one, start, role }, facts)],
   );
   const isOpaque = ({ start }: AppContainer) => start.kind === "unwrapped";
   const hasOpaqueApp = containers.some(isOpaque) && !containers.every(isOpaque);
   return containers.map((one) => planApp(one, facts, hasOpaqueApp));
+}
+
+/** Returns the app, to be left as it is if its own variable names a sidecar without an address: `ebb run` refuses that. */
+function unlessRefused(app: AppContainer, facts: PodFacts): AppContainer {
+  const { container, start } = app;
+  const env = variablesIn(container);
+  const choice = parseChoice(env[variableOf("sidecar")] ?? "");
+  if (start.kind !== "wrapped" || choice === undefined) return app;
+  const [name] = unnamedOf(choice.named, { env, options: givenOptions(app, facts).all, facts });
+  if (name === undefined) return app;
+  const reason = `it sets ${variableOf("sidecar")} itself, which names ${name} without its port, and on the node's network its usual ports may be another pod's: write ${name}:PORT`;
+  return { ...app, start: { kind: "unwrapped", reason, mustStay: true } };
 }
 
 /** `hasOpaqueApp`: beside the apps that ebb starts is one that it does not: then it quits no sidecar, unless the user says so. */
@@ -52,11 +71,11 @@ function planApp(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App
   const evidence = { env, detected };
   const given = givenOptions(app, facts);
   const neverQuits = hasOpaqueApp && mayEnd(container, facts.pod) && !given.all.has("quit-on");
+  const sidecars = sidecarOptions(evidence, facts, given.all);
   const withoutDelay = new Map([
     ...fieldOptions(app, facts),
     ...(neverQuits ? ([["quit-on", "never"]] as const) : []),
-    ...sidecarOptions(evidence, facts, given.all),
-    ...given.all,
+    ...sidecars.options,
   ]);
   const delay = start.kind === "unwrapped" ? undefined : delayOf(app, evidence, facts, withoutDelay);
   const options = new Map([...delayOptions(delay), ...withoutDelay]);
@@ -72,6 +91,7 @@ function planApp(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App
     options,
     given,
     isGiven,
+    unnamed: sidecars.unnamed,
     delay,
     drain,
     looksForSidecars,

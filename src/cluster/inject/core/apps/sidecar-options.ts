@@ -1,4 +1,3 @@
-import { pickOptions } from "../../../../shared/cli/core/options.ts";
 import type { Environment } from "../../../../shared/core/environment.ts";
 import {
   formatChoice,
@@ -9,12 +8,13 @@ import {
 import { type Detection, isDescribed } from "../../../../shared/sidecars/core/detect.ts";
 import type { Annotations } from "../../../../shared/sidecars/core/kinds/kind.ts";
 import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
-import { isProxy, kindOf, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
+import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
 import { NATIVE } from "../annotation-names.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
-import { type PodSidecar, valuesIn } from "../facts/sidecars.ts";
+import type { PodSidecar } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
+import { type Saying, unnamedOf, urlsIn } from "./unnamed.ts";
 
 /** What a container's variables and the pod's annotations tell of the sidecars. */
 export interface SidecarEvidence {
@@ -37,32 +37,59 @@ export function choiceIn(env: Environment, options: ReadonlyMap<string, string>)
  */
 const LATE_PROXY = "1m";
 
+/** Options by flag, and the sidecars that these leave out: on the node's network nothing names where they are. */
+export interface SidecarOptions {
+  readonly options: ReadonlyMap<string, string>;
+  readonly unnamed: readonly SidecarName[];
+}
+
+/** Returns the options of the user (`given`), after those by which `ebb run` learns of the sidecars. */
+export function sidecarOptions(
+  evidence: SidecarEvidence,
+  facts: PodFacts,
+  given: ReadonlyMap<string, string>,
+): SidecarOptions {
+  const shown = shownOptions(evidence, facts, given);
+  const options = new Map([...shown.options, ...given]);
+  if (variableOf("sidecar") in evidence.env) return { options, unnamed: [] }; // it wins
+  const choice = parseChoice(given.get("sidecar") ?? "");
+  if (choice === undefined) return { options, unnamed: shown.unnamed };
+  const unnamed = unnamedOf(choice.named, { env: evidence.env, options: given, facts });
+  const left = choice.named.filter(({ name }) => !unnamed.includes(name));
+  if (unnamed.length > 0) options.set("sidecar", formatChoice({ ...choice, named: left }));
+  return { options, unnamed };
+}
+
 /**
  * Returns the options by which `ebb run` learns of the sidecars that the manifest shows, and that `auto` would not find in
  * this container by annotations and variables. `sidecar` names them: beside `auto`, but alone on the node's network, where
  * no port is believed. `quit` adds those of further sidecars of a kind. One that cannot be told to quit is not named:
  * nothing shows whether it is ready, either. `given`: options that the user says.
  */
-export function sidecarOptions(
+function shownOptions(
   { env, detected }: SidecarEvidence,
-  { isOnNode, sidecars, annotations }: PodFacts,
+  facts: PodFacts,
   given: ReadonlyMap<string, string>,
-): ReadonlyMap<string, string> {
+): SidecarOptions {
+  const { isOnNode, sidecars, annotations } = facts;
+  const saying = { env, options: given, facts };
   const options = new Map<string, string>();
+  if (describesAll(saying)) return { options, unnamed: [] };
   const proxies = sidecars.filter(({ name }) => isProxy(name));
-  const usable = sidecars.filter((one) => one.problem === undefined && isKnownNative(one, annotations));
-  if (isOnNode && proxies.length > 0)
-    return options.set("sidecar", formatChoice({ isAuto: false, named: named(usable) }));
-  if (describesAll(env, given)) return options;
+  const all = sidecars.filter((one) => one.problem === undefined && isKnownNative(one, annotations));
+  const unnamed = unnamedOf(named(all), saying);
+  const usable = all.filter(({ name }) => !unnamed.includes(name));
+  if (isOnNode && usable.some(({ name }) => isProxy(name)))
+    return { options: options.set("sidecar", formatChoice({ isAuto: false, named: named(usable) })), unnamed };
   const { found, hasProxy } = detected;
   const isAtAdmin = given.has("admin") || variablesOf("admin").some((name) => (env[name] ?? "") !== "");
   const unfound = usable.filter(({ name }) => !found.some((one) => one.name === name) && !(isAtAdmin && isProxy(name)));
   if (unfound.length > 0) options.set("sidecar", formatChoice({ isAuto: true, named: named(unfound) }));
-  const isLate = proxies.length > 0 && !hasProxy && !unfound.some(({ name }) => isProxy(name));
+  const isLate = !isOnNode && proxies.length > 0 && !hasProxy && !unfound.some(({ name }) => isProxy(name));
   if (isLate) options.set("detect-timeout", LATE_PROXY);
   const quits = furtherQuits(unfound);
   if (quits.length > 0) options.set("quit", quits.join(","));
-  return options;
+  return { options, unnamed };
 }
 
 /** Reports false for a native sidecar if the pod's own ebb.dev/native leaves it out: `ebb run` would tell it to quit. */
@@ -86,24 +113,24 @@ function furtherQuits(sidecars: readonly PodSidecar[]): readonly string[] {
 }
 
 /** Reports whether the user says both what to wait for and what to quit. A bad value counts as yes. */
-function describesAll(env: Environment, given: ReadonlyMap<string, string>): boolean {
-  const fromFlags = Object.fromEntries([...given].map(([flag, text]) => [variableOf(flag), text]));
-  const values = valuesIn({ ...fromFlags, ...env }, pickOptions("admin", "ready", "quit", "signalProcess"));
-  return values === undefined || isDescribed(values, env);
+function describesAll(saying: Saying): boolean {
+  const values = urlsIn(saying);
+  return values === undefined || isDescribed(values, saying.env);
 }
 
 /**
- * Reports whether something other than a port tells which proxy is this container's: the pod's containers, its
- * annotations, a variable, an option.
+ * Reports whether on the node's network something tells which proxy is this container's, and where: an option, a variable,
+ * the pod's annotations or containers.
  */
 export function hasOwnProxy(
   { env, detected }: SidecarEvidence,
-  { sidecars }: PodFacts,
+  facts: PodFacts,
   options: ReadonlyMap<string, string>,
 ): boolean {
-  const isSaid = (flag: string) => options.has(flag) || variablesOf(flag).some((name) => name in env);
-  if (sidecars.some(({ name }) => isProxy(name)) || isSaid("admin")) return true;
   const choice = choiceIn(env, options);
-  if (choice === undefined || choice.named.some(({ name }) => isProxy(name))) return true;
-  return choice.isAuto ? detected.hasProxy : choice.named.length > 0;
+  if (choice === undefined) return true;
+  if (choice.isAuto && (options.has("admin") || variablesOf("admin").some((name) => name in env))) return true;
+  const names = [...choice.named, ...(choice.isAuto ? detected.found : [])].filter(({ name }) => isProxy(name));
+  const unnamed = unnamedOf(names, { env, options, facts }, ["wait", "drain"]);
+  return names.some(({ name }) => !unnamed.includes(name));
 }

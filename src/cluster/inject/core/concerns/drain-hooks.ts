@@ -1,19 +1,19 @@
 import { boolean } from "../../../../shared/cli/core/syntax.ts";
 import { fitMinimum } from "../../../../shared/core/shutdown-budget.ts";
-import { formatChoice } from "../../../../shared/sidecars/core/choice.ts";
+import { formatChoice, type NamedSidecar, parseChoice } from "../../../../shared/sidecars/core/choice.ts";
 import { PLAIN } from "../../../../shared/sidecars/core/identify.ts";
-import { kindOf } from "../../../../shared/sidecars/core/registry.ts";
+import { kindOf, type SidecarName } from "../../../../shared/sidecars/core/registry.ts";
 import { type App, runsEbb } from "../apps/app.ts";
 import { fit, msOf, wholeSeconds } from "../apps/drain.ts";
 import { networkOptions } from "../apps/options.ts";
 import { canReplace, type HookTimes, leastOf, msSlept } from "../apps/pre-stop.ts";
+import { unnamedOf } from "../apps/unnamed.ts";
 import type { Edit } from "../edits/edit.ts";
 import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
-import type { ShownSidecar } from "../facts/shown-sidecars.ts";
-import { hasVariable } from "../facts/sidecars.ts";
+import { hasVariable, variablesIn } from "../facts/sidecars.ts";
 import type { Hook } from "../pod.ts";
 import { flagsOf, variableOf } from "../pod-annotations.ts";
 import type { Concern, Note, Plan } from "./concern.ts";
@@ -76,16 +76,29 @@ function hooksOfProxies(facts: PodFacts, apps: readonly App[]): Pick<Plan, "edit
   for (const { name, container, sidecar } of others) {
     const isHooked = sidecar !== undefined && kindOf(sidecar.name).needsDrainHook === true;
     if (!isHooked || mountIn(EBB_FOLDER, container) !== undefined) continue;
+    const port = sidecar.port ?? portIn(options, sidecar.name);
+    const named = { name: sidecar.name, ...(port !== undefined && { port }) };
+    if (unnamedOf([named], { env: variablesIn(container), options, facts }, ["drain"]).length > 0) {
+      const isSaid = withEbb.some(({ unnamed }) => unnamed.includes(sidecar.name));
+      const message = `it gets no drain hook: nothing names its port for that on the node's network; set ebb.dev/sidecar: ${sidecar.name}:PORT`;
+      if (!isSaid) warnings.push({ container: name, field: "lifecycle.preStop", message });
+      continue;
+    }
     const own = container.lifecycle?.preStop;
     const isLonger = msSlept(own) > longest.drainMs;
     const drainMs = isLonger ? fit(msSlept(own), facts, options) : longest.drainMs;
     const drain = isLonger ? wholeSeconds(drainMs) : longest.drain;
     const sleptMs = Math.min(Math.max(slept, msSlept(own)), drainMs);
-    const command = proxyHook(sidecar, { drain, sleptMs }, options);
+    const command = proxyHook(named, { drain, sleptMs }, options);
     warnings.push(...remarkOnHook(name, own, { drain, drainMs, command, isDrained: false }));
     if (canReplace(own, drainMs)) edits.push(mountEbb(name, facts), { kind: "hook", container: name, command });
   }
   return { edits, warnings };
+}
+
+/** Returns the port that the pod's options name beside a sidecar. */
+function portIn(options: ReadonlyMap<string, string>, name: SidecarName): number | undefined {
+  return parseChoice(options.get("sidecar") ?? "")?.named.find((one) => one.name === name)?.port;
 }
 
 /** Flags of `ebb drain` that the hook in the proxy's container takes from the pod's options. */
@@ -93,7 +106,7 @@ const inheritedFlags = ["admin", "min-drain", "max-in-flight", "log-level", "log
 
 /** Returns the command of the hook of an ordinary proxy, which would otherwise stop long before the app's hook is over. */
 function proxyHook(
-  sidecar: ShownSidecar,
+  sidecar: NamedSidecar,
   { drain, sleptMs }: HookTimes,
   options: ReadonlyMap<string, string>,
 ): string[] {

@@ -1,3 +1,4 @@
+import { isProxy } from "../../../../shared/sidecars/core/registry.ts";
 import { annotationsVolume } from "../apps/annotations-file.ts";
 import { type App, runsEbb } from "../apps/app.ts";
 import { hasOwnProxy } from "../apps/sidecar-options.ts";
@@ -17,7 +18,10 @@ export const options: Concern = (facts, apps) => {
       ...(isMounted ? [volumeEdit(annotationsVolume(facts.volumes.annotations), facts)] : []),
       ...withEbb.flatMap(editsOf),
     ],
-    warnings: apps.flatMap((app) => [...warnOfOwn(app), ...warnOfNoProxy(app, facts)]),
+    warnings: [
+      ...apps.flatMap((app) => [...warnOfOwn(app), ...warnOfNoProxy(app, facts)]),
+      ...warnOfUnnamed(withEbb, facts),
+    ],
   };
 };
 
@@ -40,9 +44,22 @@ function warnOfOwn({ name, container, options, given }: App): readonly Note[] {
 }
 
 /** Returns a warning for a pod on its node's network in which nothing names a proxy. */
-function warnOfNoProxy({ looksForSidecars, evidence, options }: App, facts: PodFacts): readonly Note[] {
-  if (!looksForSidecars || !facts.isOnNode || hasOwnProxy(evidence, facts, options)) return [];
+function warnOfNoProxy({ looksForSidecars, evidence, options, unnamed }: App, facts: PodFacts): readonly Note[] {
+  const isSaid = unnamed.some(isProxy);
+  if (isSaid || !looksForSidecars || !facts.isOnNode || hasOwnProxy(evidence, facts, options)) return [];
   const message =
-    "ebb does not rely on ports on the node's network, and nothing names the pod's proxy, so it finds none and adds no drain hook: set ebb.dev/sidecar or ebb.dev/admin";
+    "ebb does not rely on ports on the node's network, and nothing names the pod's proxy and its port, so it finds none and adds no drain hook: set ebb.dev/sidecar or ebb.dev/admin";
   return [{ field: "spec.hostNetwork", message }];
+}
+
+/** Returns a warning for each sidecar that is left out on the node's network, because nothing names its address. */
+function warnOfUnnamed(apps: readonly App[], { sidecars }: PodFacts): readonly Note[] {
+  const names = new Set(apps.flatMap(({ unnamed }) => unnamed));
+  return [...names].map((name) => {
+    const shown = sidecars.find((one) => one.name === name);
+    const who = shown === undefined ? name : `"${shown.container}" (${name})`;
+    const admin = isProxy(name) ? ", or ebb.dev/admin" : "";
+    const message = `ebb leaves out ${who}: nothing names its address, and on the node's network its usual ports may be another pod's; set ebb.dev/sidecar: ${name}:PORT${admin}`;
+    return { field: "spec.hostNetwork", message };
+  });
 }

@@ -1,4 +1,4 @@
-import type { SidecarKind } from "./kind.ts";
+import { portOf, type Shown, type ShownContainer, type SidecarKind } from "./kind.ts";
 
 /**
  * A plain Envoy, by its admin interface (envoyproxy.io, operations/admin), whose usual port is 9901. Each of `ports` is
@@ -28,6 +28,7 @@ export const envoy = {
     name: /^envoy(-proxy|-sidecar)?$/,
     image: /^envoy(-distroless|-contrib|-alpine|-debug|-dev)*$/,
   }),
+  inManifest,
   programs: ["envoy"],
   annotationPrefixes: [],
   needsDrainHook: true,
@@ -47,3 +48,21 @@ found | ran Envoy 1.40.0, test/envoy/run.test.ts
 identity | ran Envoy 1.40.0, test/envoy/found-by-port.test.ts | with a node of no mesh, or none
 container | read envoyproxy/envoy 11ade9d distribution/docker/Dockerfile-envoy; consul-k8s 0.49; AWS App Mesh and OSM injectors
 `;
+
+/** The keys of an admin interface that may stand before its port (envoyproxy.io, api-v3/config/bootstrap/v3, Admin). */
+const adminKeys: ReadonlySet<string> = new Set(
+  "access_log_path profile_path ignore_global_conn_limit address socket_address protocol ipv4_compat".split(" "),
+);
+
+/** Returns the admin port that `--config-yaml` sets (envoyproxy.io, operations/cli). The other file is not seen. */
+function inManifest({ words }: ShownContainer): Shown {
+  const at = words.findIndex((word) => /^--config-yaml(=|$)/.test(word));
+  const yaml = at < 0 ? "" : words.slice(at).join(" ");
+  const [, admin = ""] = /(?:^|[\s{,'"=])admin['"]?:(.*)/.exec(yaml) ?? [];
+  for (const [, key = "", digits] of admin.matchAll(/([a-z]\w*)['"]?:\s*['"]?(\d*)/g)) {
+    const port = key === "port_value" ? portOf(digits) : undefined;
+    if (port !== undefined) return { port };
+    if (!adminKeys.has(key)) return {};
+  }
+  return {};
+}

@@ -8,7 +8,10 @@ import { injectPod } from "../../../../../src/cluster/inject/core/inject-pod.ts"
 import type { InjectPolicy } from "../../../../../src/cluster/inject/core/policy.ts";
 import { commands } from "../../../../../src/commands.ts";
 import { compatTools } from "../../../../../src/compat/tools.ts";
+import { refuseUnnamed } from "../../../../../src/pod/find/refuse-unnamed.ts";
 import { readCommandCall, readOperandCall } from "../../../../../src/shared/cli/core/call.ts";
+import { pickOptions } from "../../../../../src/shared/cli/core/options.ts";
+import { parseChoice } from "../../../../../src/shared/sidecars/core/choice.ts";
 import type { Loose } from "./injection.ts";
 import { startedBy } from "./kubelet.ts";
 import { anyPod, anyPolicy } from "./pods.ts";
@@ -229,6 +232,28 @@ test("every variable, and every hook, is one that ebb takes", () => {
       expect(call.values.drain).toBeLessThan((after.spec.terminationGracePeriodSeconds ?? 30) * 1000);
     }
   });
+});
+
+const settings = pickOptions("sidecar", "admin", "ready", "quit", "podAnnotations", "hostNetwork", "appPort");
+
+test("on the node's network no app is started with a name that ebb run refuses", async () => {
+  const calls: Parameters<typeof refuseUnnamed>[] = [];
+  const property = fc.property(anyPod, anyPolicy, (pod, policy) => {
+    const given = { ...pod, spec: { ...pod.spec, hostNetwork: true } };
+    const injection = injectPod(given, { ...policy, all: true });
+    if (injection.kind !== "changed") return;
+    for (const { command, env } of (injection.pod as Loose).spec.containers) {
+      const [ebb, word] = command ?? [];
+      const variables = Object.fromEntries((env ?? []).map(({ name, value }: Loose) => [name, value ?? ""]));
+      const isBad = parseChoice(variables.EBB_SIDECAR ?? "auto") === undefined; // the manifest's own, and no name
+      if (ebb !== "/ebb.dev/ebb" || word !== "run" || isBad) continue;
+      const { values } = readCommandCall(settings, { args: ["--", "x"], env: variables });
+      calls.push(["run", values, { env: variables }]);
+    }
+  });
+  fc.assert(property, runs);
+  expect(calls.length).toBeGreaterThan(runs.numRuns / 20);
+  for (const call of calls) await refuseUnnamed(...call);
 });
 
 test("the pod asks for no more of its node than it did, and its class of service is what it was", () => {

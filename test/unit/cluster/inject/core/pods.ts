@@ -39,6 +39,7 @@ const variable = fc.tuple(
     "EBB_POD_GRACE",
     "EBB_QUIT_ON",
     "EBB_POD_ANNOTATIONS",
+    "EBB_SIDECAR",
     "NEVER_KILL_ISTIO",
     "EBB_OF_APP",
   ),
@@ -47,6 +48,7 @@ const variable = fc.tuple(
     { value: "1" },
     { value: "never" },
     { value: "true" },
+    { value: "auto,envoy" },
     { valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
   ),
 );
@@ -143,6 +145,7 @@ const values = [
   "never",
   "always",
   "istio",
+  "dapr,envoy:9911",
   "none",
   "TERM:QUIT",
   "true",

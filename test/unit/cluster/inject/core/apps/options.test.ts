@@ -13,8 +13,12 @@ function hookOf(pod: Loose, at = 0): readonly string[] | undefined {
 
 const onNode = { hostNetwork: true };
 const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.38.0" };
+const config = "node: {id: x}\nadmin:\n  address:\n    socket_address: {address: 127.0.0.1, port_value: 19906}\n";
+const envoyWithPort = { ...envoy, args: ["--config-yaml", config] };
+const vault = { name: "vault-agent", image: "vault" };
+const vaultPort = { "vault.hashicorp.com/agent-cache-listener-port": "8300" };
 const message =
-  "ebb does not rely on ports on the node's network, and nothing names the pod's proxy, so it finds none and adds no drain hook: set ebb.dev/sidecar or ebb.dev/admin";
+  "ebb does not rely on ports on the node's network, and nothing names the pod's proxy and its port, so it finds none and adds no drain hook: set ebb.dev/sidecar or ebb.dev/admin";
 const warning: [string, string][] = [["spec.hostNetwork", message]];
 
 describe("a pod on its node's network", () => {
@@ -34,16 +38,23 @@ describe("a pod on its node's network", () => {
   });
 
   test.each<[string, Given]>([
-    ["a container", { containers: [app(), envoy] }],
-    ["a native sidecar", { spec: { initContainers: [{ ...envoy, restartPolicy: "Always" }] } }],
-    ["an injector's annotation", { annotations: { "kuma.io/sidecar-injected": "true" } }],
-    ["the user's word", { annotations: { "ebb.dev/sidecar": "envoy" } }],
+    ["a container's arguments", { containers: [app(), envoyWithPort] }],
+    ["a native sidecar's", { spec: { initContainers: [{ ...envoyWithPort, restartPolicy: "Always" }] } }],
+    [
+      "an injector's annotations",
+      { annotations: { "kuma.io/sidecar-injected": "true", "kuma.io/envoy-admin-port": "9911" } },
+    ],
+    ["the user's word", { annotations: { "ebb.dev/sidecar": "envoy:9911" } }],
     ["an admin interface", { annotations: { "ebb.dev/admin": "http://localhost:9911" } }],
+    [
+      "an admin interface beside a container",
+      { containers: [app(), envoy], annotations: { "ebb.dev/admin": "http://localhost:9911" } },
+    ],
     [
       "a variable of another tool",
       { containers: [app({ env: [{ name: "ENVOY_ADMIN_API", value: "http://localhost:9911" }] })] },
     ],
-    ["a variable of ebb's", { containers: [app({ env: [{ name: "EBB_SIDECAR", value: "envoy" }] })] }],
+    ["a variable of ebb's", { containers: [app({ env: [{ name: "EBB_SIDECAR", value: "envoy:9911" }] })] }],
   ])("has one of its own by %s: its hook drains it, and nothing is said", (_, given) => {
     const whole = { ...given, spec: { ...onNode, ...given.spec } };
     const pod = changed(whole);
@@ -51,8 +62,85 @@ describe("a pod on its node's network", () => {
     expect(warnings(whole)).toEqual([]);
   });
 
+  const leftOut = (who: string, name: string, more = "") =>
+    `ebb leaves out ${who}: nothing names its address, and on the node's network its usual ports may be another pod's; set ebb.dev/sidecar: ${name}:PORT${more}`;
+
+  test.each<[string, Given, string, unknown]>([
+    ["a container", { containers: [app(), envoy] }, '"envoy" (envoy)', undefined],
+    [
+      "a native sidecar",
+      { spec: { initContainers: [{ ...envoy, restartPolicy: "Always" }] } },
+      '"envoy" (envoy)',
+      undefined,
+    ],
+    ["the user's word", { annotations: { "ebb.dev/sidecar": "envoy" } }, "envoy", "none"],
+    ["the user's word beside auto", { annotations: { "ebb.dev/sidecar": "auto,envoy" } }, "envoy", "auto"],
+    ["the user's word for a container", { annotations: { "ebb.dev/sidecar.app": "envoy" } }, "envoy", "none"],
+    [
+      "a container, and a quit that is sent before its own",
+      { containers: [app(), envoy], annotations: { "ebb.dev/quit": "+http://localhost:1/q" } },
+      '"envoy" (envoy)',
+      undefined,
+    ],
+  ])("leaves out a proxy whose address nothing names, and says so: %s", (_, given, who, sidecar) => {
+    for (const restartPolicy of ["Always", "Never"]) {
+      const whole = { ...given, spec: { ...onNode, restartPolicy, ...given.spec } };
+      const pod = changed(whole);
+      expect(variables(pod).EBB_SIDECAR).toBe(sidecar as never);
+      for (const at of pod.spec.containers.keys()) expect(hookOf(pod, at)).toBeUndefined();
+      const said = warnings(whole).filter(([field]) => field === "spec.hostNetwork");
+      expect(said).toEqual([["spec.hostNetwork", leftOut(who, "envoy", ", or ebb.dev/admin")]]);
+    }
+  });
+
+  test("leaves out what the policy names without a port", () => {
+    const given = { spec: { ...onNode, restartPolicy: "Never" } };
+    const options = new Map([["sidecar", "istio,dapr:3500"]]);
+    expect(variables(changed(given, { options })).EBB_SIDECAR).toBe("dapr:3500");
+    expect(warnings(given, { options })).toEqual([
+      ["spec.hostNetwork", leftOut("istio", "istio", ", or ebb.dev/admin")],
+    ]);
+  });
+
+  test("starts no app whose own variable names a sidecar without a port: ebb run would refuse it", () => {
+    const refused = app({ env: [{ name: "EBB_SIDECAR", value: "auto,envoy" }] });
+    const given = { containers: [refused, app({ name: "other" })], spec: { ...onNode, restartPolicy: "Never" } };
+    const pod = changed(given);
+    expect(pod.spec.containers[0]).toEqual(refused);
+    expect(pod.spec.containers[1].command[0]).toBe("/ebb.dev/ebb");
+    const reason = "it sets EBB_SIDECAR itself, which names envoy without its port, and on the node's network";
+    expect(warnings(given)).toContainEqual([
+      "spec.containers[0].command",
+      expect.stringContaining(`ebb leaves "app" as it is: ${reason}`),
+    ] as never);
+    for (const more of [
+      { name: "EBB_ADMIN", value: "http://localhost:9911" },
+      { name: "EBB_ADMIN", valueFrom: {} },
+    ]) {
+      const named = app({ env: [{ name: "EBB_SIDECAR", value: "envoy" }, more] });
+      expect(changed({ containers: [named], spec: onNode }).spec.containers[0].command[0]).toBe("/ebb.dev/ebb");
+    }
+  });
+
+  test("drains its ordinary proxy where that is named, and nowhere else", () => {
+    const hookAt = (given: Given) => hookOf(changed({ ...given, spec: onNode }), 1)?.filter((word) => /=/.test(word));
+    expect(hookAt({ containers: [app(), envoyWithPort] })?.[0]).toBe("--sidecar=envoy:19906");
+    const annotations = { "ebb.dev/sidecar": "envoy:9911" };
+    expect(hookAt({ containers: [app(), envoy], annotations })?.[0]).toBe("--sidecar=envoy:9911");
+    const atAdmin = { containers: [app(), envoy], annotations: { "ebb.dev/admin": "http://localhost:9911" } };
+    expect(hookAt(atAdmin)?.slice(0, 2)).toEqual(["--sidecar=envoy", "--admin=http://localhost:9911"]);
+    const other = { containers: [app(), envoy], annotations: { "ebb.dev/sidecar": "istio:15000" } };
+    expect(hookAt(other)).toBeUndefined();
+    const inApp = [app({ env: [{ name: "EBB_SIDECAR", value: "envoy:9911" }] }), envoy];
+    for (const given of [other, { containers: inApp }]) {
+      const [[field, said] = []] = warnings({ ...given, spec: onNode });
+      expect(field).toBe("spec.containers[1].lifecycle.preStop");
+      expect(said).toContain("no drain hook: nothing names its port");
+    }
+  });
+
   test.each<[string, Given]>([
-    ["its container", { containers: [app(), { name: "vault-agent", image: "vault" }] }],
+    ["its container", { containers: [app(), vault], annotations: vaultPort }],
     ["its annotation", { annotations: { "dapr.io/enabled": "true", "dapr.io/app-id": "a" } }],
     ["its variable", { containers: [app({ env: [{ name: "DAPR_HTTP_PORT", value: "3500" }] })] }],
   ])("has no proxy by a companion, which has nothing to drain: %s", (_, given) => {
@@ -62,9 +150,11 @@ describe("a pod on its node's network", () => {
   });
 
   test("names its proxy's container, because no port is believed", () => {
-    const pod = changed({ containers: [app(), envoy, { name: "vault-agent", image: "vault" }], spec: onNode });
-    expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true", EBB_SIDECAR: "envoy,vault-agent" });
-    const others = changed({ containers: [app(), { name: "vault-agent", image: "vault" }], spec: onNode });
+    const both = [app(), envoyWithPort, vault];
+    const pod = changed({ containers: both, annotations: vaultPort, spec: onNode });
+    expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true", EBB_SIDECAR: "envoy:19906,vault-agent" });
+    expect(variables(changed({ containers: both, spec: onNode }))).toMatchObject({ EBB_SIDECAR: "envoy:19906" });
+    const others = changed({ containers: [app(), vault], annotations: vaultPort, spec: onNode });
     expect(variables(others)).toMatchObject({ EBB_SIDECAR: "auto,vault-agent" });
   });
 
@@ -73,7 +163,7 @@ describe("a pod on its node's network", () => {
   });
 
   test("stays as it is when it is changed a second time", () => {
-    for (const containers of [[app({ ports: [{ containerPort: 80 }] })], [app(), envoy]]) {
+    for (const containers of [[app({ ports: [{ containerPort: 80 }] })], [app(), envoy], [app(), envoyWithPort]]) {
       const pod = changed({ containers, spec: onNode });
       expect(injectPod(pod, policy).kind).toBe("unchanged");
     }

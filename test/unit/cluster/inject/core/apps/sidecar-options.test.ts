@@ -16,6 +16,10 @@ const moved = (proxy: object, port: number, name = "moved") => ({
   name,
   args: ["--quitquitquit", `--admin-port=${port}`],
 });
+const withAdmin = (proxy: object, port: number) => ({
+  ...proxy,
+  args: [`--config-yaml={"admin": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": ${port}}}}}`],
+});
 const beside = (...sidecars: object[]): Given => ({ containers: [app(), ...sidecars], spec: job });
 const native = (sidecar: object): Given => ({
   spec: { ...job, initContainers: [{ ...sidecar, restartPolicy: "Always" }] },
@@ -31,14 +35,15 @@ describe("the sidecars that a manifest shows are named to ebb run:", () => {
     ["at another admin port", beside(moved(csql, 9092)), "auto,cloud-sql-proxy:9092"],
     ["an AlloyDB proxy", beside(alloydb), "auto,alloydb-auth-proxy"],
     ["a plain Envoy", beside(envoy), "auto,envoy"],
+    ["a plain Envoy whose arguments have its admin port", beside(withAdmin(envoy, 9911)), "auto,envoy:9911"],
     ["several", beside(moved(alloydb, 9093), envoy, csql), "auto,envoy,cloud-sql-proxy,alloydb-auth-proxy:9093"],
     ["a native one", native(moved(csql, 9092)), "auto,cloud-sql-proxy:9092"],
     ["in a server, too", { containers: [app(), csql] }, "auto,cloud-sql-proxy"],
     ["Istio's, before its injector has come", beside({ name: "istio-proxy", image: "auto" }), "auto,istio"],
     [
-      "all of them, on the node's network, where no port is believed",
-      { ...beside(envoy, moved(csql, 9092)), spec: { ...job, hostNetwork: true } },
-      "envoy,cloud-sql-proxy:9092",
+      "those that have a port, on the node's network, where no other is believed",
+      { ...beside(withAdmin(envoy, 9911), moved(csql, 9092), alloydb), spec: { ...job, hostNetwork: true } },
+      "envoy:9911,cloud-sql-proxy:9092",
     ],
     [
       "not where an annotation tells of it",
@@ -134,7 +139,10 @@ describe("a quit that cannot work is said:", () => {
   });
 });
 
-test("the hook of a proxy names its kind", () => {
-  const { containers } = changed({ containers: [app(), envoy] }).spec;
-  expect(containers[1].lifecycle.preStop.exec.command).toContain("--sidecar=envoy");
+test.each<[Given, string]>([
+  [{ containers: [app(), envoy] }, "--sidecar=envoy"],
+  [{ containers: [app(), withAdmin(envoy, 9911)] }, "--sidecar=envoy:9911"],
+  [{ containers: [app(), envoy], annotations: { "ebb.dev/sidecar": "envoy:9922" } }, "--sidecar=envoy:9922"],
+])("the hook of a proxy names its kind, and its port if the pod shows that: %#", (given, flag) => {
+  expect(changed(given).spec.containers[1].lifecycle.preStop.exec.command).toContain(flag);
 });

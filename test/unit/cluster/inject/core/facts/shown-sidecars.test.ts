@@ -7,6 +7,48 @@ import {
 
 const csql = "gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.14.1";
 
+test.each<[string, readonly string[], number | undefined]>([
+  [
+    "block style",
+    [
+      "--config-yaml",
+      "admin:\n  access_log_path: /dev/null\n  address:\n    socket_address:\n      port_value: 9911\n",
+    ],
+    9911,
+  ],
+  [
+    "behind other keys",
+    [
+      "-c",
+      "/e.yaml",
+      "--config-yaml",
+      "node: {id: a}\nadmin: {address: {socket_address: {address: '::1', port_value: 7}}}",
+    ],
+    7,
+  ],
+  ["JSON", ['--config-yaml={"admin":{"address":{"socket_address":{"address":"0.0.0.0","port_value":9911}}}}'], 9911],
+  ["a shell's", ["sh", "-c", "envoy --config-yaml 'admin: {address: {socket_address: {port_value: 9}}}' -l warn"], 9],
+  [
+    "a socket, and the port of a listener behind it",
+    [
+      "--config-yaml",
+      "admin: {address: {pipe: {path: /a}}}\nstatic_resources: {listeners: [{address: {socket_address: {port_value: 80}}}]}",
+    ],
+    undefined,
+  ],
+  [
+    "no address, and the port of a listener behind it",
+    ["--config-yaml", "admin: {}\nstatic_resources: {listeners: [{address: {socket_address: {port_value: 80}}}]}"],
+    undefined,
+  ],
+  ["another key that ends so", ["--config-yaml", "x_admin: {address: {socket_address: {port_value: 80}}}"], undefined],
+  ["no such port", ["--config-yaml", "admin: {address: {socket_address: {port_value: 70000}}}"], undefined],
+  ["a file", ["-c", "/etc/envoy/envoy.yaml"], undefined],
+])("an Envoy's admin port in its arguments: %s", (_, args, port) => {
+  const shown = shownIn({ name: "edge", image: "envoyproxy/envoy:v1.38.0", args });
+  expect(shown).toEqual({ name: "envoy", container: "edge", ...(port !== undefined && { port }) });
+});
+
 describe("what a container's arguments and variables show", () => {
   const off = expect.stringContaining("only with --quitquitquit");
   test.each<[string, Omit<ManifestContainer, "name">, object]>([

@@ -75,7 +75,7 @@ describe("a Job on its node's network, where another pod's Envoy listens", () =>
     const log = await here.logs(metadata.name, "app");
     expect(log).toContain('"msg":"ebb: did not shut down a proxy"');
     expect(log).toContain(
-      "on the node's network, a port may belong to another pod: name the sidecar with --sidecar envoy",
+      "on the node's network, a port may belong to another pod: name the sidecar with its port, --sidecar envoy:PORT",
     );
     expect(await isRunning(here)).toBe(true);
   });

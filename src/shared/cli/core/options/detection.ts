@@ -19,7 +19,7 @@ export const detection = {
     commands: findingCommands,
     group: "sidecars",
     syntax: boolean,
-    help: "the pod uses the node's network, where auto does not rely on ports; if unset, ebb decides by /etc/hosts",
+    help: "the pod uses the node's network, where ebb relies on no port that is not named; if unset, ebb decides by /etc/hosts",
   }),
   appPort: list({
     flag: "app-port",

@@ -84,15 +84,11 @@ spec:
         - name: web
           image: registry.example.com/web
           command: ["/web"]
-          lifecycle: ${preStop}
+          lifecycle:${preStop.startsWith("\n") ? "" : " "}${preStop}
         - name: envoy # ordinary
           image: envoyproxy/envoy:v1.38.0
           args: ["-c", "/etc/envoy.yaml"]
 `;
-
-function linesBut(text: string, word: string): readonly string[] {
-  return text.split("\n").filter((line) => !line.includes(word));
-}
 
 /** Takes ebb out of a manifest. */
 async function remove(text: string): Promise<string> {
@@ -100,35 +96,57 @@ async function remove(text: string): Promise<string> {
   return stdout;
 }
 
-/** Hooks that come back to the byte. */
+/** The app's hooks that come back to the byte; others come back at its container's end, in block style. */
 const exact = [
-  '{preStop: {exec: {command: ["sleep", "15"]}}}',
-  "{preStop: {exec: {command: [sh, -c, sleep 15]}}}",
-  '{"preStop": {"exec": {"command": ["sleep","15"]}}, "postStart": {"sleep": {"seconds": 1}}}',
   `\n            preStop:\n              exec:\n                command:\n                  - sleep\n                  - "15"`,
   "\n            preStop:\n              sleep:\n                seconds: 15",
 ];
 
 test.each([
   ...exact,
+  '{preStop: {exec: {command: ["sleep", "15"]}}}',
+  '{"preStop": {"exec": {"command": ["sleep","15"]}}, "postStart": {"sleep": {"seconds": 1}}}',
   "{preStop: {sleep: {seconds: 15}}}",
   "\n            preStop:\n              exec:\n                command: ['sh', -c, 'sleep 15']",
-])("a hook that sleeps becomes a drain, in the proxy too, and comes back with --remove: %s", async (hook) => {
-  const { code, stdout, stderr } = await inject(server(hook));
-  expect(code).toBe(0);
-  const { containers } = (Bun.YAML.parse(stdout) as Loose).spec.template.spec;
-  expect(containers.map(({ lifecycle }: Loose) => lifecycle.preStop)).toEqual([
-    { exec: { command: ["/ebb.dev/ebb", "drain", "--min-drain=15s", "--drain=24s"] } },
-    { exec: { command: ["/ebb.dev/ebb", "drain", "--sidecar=envoy", "--min-drain=15s", "--drain=24s"] } },
-  ]);
-  expect(stderr).toMatch(
-    /^ebb: stdin:\d+: warning: Deployment web: spec\.template\.spec\.containers\[0\]\.lifecycle\.preStop: replaced "sleep 15" by ebb drain --min-drain=15s --drain=24s$/m,
-  );
-  const removed = await remove(stdout);
-  expect(Bun.YAML.parse(removed)).toEqual(Bun.YAML.parse(server(hook)));
-  if (exact.includes(hook)) expect(removed).toBe(server(hook));
-  else expect(linesBut(removed, "sleep")).toEqual(linesBut(server(hook), "sleep"));
-});
+])(
+  "in the place of a hook that sleeps ebb run drains, the proxy is held, and --remove brings it back: %s",
+  async (hook) => {
+    const { code, stdout, stderr } = await inject(server(hook));
+    expect(code).toBe(0);
+    const { containers } = (Bun.YAML.parse(stdout) as Loose).spec.template.spec;
+    const hooks = containers.map(({ lifecycle }: Loose) => lifecycle?.preStop?.exec.command);
+    expect(hooks).toEqual([undefined, ["/ebb.dev/ebb", "hold", "--sidecar=envoy"]]);
+    expect(containers[0].env).toContainEqual({ name: "EBB_MIN_DRAIN", value: "15s" });
+    expect(stderr).toMatch(
+      /^ebb: stdin:\d+: warning: Deployment web: spec\.template\.spec\.containers\[0\]\.lifecycle\.preStop: replaced "sleep 15" by the drain of ebb run: EBB_MIN_DRAIN=15s, EBB_DRAIN=24s$/m,
+    );
+    const removed = await remove(stdout);
+    expect(Bun.YAML.parse(removed)).toEqual(Bun.YAML.parse(server(hook)));
+    if (exact.includes(hook)) expect(removed).toBe(server(hook));
+  },
+);
+
+/** Hooks of a proxy that come back to the byte. */
+const replaced = [
+  '{preStop: {exec: {command: ["sleep", "45"]}}}',
+  "{preStop: {exec: {command: [sh, -c, sleep 45]}}}",
+  '{"preStop": {"exec": {"command": ["sleep","45"]}}, "postStart": {"sleep": {"seconds": 1}}}',
+  "\n            preStop:\n              sleep:\n                seconds: 45",
+  '{preStop: {exec: {command: ["/bin/sh", "-c", "while [ $(netstat -plunt | grep tcp | grep -v envoy | wc -l | xargs) -ne 0 ]; do sleep 1; done"]}}}',
+];
+
+test.each(replaced)(
+  "in the place of the proxy's own hook it is held, and --remove brings that back: %s",
+  async (hook) => {
+    const text = `${server("{}")}          lifecycle:${hook.startsWith("\n") ? "" : " "}${hook}\n`;
+    const { code, stdout, stderr } = await inject(text);
+    expect(code).toBe(0);
+    const { containers } = (Bun.YAML.parse(stdout) as Loose).spec.template.spec;
+    expect(containers[1].lifecycle.preStop).toEqual({ exec: { command: ["/ebb.dev/ebb", "hold", "--sidecar=envoy"] } });
+    expect(stderr).toMatch(/containers\[1\]\.lifecycle\.preStop: replaced .* by ebb hold --sidecar=envoy$/m);
+    expect(await remove(stdout)).toBe(text);
+  },
+);
 
 test("a postStart hook that may wait for the app gets an app that starts after 10 s at most", async () => {
   const { code, stdout, stderr } = await inject(

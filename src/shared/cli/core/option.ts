@@ -51,6 +51,8 @@ export interface Option<T, C extends CommandName = CommandName> {
   readonly secret: boolean | undefined;
   /** Whether a pod sets it by the annotation `ebb.dev/FLAG`, and `--set FLAG=VALUE` for all pods. */
   readonly isAnnotation: boolean;
+  /** Whether the preStop hook that `ebb inject` gives a proxy takes it from the proxy's pod, if its command takes it. */
+  readonly inProxyHook: boolean;
   /** Whether so few set it that help only names it; the command's page has the rest. */
   readonly isRare: boolean;
   /** Redacts one of its values, good or bad, so that errors, `ebb config` and a process's command line may show it. */
@@ -85,6 +87,7 @@ interface Declaration<V, C extends CommandName> {
   readonly secret?: boolean;
   /** False for an option of `ebb run` that no annotation of a pod sets. */
   readonly isAnnotation?: false;
+  readonly inProxyHook?: true;
   readonly isRare?: true;
 }
 
@@ -114,9 +117,9 @@ export function list<V, C extends CommandName = never>(declaration: Declaration<
 /** Returns a copy of an option with some of its fields changed. */
 export function changed<T, C extends CommandName>(option: Option<T, C>, changes: Partial<Option<T, C>>): Option<T, C> {
   const { flag, commands, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
-  const { brief, commonIn, secret, shown, isAnnotation, isRare } = option;
+  const { brief, commonIn, secret, shown, isAnnotation, inProxyHook, isRare } = option;
   const named = { flag, commands, group, value, repeatable, variables, also, initial, initially, help };
-  return { ...named, brief, commonIn, syntax, secret, shown, isAnnotation, isRare, ...changes };
+  return { ...named, brief, commonIn, syntax, secret, shown, isAnnotation, inProxyHook, isRare, ...changes };
 }
 
 /** Fields that few starts need are getters, because each start creates all options. */
@@ -161,6 +164,10 @@ class Declared<T, C extends CommandName> implements Option<T, C> {
 
   get isAnnotation(): boolean {
     return this.declaration.isAnnotation !== false && (this.commands as readonly CommandName[]).includes("run");
+  }
+
+  get inProxyHook(): boolean {
+    return this.declaration.inProxyHook === true;
   }
 
   get isRare(): boolean {

@@ -16,7 +16,7 @@ describe("a new pod on its node's network, without a proxy of its own", () => {
     const metadata = { ...pod.metadata, ownerReferences: [{ kind, name: "web" }] };
     const object = { ...pod, metadata, spec: { ...pod.spec, hostNetwork: true, restartPolicy } };
     const { answer } = reviewed({ object });
-    expect(answer.warnings).toEqual([expect.stringMatching(/^ebb: spec\.hostNetwork: .*no drain hook/)]);
+    expect(answer.warnings).toEqual([expect.stringMatching(/^ebb: spec\.hostNetwork: .*finds none, and drains none/)]);
     const patched = structuredClone(object) as typeof object & { spec: { containers: object[] } };
     applyPatch(patched, patchOf(answer));
     expect(patched.spec.containers[0]).toMatchObject({ env: expect.arrayContaining([hostNetwork]) });

@@ -42,7 +42,7 @@ test.each<[string, Given, RegExp]>([
   [
     "a long sleep",
     { containers: [app({ lifecycle: { preStop: { sleep: { seconds: 600 } } } })] },
-    /terminationGracePeriodSeconds leaves for a drain: raise that, or remove this hook, and ebb drain takes its place/,
+    /terminationGracePeriodSeconds leaves for a drain: raise that, or remove this hook; until then ebb run drains only after it, for 500ms at most/,
   ],
 ])("one that is cut has said what to do: %s", (_, given, remedy) => {
   const { warnings } = injectPod(podOf(given), policy);

@@ -78,10 +78,11 @@ function planApp(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App
     ...sidecars.options,
   ]);
   const delay = start.kind === "unwrapped" ? undefined : delayOf(app, evidence, facts, withoutDelay);
-  const options = new Map([...delayOptions(delay), ...withoutDelay]);
-  const drain = planDrain(app, evidence, options, facts);
   const isGiven = (flag: string) =>
     given.all.has(flag) || variablesOf(flag).some((name) => hasVariable(container, name));
+  const beforeDrain = new Map([...delayOptions(delay), ...withoutDelay]);
+  const drain = planDrain(app, { evidence, options: beforeDrain, isGiven }, facts);
+  const options = new Map([...beforeDrain, ...drain.options]);
   const looksForSidecars = options.get("sidecar") !== "none";
   const isMounted = start.kind === "wrapped" || (start.kind === "unwrapped" && drain.kind !== "none");
   const annotationsFile = looksForSidecars ? annotationsFileFor(container, options, facts) : undefined;

@@ -1,18 +1,21 @@
 import { duration } from "../../../../shared/cli/core/syntax.ts";
 import { planShutdown } from "../../../../shared/core/shutdown-budget.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
+import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
+import type { Container } from "../pod.ts";
 import { variablesOf } from "../pod-annotations.ts";
-import { canReplace, hookOf, msSlept } from "./pre-stop.ts";
+import { canReplace, hookOf, leastOf, msSlept } from "./pre-stop.ts";
+import { isRun } from "./runs.ts";
 import { hasOwnProxy, type SidecarEvidence } from "./sidecar-options.ts";
 
 /** How a container drains when its pod is deleted. */
 export interface DrainPlan {
   /**
-   * `hook`: a preStop hook drains, and `ebb run` does not. `own-hook`: the container's own hook stays. `none`: it gets no
-   * hook. With these two `ebb run` drains, if it starts the container, and if an option tells it to.
+   * `run`: `ebb run` drains, before the app gets its stop signal. Where ebb does not start the app, or does not stay,
+   * `hook`: a preStop hook drains; `own-hook`: the container's own hook stays in its place. `none`: it does not drain.
    */
-  readonly kind: "hook" | "own-hook" | "none";
+  readonly kind: "run" | "hook" | "own-hook" | "none";
   /** The most time that it may take, as an option's value (`60s`); 0: it does not drain. */
   readonly drain: string;
   /** The same in milliseconds. */
@@ -23,57 +26,150 @@ export interface DrainPlan {
   readonly cutFrom: string | undefined;
   /** How long the container's own hook sleeps, if it does nothing else, in milliseconds; else 0. */
   readonly sleptMs: number;
+  /** What becomes of such a hook where `ebb run` drains: its drain takes the hook's place, or why not, and what to do. */
+  readonly sleep: "replaced" | { readonly whyKept: string } | undefined;
+  /** Options of `ebb run` that follow. */
+  readonly options: ReadonlyMap<string, string>;
   /** The command of the hook, if there is one. */
   readonly hook: string[];
-  /** Why there is no hook in a server, if `kind` is `none`. */
+  /** Why nothing drains in a server, if `kind` is `none`. */
   readonly why: string;
 }
 
-/** How long a hook's drain may take if no option says it. */
+/** What a drain is planned by, beside the container and its pod. */
+interface Given {
+  readonly evidence: SidecarEvidence;
+  readonly options: ReadonlyMap<string, string>;
+  readonly isGiven: (flag: string) => boolean;
+}
+
+/** How long a drain may take in a server if no option says it. */
 const DEFAULT_DRAIN = "60s";
 
 /**
- * Plans how a container drains: in a preStop hook, or by `ebb run`. It gets a hook if
+ * Plans how a container drains. It does so unasked if
  *
  * - the pod's restartPolicy is Always;
  * - it starts no ebb of its own;
  * - it has no variable that sets the drain;
- * - its own hook, if there is one, only sleeps;
- * - the pod is not on its node's network, or has a proxy of its own there.
+ * - the pod is not on its node's network, or has a proxy of its own there;
+ * - its own hook does not drain already.
  *
- * The drain is at least as long as that sleep, and cut to what the pod's grace period leaves.
+ * Then the drain takes the place of an own hook that only sleeps, and lasts at least as long. It is cut to what the pod's
+ * grace period leaves.
  *
  * Kubernetes sends its stop signal to all containers at once, each after its own hook: a hook holds up its own
  * container alone.
  */
-export function planDrain(
-  { container, start }: AppContainer,
-  evidence: SidecarEvidence,
-  options: ReadonlyMap<string, string>,
-  facts: PodFacts,
-): DrainPlan {
+export function planDrain(app: AppContainer, given: Given, facts: PodFacts): DrainPlan {
+  const wish = wishOf(app, given, facts);
+  return isRun(app) ? planRun(app, { ...given, wish }, facts) : planHook(app, { ...given, wish }, facts);
+}
+
+/** What is wanted of a drain, before it is cut. */
+interface Wish {
+  /** How long it may take, as an option's value, and in milliseconds. */
+  readonly text: string;
+  readonly ms: number;
+  /** The option or variable that says so; undefined if none does. */
+  readonly option: string | undefined;
+  readonly own: Variable | undefined;
+  /** Whether the container may drain unasked. */
+  readonly isServer: boolean;
+  /** Why it would not drain. */
+  readonly why: string;
+}
+
+type Variable = NonNullable<Container["env"]>[number];
+
+function wishOf(app: AppContainer, { evidence, options }: Given, facts: PodFacts): Wish {
+  const { container, start } = app;
   const option = options.get("drain");
-  const names = variablesOf("drain");
-  const own = (container.env ?? []).find(({ name }) => names.includes(name));
+  const own = variableIn(container, "drain");
   const hasNone = facts.isOnNode && !hasOwnProxy(evidence, facts, options);
-  const mayHook = facts.restartsAlways && start.kind !== "own-ebb" && own === undefined && !hasNone;
-  const wish = own === undefined ? (option ?? (mayHook ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
+  const isServer = facts.restartsAlways && start.kind !== "own-ebb" && own === undefined && !hasNone;
+  const isDrained = isRun(app) && kindOfHook(container.lifecycle?.preStop).kind === "known";
+  const text = own === undefined ? (option ?? (isServer && !isDrained ? DEFAULT_DRAIN : "0")) : (own.value ?? "0");
   const isAlone = options.get("sidecar") === "none";
-  const wishMs = isAlone ? 0 : msOf(wish);
-  const former = container.lifecycle?.preStop;
-  const sleptMs = msSlept(former);
-  const drainMs = wishMs === 0 ? 0 : fit(mayHook ? Math.max(wishMs, sleptMs) : wishMs, facts, options);
-  const drain = drainMs === wishMs ? wish : wholeSeconds(drainMs);
-  const isCut = drainMs < wishMs;
-  const hasHook = mayHook && drainMs > 0;
   const why = own !== undefined ? `it sets ${own.name} itself` : isAlone ? "its sidecar is none" : NO_DRAIN;
+  return { text, ms: isAlone ? 0 : msOf(text), option, own, isServer, why: hasNone ? NO_PROXY : why };
+}
+
+interface Wanted extends Given {
+  readonly wish: Wish;
+}
+
+/** Returns how long a drain that may replace the container's own sleep takes at most. */
+function wholeMs({ container }: AppContainer, { wish, options }: Wanted, facts: PodFacts): number {
+  const leastMs = wish.isServer ? msSlept(container.lifecycle?.preStop) : 0;
+  return wish.ms === 0 ? 0 : fit(Math.max(wish.ms, leastMs), facts, options);
+}
+
+function planHook(app: AppContainer, given: Wanted, facts: PodFacts): DrainPlan {
+  const { wish, options } = given;
+  const own = app.container.lifecycle?.preStop;
+  const times = timesOf(wish, wholeMs(app, given, facts));
+  const sleptMs = msSlept(own);
+  const isHooked = wish.isServer && times.drainMs > 0;
   return {
-    ...{ drain, drainMs, isCut, sleptMs },
-    kind: !hasHook ? "none" : canReplace(former, drainMs) ? "hook" : "own-hook",
-    cutFrom: option !== undefined && isCut ? wish : undefined,
-    hook: hookOf({ drain, sleptMs }, options),
-    why: hasNone ? NO_PROXY : why,
+    ...times,
+    kind: !isHooked ? "none" : canReplace(own, times.drainMs) ? "hook" : "own-hook",
+    sleptMs,
+    sleep: undefined,
+    options: new Map(),
+    hook: hookOf({ drain: times.drain, sleptMs }, options),
+    why: wish.why,
   };
+}
+
+function planRun(app: AppContainer, given: Wanted, facts: PodFacts): DrainPlan {
+  const { wish, options, isGiven } = given;
+  const { container } = app;
+  const sleptMs = msSlept(container.lifecycle?.preStop);
+  const wholeTime = wholeMs(app, given, facts);
+  const sleep = wish.isServer && wholeTime > 0 ? fateOfSleep(container, wholeTime) : undefined;
+  const least = variableIn(container, "min-drain");
+  const following = new Map<string, string>();
+  if (sleptMs > 0 && sleep !== "replaced" && facts.grace > 0 && !isGiven("pod-grace"))
+    following.set("pod-grace", graceAfter(sleptMs, facts));
+  const isLonger = sleep === "replaced" || wish.ms === 0;
+  const times = timesOf(wish, isLonger ? wholeTime : fit(wish.ms, facts, new Map([...options, ...following])));
+  if (times.drainMs > 0 && wish.own === undefined) following.set("drain", times.drain);
+  if (sleep === "replaced" && sleptMs > 0 && least === undefined) following.set("min-drain", leastOf(sleptMs, options));
+  const kind = times.drainMs > 0 ? "run" : "none";
+  return { ...times, kind, sleptMs, sleep, options: following, hook: [], why: wish.why };
+}
+
+/** Returns what becomes of an app's hook that only sleeps, if a drain of `drainMs` is there; undefined for another one. */
+function fateOfSleep(container: Container, drainMs: number): DrainPlan["sleep"] {
+  const own = container.lifecycle?.preStop;
+  if (kindOfHook(own).kind !== "replaceable") return undefined;
+  const least = variableIn(container, "min-drain");
+  if (!canReplace(own, drainMs)) {
+    const left = `the ${wholeSeconds(drainMs)} that terminationGracePeriodSeconds leaves for a drain`;
+    return { whyKept: `which is longer than ${left}: raise that, or remove this hook` };
+  }
+  if (least === undefined || msOf(least.value ?? "") >= msSlept(own)) return "replaced";
+  return { whyKept: `which is longer than ${least.name} of this container: raise that, or remove this hook` };
+}
+
+function variableIn({ env }: Container, flag: string): Variable | undefined {
+  const names = variablesOf(flag);
+  return (env ?? []).find(({ name }) => names.includes(name));
+}
+
+/** The least that the kubelet leaves a container after its hook (minimumGracePeriodInSeconds). */
+const LEAST_GRACE_MS = 2000;
+
+/** Returns what is left of the pod's grace period after a hook, when the container gets its stop signal. */
+function graceAfter(hookMs: number, { grace }: PodFacts): string {
+  return wholeSeconds(Math.max(LEAST_GRACE_MS, grace * 1000 - hookMs));
+}
+
+function timesOf({ text, ms, option }: Wish, drainMs: number) {
+  const isCut = drainMs < ms;
+  const drain = drainMs === ms ? text : wholeSeconds(drainMs);
+  return { drain, drainMs, isCut, cutFrom: option !== undefined && isCut ? text : undefined };
 }
 
 const NO_DRAIN = "its drain is 0, or its grace period too short for one";

@@ -30,6 +30,6 @@ function sparesProxy(app: App): boolean {
 }
 
 /** Returns the variables of a container that ebb starts or drains, with those that it adds. */
-function variablesOf({ container, variables }: App): Readonly<Record<string, string>> {
+export function variablesOf({ container, variables }: App): Readonly<Record<string, string>> {
   return variablesIn({ env: [...(container.env ?? []), ...variables.map((one) => ({ ...one }))] });
 }

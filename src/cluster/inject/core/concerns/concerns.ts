@@ -12,6 +12,7 @@ import { options } from "./options.ts";
 import { orchestrator } from "./orchestrator.ts";
 import { outliving } from "./outliving.ts";
 import { postStart } from "./post-start.ts";
+import { proxyHooks } from "./proxy-hooks.ts";
 import { readiness } from "./readiness.ts";
 
 /**
@@ -25,6 +26,7 @@ const concerns: readonly Concern[] = [
   install,
   options,
   drainHooks,
+  proxyHooks,
   postStart,
   readiness,
   lastOf,

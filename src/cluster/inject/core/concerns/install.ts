@@ -7,21 +7,23 @@ import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
 import { withNatives } from "../facts/natives.ts";
 import { installCommand } from "../own-parts.ts";
-import { type Amounts, type Container, freeName, type Pod, type Volume } from "../pod.ts";
+import { type Amounts, type Container, freeName, type Mount, type Pod, type Volume } from "../pod.ts";
 import type { InjectPolicy } from "../policy.ts";
 import type { Concern } from "./concern.ts";
+import { hookedProxies } from "./proxy-hooks.ts";
 
-/** ebb is in a volume, which apps mount: an init container copies it there, or the volume is its image. */
+/** ebb is in a volume, which apps and proxies mount: an init container copies it there, or the volume is its image. */
 export const install: Concern = (facts, apps) => {
   const mounted = apps.filter(({ isMounted }) => isMounted);
-  if (mounted.length === 0) return {};
+  const names = [...mounted.map(({ name }) => name), ...hookedProxies(facts, apps)];
+  if (names.length === 0) return {};
   const { policy, volumes } = facts;
   const copier: Edit = { kind: "init-container", added: installContainer(facts) };
   return {
     edits: [
       ...(policy.volume === "emptyDir" ? [copier] : []),
       volumeEdit(ebbVolume(volumes.ebb, policy), facts),
-      ...mounted.map(({ name }) => mountEbb(name, facts)),
+      ...names.map((container) => ({ kind: "mount", container, mount: ebbMount(volumes.ebb) }) as const),
     ],
     problems: mounted.flatMap(({ name, container }) => {
       const at = mountIn(EBB_FOLDER, container);
@@ -43,9 +45,9 @@ function isSameVolume(one: Volume, made: Volume): boolean {
   return one.name === made.name && Object.keys(made).every((field) => Object.hasOwn(one, field));
 }
 
-/** Returns the edit that mounts ebb in a container: read-only, at /ebb.dev. */
-export function mountEbb(container: string, { volumes }: PodFacts): Edit {
-  return { kind: "mount", container, mount: { name: volumes.ebb, mountPath: EBB_FOLDER, readOnly: true } };
+/** Returns the mount of ebb's volume in a container that it is not copied from: read-only, at /ebb.dev. */
+function ebbMount(name: string): Mount {
+  return { name, mountPath: EBB_FOLDER, readOnly: true };
 }
 
 /**

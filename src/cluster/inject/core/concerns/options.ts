@@ -48,7 +48,7 @@ function warnOfNoProxy({ looksForSidecars, evidence, options, unnamed }: App, fa
   const isSaid = unnamed.some(isProxy);
   if (isSaid || !looksForSidecars || !facts.isOnNode || hasOwnProxy(evidence, facts, options)) return [];
   const message =
-    "ebb does not rely on ports on the node's network, and nothing names the pod's proxy and its port, so it finds none and adds no drain hook: set ebb.dev/sidecar or ebb.dev/admin";
+    "ebb does not rely on ports on the node's network, and nothing names the pod's proxy and its port, so it finds none, and drains none: set ebb.dev/sidecar or ebb.dev/admin";
   return [{ field: "spec.hostNetwork", message }];
 }
 

@@ -24,8 +24,8 @@ export type Edit =
   | { readonly kind: "unwrapped"; readonly container: string; readonly reason: string }
   | { readonly kind: "variable"; readonly container: string; readonly name: string; readonly value: string }
   | { readonly kind: "mount"; readonly container: string; readonly mount: Mount }
-  /** In the place of the container's preStop hook, if it has one. */
-  | { readonly kind: "hook"; readonly container: string; readonly command: string[] }
+  /** In the place of the container's preStop hook, if it has one. `command`: undefined if that is only taken out. */
+  | { readonly kind: "hook"; readonly container: string; readonly command: string[] | undefined }
   | { readonly kind: "init-container"; readonly added: Container }
   | { readonly kind: "volume"; readonly volume: Volume; readonly image: string }
   | { readonly kind: "annotation"; readonly name: string; readonly value: string }
@@ -112,11 +112,15 @@ const ways: { readonly [K in Kind]: Way<K> } = {
   hook: {
     make({ containers }, { container, command }) {
       const one = containerIn(containers, container);
-      one.lifecycle = { ...one.lifecycle, preStop: { exec: { command } } };
+      const { preStop: _, ...rest } = one.lifecycle ?? {};
+      if (command !== undefined) one.lifecycle = { ...one.lifecycle, preStop: { exec: { command } } };
+      else if (Object.keys(rest).length > 0) one.lifecycle = rest;
+      else delete one.lifecycle;
     },
-    record({ of, before }, { container }) {
-      const former = containerIn(before.containers, container).lifecycle?.preStop;
-      Object.assign(of(container), { hook: true }, former === undefined ? {} : { preStop: former });
+    record({ of, before }, { container, command }) {
+      const preStop = containerIn(before.containers, container).lifecycle?.preStop;
+      if (command !== undefined) of(container).hook = true;
+      if (preStop !== undefined) of(container).preStop = preStop;
     },
   },
   "init-container": {

@@ -41,7 +41,7 @@ const containerStatus = z.object({
   env: z.optional(z.array(z.string())),
   /** Whether a preStop hook was added. */
   hook: z.optional(z.boolean()),
-  /** The hook that was there before, which only slept, or did nothing. */
+  /** The hook that was there before, and was replaced, or taken out: it only slept, or kept a proxy, or did nothing. */
   preStop: z.optional(z.nullable(hook)),
   empty,
 });

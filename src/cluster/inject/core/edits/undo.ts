@@ -29,7 +29,7 @@ export function undoEdits(pod: Pod, status: Status): Former {
       "volumeMounts",
       (mount) => gone.has(mount.name) && (isOurMount(mount, own) || isAppsMount(mount, container.name)),
     );
-    if (own.hook === true) restoreHook(container, own);
+    restoreHook(container, own);
     putBack(container, own.empty, addedTo.container);
   }
   const isOurs = (one: Container) => isInstall(one) && one.volumeMounts?.some(({ name }) => gone.has(name)) === true;
@@ -96,18 +96,25 @@ function isOurMount({ mountPath, readOnly }: Mount, { command, hook, unwrapped }
   return command !== undefined || hook === true || unwrapped !== undefined;
 }
 
-/** Takes ebb's hook out, or puts back the one that was there before. ebb replaces no other. */
-function restoreHook(container: Container, { preStop }: ContainerStatus): void {
+/** Takes ebb's hook out, and puts back the one that was there before. */
+function restoreHook(container: Container, { hook, preStop }: ContainerStatus): void {
   const { lifecycle } = container;
-  if (lifecycle?.preStop?.exec?.command?.[0] !== EBB) return;
-  const actions = Object.values(preStop ?? {}).filter((action) => action != null);
-  const isIdle = actions.length === 0 || (actions.length === 1 && kindOfHook(preStop).kind === "replaceable");
-  if (preStop !== undefined && isIdle) {
-    lifecycle.preStop = preStop;
+  const isOurs = hook === true && lifecycle?.preStop?.exec?.command?.[0] === EBB;
+  const isGone = hook !== true && lifecycle?.preStop == null;
+  if (preStop !== undefined && (isOurs || isGone) && mayReplace(preStop)) {
+    container.lifecycle = { ...lifecycle, preStop };
     return;
   }
+  if (!isOurs) return;
   delete lifecycle.preStop;
   if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
+}
+
+/** Reports whether a hook is one that ebb may have replaced, or taken out. */
+function mayReplace(hook: ContainerStatus["preStop"]): boolean {
+  const actions = Object.values(hook ?? {}).filter((action) => action != null);
+  if (actions.length === 0) return true;
+  return actions.length === 1 && ["replaceable", "waits-for-apps"].includes(kindOfHook(hook).kind);
 }
 
 /** Reports whether an init container copies ebb. A pod may have one of its own. */

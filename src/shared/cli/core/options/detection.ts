@@ -27,6 +27,7 @@ export const detection = {
     group: "sidecars",
     value: "N",
     syntax: port,
+    inProxyHook: true,
     help: "a port of the app, which auto never takes for a sidecar's",
   }),
   detectTimeout: option({

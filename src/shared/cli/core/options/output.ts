@@ -23,6 +23,7 @@ export const output = {
         read: (given) => [isTrue(given) ? "info" : "error"],
       },
     ],
+    inProxyHook: true,
     help: "info logs each phase, debug also each attempt",
     brief: "debug also logs attempts",
   }),
@@ -33,6 +34,7 @@ export const output = {
     value: "auto|json|text",
     initial: "auto",
     syntax: oneOf(["auto", "json", "text"]),
+    inProxyHook: true,
     help: "auto is text at a terminal, JSON elsewhere",
   }),
   quiet: option({
@@ -41,6 +43,7 @@ export const output = {
     group: "log",
     initial: false,
     syntax: boolean,
+    inProxyHook: true,
     help: "log only errors",
   }),
   terminationLog: optional({

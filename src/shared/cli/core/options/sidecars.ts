@@ -34,6 +34,7 @@ export const sidecars = {
     initially: "depends on the sidecar",
     syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
     also: [{ name: "ENVOY_ADMIN_API" }],
+    inProxyHook: true,
     help: "URL of the sidecar's admin interface; ebb then checks readiness there",
     brief: "URL of Envoy's admin interface",
     commonIn: ["drain", "quit", "request", "status"],

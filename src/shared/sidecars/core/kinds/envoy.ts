@@ -31,7 +31,7 @@ export const envoy = {
   inManifest,
   programs: ["envoy"],
   annotationPrefixes: [],
-  needsDrainHook: true,
+  needsHook: true,
   stopsAtOnce: true,
 } as const satisfies SidecarKind;
 

@@ -55,7 +55,7 @@ export const istio = {
   programs: ["pilot-agent", "envoy"],
   annotationPrefixes: ["sidecar.istio.io/", "status.sidecar.istio.io/"],
   // pilot-agent drains for 5 s by default (terminationDrainDuration)
-  needsDrainHook: true,
+  needsHook: true,
   reaping: () => ({
     // at Envoy's admin interface, with which pilot-agent ends (istio pkg/envoy/agent.go): as other reapers exec it
     command: () => ["pilot-agent", "request", "POST", "quitquitquit"],

@@ -171,8 +171,8 @@ export interface SidecarKind {
   /** Prefixes of annotations that concern it, and of such variables in the app's containers. */
   readonly annotationPrefixes: readonly string[];
   readonly variablePrefixes?: readonly string[];
-  /** `ebb inject` gives its ordinary container a hook that drains it: it does not drain for long enough by itself. */
-  readonly needsDrainHook?: true;
+  /** `ebb inject` gives its ordinary container a preStop hook: by itself it would end before the app. */
+  readonly needsHook?: true;
   /** At SIGTERM it exits at once: where it stays on, a preStop hook of its container keeps it. */
   readonly stopsAtOnce?: true;
   readonly reaping?: () => Reaping;

@@ -10,7 +10,8 @@ function envOf(given: Given, set: readonly (readonly [string, string])[] = []): 
   return Object.fromEntries(container.env.map(({ name, value, valueFrom }: Loose) => [name, value ?? valueFrom]));
 }
 
-const server = { EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s" };
+const job = { EBB_RESTART_POLICY: "Never", EBB_POD_GRACE: "30s" };
+const server = { EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s", EBB_DRAIN: "24s" };
 
 test("each option of ebb run is an annotation but the one that differs from container to container, and no other is", () => {
   const flags = Object.values(commands.run?.options ?? {}).map(({ flag }) => flag);
@@ -23,24 +24,28 @@ test.each([...podOptions.keys()])("ebb.dev/%s has a variable", (flag) => {
 
 test.each<[string, Given, Record<string, string>]>([
   ["a server's", {}, server],
-  ["a Job's", { spec: { restartPolicy: "OnFailure" } }, { ...server, EBB_RESTART_POLICY: "OnFailure" }],
+  ["a Job's", { spec: { restartPolicy: "OnFailure" } }, { ...job, EBB_RESTART_POLICY: "OnFailure" }],
   [
     "a container's own restart policy",
     { containers: [app({ restartPolicy: "Never" })] },
     { ...server, EBB_RESTART_POLICY: "Never" },
   ],
-  ["a grace period", { spec: { terminationGracePeriodSeconds: 90 } }, { ...server, EBB_POD_GRACE: "90s" }],
+  [
+    "a grace period",
+    { spec: { terminationGracePeriodSeconds: 90 } },
+    { ...server, EBB_POD_GRACE: "90s", EBB_DRAIN: "60s" },
+  ],
   ["no grace period at all", { spec: { terminationGracePeriodSeconds: 0 } }, { EBB_RESTART_POLICY: "Always" }],
   ["an option for all", { annotations: { "ebb.dev/wait-timeout": "1m" } }, { ...server, EBB_WAIT_TIMEOUT: "1m" }],
   [
     "an option of the container before one for all",
     { annotations: { "ebb.dev/grace": "1s", "ebb.dev/grace.app": "2s" } },
-    { ...server, EBB_GRACE: "2s" },
+    { ...server, EBB_GRACE: "2s", EBB_DRAIN: "27s" },
   ],
   [
     "what the pod is, said otherwise",
     { annotations: { "ebb.dev/restart-policy": "Never", "ebb.dev/pod-grace": "20s" } },
-    { EBB_RESTART_POLICY: "Never", EBB_POD_GRACE: "20s" },
+    { EBB_RESTART_POLICY: "Never", EBB_POD_GRACE: "20s", EBB_DRAIN: "14s" },
   ],
   [
     "a list, with commas",
@@ -58,7 +63,7 @@ test("an option that is meant for all pods comes after the pod's own", () => {
     ["quit-timeout", "8s"],
   ] as const;
   const annotations = { "ebb.dev/grace": "1s" };
-  expect(envOf({ annotations }, set)).toEqual({ ...server, EBB_GRACE: "1s", EBB_QUIT_TIMEOUT: "8s" });
+  expect(envOf({ annotations }, set)).toEqual({ ...server, EBB_GRACE: "1s", EBB_QUIT_TIMEOUT: "8s", EBB_DRAIN: "28s" });
 });
 
 test("what the manifest sets stays, whatever says otherwise, and an annotation that loses is named", () => {
@@ -67,7 +72,8 @@ test("what the manifest sets stays, whatever says otherwise, and an annotation t
     { name: "EBB_POD_GRACE", valueFrom: { configMapKeyRef: { name: "x", key: "y" } } },
   ];
   const given = { containers: [app({ env })], annotations: { "ebb.dev/grace": "1s" } };
-  expect(envOf(given)).toEqual({ EBB_RESTART_POLICY: "Always", EBB_GRACE: "7s", EBB_POD_GRACE: env[1]?.valueFrom });
+  const own = { EBB_GRACE: "7s", EBB_POD_GRACE: env[1]?.valueFrom };
+  expect(envOf(given)).toEqual({ EBB_RESTART_POLICY: "Always", EBB_DRAIN: "28s", ...own });
   expect(warnings(given)).toEqual([
     ["spec.containers[0].env", "it sets EBB_GRACE itself, which wins over the annotation ebb.dev/grace"],
   ]);

@@ -102,6 +102,8 @@ const resources = fc.oneof(
   fc.constant({ requests: { cpu: "1", memory: "64Mi" }, limits: { cpu: "1", memory: "64Mi" } }),
 );
 
+const waitsForApp = "while [ $(netstat -plunt | grep tcp | grep -v envoy | wc -l | xargs) -ne 0 ]; do sleep 1; done";
+
 const names = ["app", "worker", "logs", "istio-proxy", "envoy", "linkerd-proxy", "csql-x", "daprd"];
 
 function containerOf(mounted: fc.Arbitrary<string>): fc.Arbitrary<Loose> {
@@ -121,6 +123,10 @@ function containerOf(mounted: fc.Arbitrary<string>): fc.Arbitrary<Loose> {
           { preStop: { exec: { command: ["sleep", "5"] } } },
           { preStop: { exec: { command: ["/flush"] } } },
           { preStop: { sleep: { seconds: 15 } } },
+          { preStop: { sleep: { seconds: 600 } } },
+          { postStart: { exec: { command: ["/warm"] } }, preStop: { sleep: { seconds: 3 } } },
+          { preStop: { exec: { command: ["/ebb", "hold"] } } },
+          { preStop: { exec: { command: ["/bin/sh", "-c", waitsForApp] } } },
         ),
       ),
       ports: orNull(

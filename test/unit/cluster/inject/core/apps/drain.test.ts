@@ -12,41 +12,57 @@ function leavingOf(given: Given, set: readonly (readonly [string, string])[] = [
 
 const hook = (drain: string) => ({ hook: `/ebb.dev/ebb drain --drain=${drain}`, run: undefined });
 const run = (drain?: string) => ({ hook: undefined, run: drain });
-const sleep = { preStop: { exec: { command: ["sleep", "5"] } } };
+const unnamed = (more: object = {}) => app({ command: undefined, ...more });
 const other = { preStop: { exec: { command: ["/flush", "5"] } } };
 const grace = (seconds: number) => ({ terminationGracePeriodSeconds: seconds });
 
 test.each<[string, Given, object]>([
-  ["a server has a hook, which fits its grace period", {}, hook("24s")],
-  ["and takes 60 s where there is room", { spec: grace(300) }, hook("60s")],
-  ["or as long as it is told to", { spec: grace(300), annotations: { "ebb.dev/drain": "2m" } }, hook("2m")],
-  ["in a container, too", { spec: grace(300), annotations: { "ebb.dev/drain.app": "90s" } }, hook("90s")],
-  ["the app's own grace is left to it", { annotations: { "ebb.dev/grace": "12s" } }, hook("17s")],
-  ["a grace period that is said to be shorter counts", { annotations: { "ebb.dev/pod-grace": "20s" } }, hook("14s")],
-  ["one that is said to be longer does not", { annotations: { "ebb.dev/pod-grace": "40s" } }, hook("24s")],
-  ["of little there is a half", { spec: grace(2) }, hook("500ms")],
-  ["a Job has none", { spec: { restartPolicy: "Never" } }, run()],
+  ["a server drains under ebb run, for what fits its grace period", {}, run("24s")],
+  ["and takes 60 s where there is room", { spec: grace(300) }, run("60s")],
+  ["or as long as it is told to", { spec: grace(300), annotations: { "ebb.dev/drain": "2m" } }, run("2m")],
+  ["in a container, too", { spec: grace(300), annotations: { "ebb.dev/drain.app": "90s" } }, run("90s")],
+  ["the app's own grace is left to it", { annotations: { "ebb.dev/grace": "12s" } }, run("17s")],
+  ["a grace period that is said to be shorter counts", { annotations: { "ebb.dev/pod-grace": "20s" } }, run("14s")],
+  ["one that is said to be longer does not", { annotations: { "ebb.dev/pod-grace": "40s" } }, run("24s")],
+  ["of little there is a half", { spec: grace(2) }, run("500ms")],
   [
-    "nor has a Job that drains",
-    { spec: { restartPolicy: "OnFailure" }, annotations: { "ebb.dev/drain": "9s" } },
-    run("9s"),
+    "ebb run in the name of another tool drains, too",
+    {
+      containers: [
+        app({ command: ["scuttle", "/app"], env: [{ name: "ENVOY_ADMIN_API", value: "http://127.0.0.1:1" }] }),
+      ],
+    },
+    run("24s"),
   ],
+  ["one that leaves sidecars alone gets a hook", { containers: [app({ command: ["scuttle", "/app"] })] }, hook("24s")],
+  ["so does one in whose name ebb becomes the app", { containers: [app({ command: ["valet", "/app"] })] }, hook("24s")],
+  ["an app that ebb does not start has a hook, too", { containers: [unnamed()] }, hook("24s")],
+  ["a Job does not drain", { spec: { restartPolicy: "Never" } }, run()],
+  ["unless it is told to", { spec: { restartPolicy: "OnFailure" }, annotations: { "ebb.dev/drain": "9s" } }, run("9s")],
   ["with 0 it does not drain", { annotations: { "ebb.dev/drain": "0" } }, run("0")],
   ["nor without a grace period", { spec: grace(0) }, run()],
   ["nor with a second of it", { spec: grace(1) }, run()],
   ["nor without a sidecar", { annotations: { "ebb.dev/sidecar": "none" } }, run()],
   [
-    "a container with a hook of its own keeps it",
+    "a hook of the container's own stays, and the drain comes after it",
     { containers: [app({ lifecycle: other })] },
-    { ...run(), hook: "/flush 5" },
+    { hook: "/flush 5", run: "24s" },
   ],
   [
-    "and drains in ebb run where it is told to",
-    { containers: [app({ lifecycle: other })], annotations: { "ebb.dev/drain": "9s" } },
-    { hook: "/flush 5", run: "9s" },
+    "one that drains itself is enough",
+    { containers: [app({ lifecycle: { preStop: { exec: { command: ["/ebb", "drain"] } } } })] },
+    { hook: "/ebb drain", run: undefined },
   ],
   [
-    "one that sets EBB_DRAIN drains in ebb run",
+    "unless ebb run is told to",
+    {
+      containers: [app({ lifecycle: { preStop: { exec: { command: ["/ebb", "drain"] } } } })],
+      annotations: { "ebb.dev/drain": "9s" },
+    },
+    { hook: "/ebb drain", run: "9s" },
+  ],
+  [
+    "one that sets EBB_DRAIN drains for so long",
     { containers: [app({ env: [{ name: "EBB_DRAIN", value: "8s" }] })] },
     run("8s"),
   ],
@@ -55,13 +71,13 @@ test.each<[string, Given, object]>([
 });
 
 test("what is meant for all pods counts: how long, or not at all", () => {
-  expect(leavingOf({}, [["drain", "10s"]])).toEqual([hook("10s")]);
+  expect(leavingOf({}, [["drain", "10s"]])).toEqual([run("10s")]);
   expect(leavingOf({}, [["drain", "0"]])).toEqual([run("0")]);
 });
 
 test("other hooks of the container stay", () => {
   const postStart = { sleep: { seconds: 1 } };
-  const [container] = changed({ containers: [app({ lifecycle: { postStart, preStop: null } })] }).spec.containers;
+  const [container] = changed({ containers: [unnamed({ lifecycle: { postStart, preStop: null } })] }).spec.containers;
   expect(container.lifecycle).toEqual({
     postStart,
     preStop: { exec: { command: ["/ebb.dev/ebb", "drain", "--drain=24s"] } },
@@ -69,14 +85,12 @@ test("other hooks of the container stay", () => {
 });
 
 test.each<[string, Given]>([
-  ["a hook", { annotations: { "ebb.dev/drain": "40s" } }],
-  ["ebb run", { annotations: { "ebb.dev/drain": "40s" }, containers: [app({ lifecycle: other })] }],
+  ["a hook", { annotations: { "ebb.dev/drain": "40s" }, containers: [unnamed()] }],
+  ["ebb run", { annotations: { "ebb.dev/drain": "40s" } }],
 ])("a drain by %s that does not fit the grace period is said", (_, given) => {
-  expect(warnings(given)).toEqual([
-    [
-      "spec.terminationGracePeriodSeconds",
-      "grace period 30s: the drain is shortened from 40s to 24s, so that the app has time to end",
-    ],
+  expect(warnings(given)).toContainEqual([
+    "spec.terminationGracePeriodSeconds",
+    "grace period 30s: the drain is shortened from 40s to 24s, so that the app has time to end",
   ]);
 });
 
@@ -106,9 +120,9 @@ function cutMinimum(drain: string, to: string, seconds: number): string {
 }
 
 test.each<[string, Given]>([
-  ["is said for ebb run, too", { spec: { restartPolicy: "Never" } }],
-  ["is said beside a hook that stays", { containers: [app({ lifecycle: other })] }],
-])("a --min-drain that does not fit %s", (_, given) => {
+  ["in a Job", { spec: { restartPolicy: "Never" } }],
+  ["beside a hook that stays", { containers: [app({ lifecycle: other })] }],
+])("a --min-drain that does not fit is said %s, too", (_, given) => {
   const set = { "min-drain": "60s", drain: "90s", grace: "10s" };
   const [cut, least] = warnings(given, { options: new Map(Object.entries(set)) });
   expect(cut?.[1]).toContain("the drain is shortened from 90s to 19s");
@@ -123,121 +137,27 @@ test.each<[string, Given]>([
   expect(warnings(given, { options: new Map([["min-drain", "60s"]]) })).toEqual([]);
 });
 
-// Ordinary proxies
-
-const proxy = (name: string, more: object = {}) => ({ name, image: "registry.example.com/proxy:1", ...more });
-const beside = (name: string, more: object = {}): Given => ({ containers: [app(), proxy(name, more)] });
-
-test.each<[string, string, string]>([
-  ["envoy", "envoy", "/ebb.dev/ebb drain --sidecar=envoy --drain=24s"],
-  ["istio-proxy", "istio", "/ebb.dev/ebb drain --sidecar=istio --drain=24s"],
-])("an ordinary %s is held up as long as the app is: it gets its stop signal at the same time", (name, _, expected) => {
-  const { containers } = changed(beside(name)).spec;
-  expect(containers[1]).toEqual({
-    ...proxy(name),
-    volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev", readOnly: true }],
-    lifecycle: { preStop: { exec: { command: expected.split(" ") } } },
-  });
+const podGraceOf = (given: Given): unknown =>
+  changed(given).spec.containers[0].env.find(({ name }: Loose) => name === "EBB_POD_GRACE")?.value;
+const sleeping = (seconds: number, more: Given = {}): Given => ({
+  ...more,
+  containers: [app({ lifecycle: { preStop: { sleep: { seconds } } } })],
 });
 
-test("its hook is told what the app's is, by flags", () => {
-  const annotations = {
-    "ebb.dev/admin": "http://localhost:19000",
-    "ebb.dev/min-drain": "7s",
-    "ebb.dev/drain.app": "9s",
-  };
-  const [, { hook: command }] = leavingOf({ ...beside("envoy"), annotations }, [["max-in-flight", "2"]]) as Loose;
-  expect(command).toBe(
-    "/ebb.dev/ebb drain --sidecar=envoy --admin=http://localhost:19000 --min-drain=7s --max-in-flight=2 --drain=9s",
-  );
+test.each<[string, Given, string | undefined]>([
+  ["a sleep that stays", sleeping(25), "5s"],
+  ["one of a Job", sleeping(5, { spec: { restartPolicy: "Never" } }), "25s"],
+  ["one where nothing drains", sleeping(5, { annotations: { "ebb.dev/drain": "0" } }), "25s"],
+  ["one of nearly all of it: the kubelet leaves 2 s", sleeping(29), "2s"],
+  ["one of more than it", sleeping(40), "2s"],
+  ["none that the drain replaces", sleeping(15), "30s"],
+  ["none where the pod says what is left", sleeping(25, { annotations: { "ebb.dev/pod-grace": "9s" } }), "9s"],
+  ["none without a grace period", sleeping(25, { spec: grace(0) }), undefined],
+])("the pod's grace period is told less a hook that ebb run begins after: %s", (_, given, expected) => {
+  expect(podGraceOf(given)).toBe(expected);
 });
 
-test.each([
-  ["true", "--quiet=true --drain=24s"],
-  ["false", "--log-level=debug --quiet=false --drain=24s"],
-])("its hook has no --log-level beside ebb.dev/quiet: %s, which would refuse that", (quiet, flags) => {
-  const annotations = { "ebb.dev/quiet": `${quiet}`, "ebb.dev/log-level": "debug" };
-  const [, { hook: command }] = leavingOf({ ...beside("envoy"), annotations }) as Loose;
-  expect(command).toBe(`/ebb.dev/ebb drain --sidecar=envoy ${flags}`);
-});
-
-test("a plain Envoy's asks at no port that the app declares, when it looks for the admin interface", () => {
-  const hookBeside = (name: string) => {
-    const containers = [app({ ports: [{ containerPort: 8001 }, { containerPort: 80 }] }), proxy(name)];
-    const [, { hook }] = leavingOf({ containers }) as Loose;
-    return hook;
-  };
-  expect(hookBeside("envoy")).toBe("/ebb.dev/ebb drain --sidecar=envoy --app-port=8001 --app-port=80 --drain=24s");
-  expect(hookBeside("istio-proxy")).toBe("/ebb.dev/ebb drain --sidecar=istio --drain=24s");
-});
-
-test("where several containers drain, it stays for the longest", () => {
-  const containers = [app({ name: "a" }), app({ name: "b" }), proxy("envoy")];
-  const annotations = { "ebb.dev/drain.a": "3s", "ebb.dev/drain.b": "4s" };
-  const [, , { hook: command }] = leavingOf({ containers, annotations }) as Loose;
-  expect(command).toEndWith("--drain=4s");
-});
-
-test("where ebb run drains, after a hook of the app's own, it stays too", () => {
-  const containers = [app({ lifecycle: other }), proxy("envoy")];
-  expect(leavingOf({ containers, annotations: { "ebb.dev/drain": "9s" } })).toEqual([
-    { hook: "/flush 5", run: "9s" },
-    { hook: "/ebb.dev/ebb drain --sidecar=envoy --drain=9s", run: undefined },
-  ]);
-});
-
-test("beside an app with a hook of its own that does not drain, it drains", () => {
-  const containers = [app({ lifecycle: other }), proxy("envoy")];
-  expect((leavingOf({ containers }) as Loose)[1].hook).toBe("/ebb.dev/ebb drain --sidecar=envoy --drain=24s");
-});
-
-test.each<[string, object, object, string]>([
-  ["the app's", { lifecycle: sleep }, {}, "--min-drain=5s --drain=24s"],
-  ["its own", {}, { lifecycle: sleep }, "--min-drain=5s --drain=24s"],
-  [
-    "the longer of both",
-    { lifecycle: sleep },
-    { lifecycle: { preStop: { sleep: { seconds: 8 } } } },
-    "--min-drain=8s --drain=24s",
-  ],
-  [
-    "the app's, which stays because it is too long",
-    { lifecycle: { preStop: { sleep: { seconds: 26 } } } },
-    {},
-    "--min-drain=24s --drain=24s",
-  ],
-])("in the place of a sleep it accepts for as long: %s", (_, own, more, flags) => {
-  const containers = [app(own), proxy("envoy", more)];
-  expect((leavingOf({ containers }) as Loose)[1].hook).toBe(`/ebb.dev/ebb drain --sidecar=envoy ${flags}`);
-});
-
-test("its own sleep that is longer than the drain makes that longer", () => {
-  const given = { ...beside("envoy", { lifecycle: sleep }), annotations: { "ebb.dev/drain": "3s" } };
-  expect((leavingOf(given) as Loose)[1].hook).toBe("/ebb.dev/ebb drain --sidecar=envoy --min-drain=5s --drain=5s");
-});
-
-test("where the app's container says itself how long it drains, the proxy stays as long", () => {
-  const containers = [app({ env: [{ name: "EBB_DRAIN", value: "8s" }] }), proxy("envoy")];
-  expect((leavingOf({ containers }) as Loose)[1].hook).toEndWith("--drain=8s");
-});
-
-test.each<[string, Given]>([
-  ["in a Job", { ...beside("envoy"), spec: { restartPolicy: "Never" }, annotations: { "ebb.dev/drain": "9s" } }],
-  ["where nothing drains", { ...beside("envoy"), annotations: { "ebb.dev/drain": "0" } }],
-  ["where it has a hook of its own, which does more than sleep", beside("envoy", { lifecycle: other })],
-  ["where its own sleep does not fit", beside("envoy", { lifecycle: { preStop: { sleep: { seconds: 25 } } } })],
-  [
-    "where something is mounted in ebb's place",
-    beside("envoy", { volumeMounts: [{ name: "x", mountPath: "/ebb.dev/" }] }),
-  ],
-  ["that drains by itself: Kuma's", beside("kuma-sidecar")],
-  ["that drains by itself: consul-dataplane", beside("consul-dataplane")],
-  ["that ebb cannot drain: Linkerd's", beside("linkerd-proxy")],
-  [
-    "where the app starts an ebb of its own",
-    { containers: [app({ command: ["/ebb", "run", "/app"] }), proxy("envoy")], annotations: { "ebb.dev/drain": "9s" } },
-  ],
-])("a proxy %s stays as it is", (_, given) => {
-  const [, was] = given.containers ?? [];
-  expect(changed(given).spec.containers[1]).toEqual(was);
+test("what the hook leaves is what the drain fits into", () => {
+  expect(leavingOf(sleeping(25))).toEqual([run("2s")]);
+  expect(leavingOf(sleeping(25, { annotations: { "ebb.dev/pod-grace": "20s" } }))).toEqual([run("14s")]);
 });

@@ -7,10 +7,6 @@ function variables(pod: Loose, at = 0): Readonly<Record<string, string>> {
   return Object.fromEntries(env.map(({ name, value }) => [name, value]));
 }
 
-function hookOf(pod: Loose, at = 0): readonly string[] | undefined {
-  return pod.spec.containers[at].lifecycle?.preStop?.exec?.command;
-}
-
 const onNode = { hostNetwork: true };
 const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.38.0" };
 const config = "node: {id: x}\nadmin:\n  address:\n    socket_address: {address: 127.0.0.1, port_value: 19906}\n";
@@ -18,15 +14,15 @@ const envoyWithPort = { ...envoy, args: ["--config-yaml", config] };
 const vault = { name: "vault-agent", image: "vault" };
 const vaultPort = { "vault.hashicorp.com/agent-cache-listener-port": "8300" };
 const message =
-  "ebb does not rely on ports on the node's network, and nothing names the pod's proxy and its port, so it finds none and adds no drain hook: set ebb.dev/sidecar or ebb.dev/admin";
+  "ebb does not rely on ports on the node's network, and nothing names the pod's proxy and its port, so it finds none, and drains none: set ebb.dev/sidecar or ebb.dev/admin";
 const warning: [string, string][] = [["spec.hostNetwork", message]];
 
 describe("a pod on its node's network", () => {
-  test("without a sidecar of its own gets no hook, is told where it is, and its author is told why", () => {
+  test("without a sidecar of its own does not drain, is told where it is, and its author is told why", () => {
     const given = { spec: onNode };
     const pod = changed(given);
-    expect(hookOf(pod)).toBeUndefined();
     expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true" });
+    expect(variables(pod)).not.toHaveProperty("EBB_DRAIN");
     expect(variables(pod)).not.toHaveProperty("EBB_SIDECAR");
     expect(warnings(given)).toEqual(warning);
   });
@@ -55,10 +51,10 @@ describe("a pod on its node's network", () => {
       { containers: [app({ env: [{ name: "ENVOY_ADMIN_API", value: "http://localhost:9911" }] })] },
     ],
     ["a variable of ebb's", { containers: [app({ env: [{ name: "EBB_SIDECAR", value: "envoy:9911" }] })] }],
-  ])("has one of its own by %s: its hook drains it, and nothing is said", (_, given) => {
+  ])("has one of its own by %s: ebb run drains it, and nothing is said", (_, given) => {
     const whole = { ...given, spec: { ...onNode, ...given.spec } };
     const pod = changed(whole);
-    expect(hookOf(pod)).toEqual(["/ebb.dev/ebb", "drain", expect.stringContaining("--drain=")]);
+    expect(variables(pod)).toMatchObject({ EBB_DRAIN: "24s" });
     expect(warnings(whole)).toEqual([]);
   });
 
@@ -145,7 +141,7 @@ describe("a pod on its node's network", () => {
     ["its variable", { containers: [app({ env: [{ name: "DAPR_HTTP_PORT", value: "3500" }] })] }],
   ])("has no proxy by a companion, which has nothing to drain: %s", (_, given) => {
     const whole = { ...given, spec: { ...onNode, ...given.spec } };
-    expect(hookOf(changed(whole))).toBeUndefined();
+    expect(variables(changed(whole))).not.toHaveProperty("EBB_DRAIN");
     expect(warnings(whole)).toEqual(warning);
   });
 

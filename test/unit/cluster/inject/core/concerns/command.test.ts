@@ -62,21 +62,22 @@ describe("in a server, a container whose command nobody knows", () => {
     expect(injectPod(out, policy)).toMatchObject({ kind: "removed", pod: before, containers: ["app"] });
   });
 
-  test("is hooked beside those that ebb starts, and a proxy is held up for it", () => {
+  test("is hooked beside those that ebb starts, which a proxy is held for; alone, the proxy drains as long", () => {
     const containers = [named("known"), unnamed(), { name: "envoy", image: "envoyproxy/envoy:v1.38.0" }];
     const pod = changed({ containers }, unknownImage);
     const commands = pod.spec.containers.map(({ command, lifecycle }: Loose) => [
       command?.[1],
-      lifecycle.preStop.exec.command[1],
+      lifecycle?.preStop.exec.command[1],
     ]);
     expect(commands).toEqual([
-      ["run", "drain"],
+      ["run", undefined],
       [undefined, "drain"],
-      [undefined, "drain"],
+      [undefined, "hold"],
     ]);
     expect(Object.keys(statusOf(pod).containers)).toEqual(["known", "app", "envoy"]);
     const alone = changed({ containers: containers.slice(1) }, unknownImage);
-    expect(alone.spec.containers[1].lifecycle.preStop.exec.command).toContain("--sidecar=envoy");
+    const ofProxy = ["/ebb.dev/ebb", "drain", "--sidecar=envoy", "--drain=24s"];
+    expect(alone.spec.containers[1].lifecycle.preStop.exec.command).toEqual(ofProxy);
   });
 
   test("waits for nothing, so no hook after its start keeps it waiting", () => {

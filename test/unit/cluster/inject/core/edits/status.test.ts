@@ -22,7 +22,7 @@ test("an option that the annotations no longer say is gone, and one that they no
     pod.metadata.annotations["ebb.dev/quit-timeout"] = "3s";
   });
   const env = Object.fromEntries(spec.containers[0].env.map(({ name, value }: Loose) => [name, value]));
-  expect(env).toEqual({ EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s", EBB_QUIT_TIMEOUT: "3s" });
+  expect(env).toEqual({ EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s", EBB_QUIT_TIMEOUT: "3s", EBB_DRAIN: "24s" });
 });
 
 test("what an earlier policy said is kept by one that says nothing of it: options, and what images start", () => {
@@ -43,21 +43,24 @@ test("what an earlier policy said is kept by one that says nothing of it: option
 
 test("a proxy's hook keeps what an earlier policy said, too", () => {
   const containers = [app(), { name: "envoy" }];
-  const pod = changed({ containers }, { options: new Map([["max-in-flight", "3"]]) });
+  const pod = changed({ containers }, { options: new Map([["log-format", "text"]]) });
   const later = podIn(injectPod(pod, { ...policy, image: "ebb:2" }));
-  expect(later.spec.containers[1].lifecycle.preStop.exec.command).toContain("--max-in-flight=3");
+  expect(later.spec.containers[1].lifecycle.preStop.exec.command).toContain("--log-format=text");
 });
 
 test("the status names what was changed in each container, those that ebb starts before the proxies", () => {
-  const tool = app({ command: ["/bin/scuttle", "--", "/app"] });
+  const preStop = { sleep: { seconds: 5 } };
+  const envoys = [{ name: "ENVOY_ADMIN_API", value: "http://localhost:15000" }];
+  const tool = app({ command: ["/bin/scuttle", "--", "/app"], env: envoys, lifecycle: { preStop } });
   const containers = [{ name: "envoy" }, tool, app({ name: "own", command: ["/ebb", "run", "--", "x"] })];
   const pod = changed({ containers }, { options: new Map([["grace", "9s"]]) });
-  const env = ["EBB_RESTART_POLICY", "EBB_POD_GRACE", "EBB_SIDECAR", "EBB_GRACE"];
+  const env = (sidecars: string) => ["EBB_RESTART_POLICY", "EBB_POD_GRACE", sidecars, "EBB_GRACE"];
+  const ofApp = [...env("EBB_DETECT_TIMEOUT"), "EBB_DRAIN", "EBB_MIN_DRAIN"];
   expect(pod.metadata.annotations["ebb.dev/status"]).toBe(
     JSON.stringify({
       containers: {
-        app: { command: "tool", tool: "/bin/scuttle", env, hook: true },
-        own: { env },
+        app: { command: "tool", tool: "/bin/scuttle", env: ofApp, preStop },
+        own: { env: env("EBB_SIDECAR") },
         envoy: { hook: true },
       },
       volumes: ["ebb", "ebb-annotations"],
@@ -146,7 +149,7 @@ test("where others have only added, nothing changes, whatever the order", () => 
 test("what somebody has changed since is put right, and what they took over is left to them", () => {
   const { spec } = again({}, (pod) => {
     pod.spec.containers[0].command = ["/other", "run", "--", "x"];
-    pod.spec.containers[0].lifecycle.preStop = { exec: { command: ["/flush"] } };
+    pod.spec.containers[0].lifecycle = { preStop: { exec: { command: ["/flush"] } } };
     pod.spec.initContainers = [];
   });
   expect(spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/other", "run", "--", "x"]);

@@ -1,0 +1,17 @@
+import { pickOptions } from "../../../../shared/cli/core/options.ts";
+import { valuesIn } from "../facts/sidecars.ts";
+import type { App } from "./app.ts";
+import { variablesOf } from "./quits.ts";
+import { isRun } from "./runs.ts";
+
+/**
+ * Reports whether the pod's other containers see that the app runs, so that `ebb hold` keeps their proxy until it has
+ * ended: `ebb run` starts it, serves sidecars, and is not on the node's network.
+ */
+export function announces(app: App): boolean {
+  if (!isRun(app)) return false;
+  const values = valuesIn(variablesOf(app), pickOptions("sidecar", "hostNetwork", "noHold"));
+  if (values === undefined) return false; // ebb run refuses it
+  const { sidecar, hostNetwork, noHold } = values;
+  return (sidecar.isAuto || sidecar.named.length > 0) && hostNetwork !== true && !noHold;
+}

@@ -74,7 +74,7 @@ test("from nothing to a namespace whose Jobs end, by ebb in the pod or by the re
   await shop.until("the old pod of the Deployment is gone", async () => (await shop.pods("app=web")).length === 1);
   const [web] = await shop.pods("app=web");
   const sidecar = web?.spec.containers.find(({ name }) => name === "envoy");
-  expect(sidecar?.lifecycle).toMatchObject({ preStop: { exec: { command: expect.arrayContaining(["drain"]) } } });
+  expect(sidecar?.lifecycle).toMatchObject({ preStop: { exec: { command: expect.arrayContaining(["hold"]) } } });
 
   await nameService(join(shell.folder, "chart/ebb"), "ebb", "ebb"); // there is no DNS here
   await run(upgrade, { "ebb-0.2.0.tgz": "./chart/ebb" });

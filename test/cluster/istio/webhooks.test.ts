@@ -28,8 +28,7 @@ const app = {
 };
 
 const hooks = {
-  app: ["/ebb.dev/ebb", "drain", "--drain=34s"],
-  proxy: ["/ebb.dev/ebb", "drain", "--sidecar=istio", "--drain=34s"],
+  proxy: ["/ebb.dev/ebb", "hold", "--sidecar=istio"],
   istios: ["pilot-agent", "request", "--debug-port=15020", "POST", "drain"],
 };
 
@@ -44,7 +43,8 @@ describe("a pod that serves is the same, whichever webhook is asked first,", () 
     ]);
     expect(before).toEqual(after);
     expect(initsOf(before)).toEqual(["ebb-install", "istio-init", ...(isNative ? ["istio-proxy"] : [])]);
-    expect(hooksOf(before)).toEqual({ app: hooks.app, "istio-proxy": isNative ? hooks.istios : hooks.proxy });
+    expect(hooksOf(before)).toEqual({ "istio-proxy": isNative ? hooks.istios : hooks.proxy });
+    expect(before.spec.containers[0]?.env).toContainEqual({ name: "EBB_DRAIN", value: "34s" });
     expect(before.spec.containers[0]?.command).toEqual(["/ebb.dev/ebb", "run", "--", "/child", "record"]);
     expect(before.metadata.annotations?.["ebb.dev/native"]).toBe(isNative ? "istio" : undefined);
   });

@@ -103,8 +103,8 @@ describe("the API server", () => {
     expect(first.command?.at(-1)).toBe("/app");
     expect(sidecar).toMatchObject({ name: "envoy", args: ["-c", "/etc/envoy/envoy.yaml"] });
     expect(sidecar.command).toBeUndefined();
-    // it must outlive the drain: its hook is ebb's second look
-    expect(JSON.stringify(sidecar.lifecycle)).toContain("/ebb.dev/ebb");
+    // it must outlive the app: its hook is ebb's second look
+    expect(JSON.stringify(sidecar.lifecycle)).toContain('"/ebb.dev/ebb","hold"');
     expect(spec.initContainers?.map(({ name }) => name)).toEqual(["ebb-install"]);
     expect((await decisions()) - before).toBeGreaterThanOrEqual(2);
     await unregister("b-mesh");

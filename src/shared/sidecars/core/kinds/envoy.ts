@@ -54,12 +54,12 @@ const adminKeys: ReadonlySet<string> = new Set(
   "access_log_path profile_path ignore_global_conn_limit address socket_address protocol ipv4_compat".split(" "),
 );
 
-/** Returns the admin port that `--config-yaml` sets (envoyproxy.io, operations/cli). The other file is not seen. */
+/** Returns the admin port that `--config-yaml` sets (envoyproxy.io, operations/cli). What a file says is not seen. */
 function inManifest({ words }: ShownContainer): Shown {
   const at = words.findIndex((word) => /^--config-yaml(=|$)/.test(word));
   const yaml = at < 0 ? "" : words.slice(at).join(" ");
   const [, admin = ""] = /(?:^|[\s{,'"=])admin['"]?:(.*)/.exec(yaml) ?? [];
-  for (const [, key = "", digits] of admin.matchAll(/([a-z]\w*)['"]?:\s*['"]?(\d*)/g)) {
+  for (const [, key = "", digits] of admin.matchAll(/\b([a-z]\w*)['"]?:\s*['"]?(\d*)/g)) {
     const port = key === "port_value" ? portOf(digits) : undefined;
     if (port !== undefined) return { port };
     if (!adminKeys.has(key)) return {};

@@ -100,9 +100,10 @@ flags:
   --grace D                     SIGKILL this long after the
                                 stop signal
   --host-network                the pod uses the node's
-                                network, where auto does not
-                                rely on ports; if unset, ebb
-                                decides by /etc/hosts
+                                network, where ebb relies on
+                                no port that is not named;
+                                if unset, ebb decides by
+                                /etc/hosts
 
 ebb drain --help: variables, examples, exit codes; ebb help
 drain: more

@@ -8,9 +8,13 @@ import type { Container } from "../pod.ts";
 export type HookKind =
   /** A drain may take its place: it only sleeps. `shown`: `sleep 20`, for `sleep N` by a shell or not, or the action `sleep`. */
   | { readonly kind: "replaceable"; readonly shown: string; readonly seconds: number }
+  /** A proxy's: a shell looks at the listening ports until only the proxy's own are left, so that it outlives the apps. */
+  | { readonly kind: "waits-for-apps" }
   /** It asks a sidecar to drain or to quit. */
   | { readonly kind: "asks-sidecar"; readonly path: string }
-  /** ebb's own, or a known injector's. */
+  /** It runs `ebb hold`. */
+  | { readonly kind: "holds" }
+  /** Another one of ebb's own, or a known injector's. */
   | { readonly kind: "known" }
   | { readonly kind: "other" };
 
@@ -25,9 +29,11 @@ export function kindOfHook(hook: unknown): HookKind {
   const { path, port } = objectOf(httpGet);
   if (path === KNATIVE_PATH) return { kind: "known" };
   const words = readable(textsOf(objectOf(exec).command));
-  if (isEbb(words)) return { kind: "known" };
+  const own = ofEbb(words);
+  if (own !== undefined) return own;
   const slept = secondsSlept(words);
   if (slept !== undefined) return asleep(slept);
+  if (waitsForApps(words)) return { kind: "waits-for-apps" };
   const sidecarPath =
     typeof path === "string" ? sidecarPathIn(readable([`:${port}${path}`]).join()) : asksSidecar(words.join(" "));
   return sidecarPath === undefined ? { kind: "other" } : { kind: "asks-sidecar", path: sidecarPath };
@@ -37,9 +43,12 @@ function asleep(seconds: number): HookKind {
   return { kind: "replaceable", shown: `sleep ${seconds}`, seconds };
 }
 
-/** Reports whether a hook runs ebb, or drains with it in a shell's script. */
-function isEbb(words: readonly string[]): boolean {
-  return baseName(words[0] ?? "") === "ebb" || /(^|[\s/;&|(])ebb\s+drain\b/.test(scriptIn(words) ?? "");
+/** Returns what a hook does that runs ebb, or that drains or holds with it in a shell's script; undefined for any other. */
+function ofEbb(words: readonly string[]): HookKind | undefined {
+  const inScript = /(^|[\s/;&|(])ebb\s+(drain|hold)\b/.exec(scriptIn(words) ?? "")?.[2];
+  const command = baseName(words[0] ?? "") === "ebb" ? (words[1] ?? "") : inScript;
+  if (command === undefined) return undefined;
+  return { kind: command === "hold" ? "holds" : "known" };
 }
 
 const shell = /(^|\/)(ba|da|a|z|k)?sh$/;
@@ -62,6 +71,18 @@ function secondsSlept(words: readonly string[]): number | undefined {
   const [, seconds, unit = ""] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(time) ?? [];
   if (baseName(program) !== "sleep" || seconds === undefined || more.length > 0) return undefined;
   return Number(seconds) * (units[unit] ?? 1);
+}
+
+/** How many sockets of others than the proxy listen: `netstat -plunt | grep tcp | grep -v envoy | wc -l | xargs`. */
+const others = String.raw`(netstat|ss) -\w+( \| e?grep( -\w+)* ('[\w|-]+'|"[\w|-]+"|\w[\w-]*))+ \| wc -l( \| xargs)?`;
+/** As users of Istio write it (istio#7136, istio#36517), with a sleep before it or not. */
+const loop = new RegExp(
+  String.raw`^(sleep \d+[smh]?(;| &&) )?while \[ "?\$\(${others}\)"? (-ne|-gt|!=) 0 \]; do sleep \d+[smh]?;? done;?$`,
+);
+
+function waitsForApps(words: readonly string[]): boolean {
+  const script = (scriptIn(words) ?? "").trim().replace(/\s+/g, " ");
+  return loop.test(script) && / -E?v ['"]?[\w|-]*envoy/.test(script);
 }
 
 /** The programs that ask: HTTP clients, and the agents beside the Envoys. */

@@ -52,6 +52,9 @@ describe("a preStop hook", () => {
     [exec("/ebb", "drain", "--drain=10s"), { kind: "known" }],
     [exec("/ebb.dev/ebb", "drain"), { kind: "known" }],
     [sh("/flush; /ebb.dev/ebb drain --drain=9s"), { kind: "known" }],
+    [exec("/ebb", "hold", "--sidecar=envoy"), { kind: "holds" }],
+    [exec("/ebb.dev/ebb", "hold"), { kind: "holds" }],
+    [sh("/warn; /ebb.dev/ebb hold"), { kind: "holds" }],
     [sh("/ebb.dev/ebb status"), { kind: "other" }],
     [{ httpGet: { path: "/stop", port: 8080 } }, { kind: "other" }],
     [exec("nginx", "-s", "quit"), { kind: "other" }],
@@ -59,6 +62,40 @@ describe("a preStop hook", () => {
     [{ exec: { command: "sleep 15" } }, { kind: "other" }],
   ])("%j", (hook, kind) => {
     expect(kindOfHook(hook)).toEqual(kind);
+  });
+});
+
+describe("a proxy's hook that waits until only the proxy listens", () => {
+  const wait = (others: string) => `while [ $(${others} | wc -l | xargs) -ne 0 ]; do sleep 1; done`;
+  const usual = wait("netstat -plunt | grep tcp | grep -v envoy");
+
+  test.each([
+    usual,
+    `sleep 20; ${usual}`,
+    `sleep 5 && ${usual};`,
+    wait("netstat -plunt | grep tcp | egrep -v 'envoy|pilot-agent'"),
+    wait("netstat -plunt | grep tcp | grep -v envoy | grep -v pilot-agent"),
+    wait('ss -tlnp | grep -Ev "envoy|pilot-agent"'),
+    'while [ "$(ss -plunt | grep -v envoy | wc -l)" -gt 0 ]; do\n  sleep 2;\ndone\n',
+  ])("is known: %s", (script) => {
+    for (const shell of ["/bin/sh", "bash"])
+      expect(kindOfHook(exec(shell, "-c", script))).toEqual({ kind: "waits-for-apps" });
+  });
+
+  test.each([
+    `${usual}; /flush`,
+    `/flush; ${usual}`,
+    `sleep 5; sleep 5; ${usual}`,
+    wait("netstat -plunt | grep tcp | grep -v TIME_WAIT"),
+    wait("netstat -plunt | grep tcp | grep -v $(cat /envoy)"),
+    usual.replace("sleep 1", "/flush"),
+  ])("is not one that does more, or something else: %s", (script) => {
+    expect(kindOfHook(sh(script))).toEqual({ kind: "other" });
+  });
+
+  test("is none that asks a sidecar, too", () => {
+    const script = `curl -X POST localhost:15000/drain_listeners?inboundonly; ${usual}`;
+    expect(kindOfHook(sh(script))).toEqual(asks("/drain_listeners"));
   });
 });
 

@@ -1,4 +1,5 @@
 import { isForwarded, parseSignal, usualStops } from "../../../../shared/core/signal.ts";
+import { baseName } from "../../../../shared/core/text.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { restartOptions } from "../facts/restart.ts";
@@ -27,7 +28,8 @@ export function givenOptions({ name, role }: AppContainer, { policy, requested }
 export function fieldOptions({ container, start }: AppContainer, facts: PodFacts): ReadonlyMap<string, string> {
   const options = new Map([...restartOptions(container, facts.pod), ...networkOptions(facts)]);
   if (facts.grace > 0) options.set("pod-grace", `${facts.grace}s`);
-  const stopSignal = stopSignalOf(container, start.kind === "unwrapped" ? undefined : start.image?.stopSignal);
+  const ofImage = start.kind === "unwrapped" ? undefined : (start.image ?? shownBy(container)).stopSignal;
+  const stopSignal = stopSignalOf(container, ofImage);
   if (stopSignal !== undefined) options.set("stop-signal", stopSignal);
   return options;
 }
@@ -48,6 +50,22 @@ export function networkOptions({ appPorts, isOnNode }: PodFacts): ReadonlyMap<st
  * Kubernetes 1.33, or without ContainerStopSignals).
  */
 const USUAL = ["TERM", "INT"];
+
+/**
+ * The STOPSIGNAL of the images of programs that stop gracefully on another signal than TERM (Dockerfiles of
+ * docker-nginx, docker-library/php, httpd and haproxy).
+ */
+const stopSignalsOf: readonly (readonly [program: RegExp, stopSignal: string])[] = [
+  [/^(nginx|php-fpm[\d.]*)$/, "QUIT"],
+  [/^(httpd|httpd-foreground|apache2|apache2-foreground)$/, "WINCH"],
+  [/^haproxy$/, "USR1"],
+];
+
+/** Returns what the command in the manifest shows of an image that nobody has looked up for its sake. */
+function shownBy({ command }: Container): { readonly stopSignal?: string | undefined } {
+  const program = baseName(command?.[0] ?? "");
+  return { stopSignal: stopSignalsOf.find(([name]) => name.test(program))?.[1] };
+}
 
 /**
  * Returns the value of --stop-signal for a container whose stop signal is neither TERM nor INT (`QUIT,TERM,INT`). The

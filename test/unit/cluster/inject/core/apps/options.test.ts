@@ -7,6 +7,10 @@ function variables(pod: Loose, at = 0): Readonly<Record<string, string>> {
   return Object.fromEntries(env.map(({ name, value }) => [name, value]));
 }
 
+function hookOf(pod: Loose, at = 0): readonly string[] | undefined {
+  return pod.spec.containers[at].lifecycle?.preStop?.exec?.command;
+}
+
 const onNode = { hostNetwork: true };
 const envoy = { name: "envoy", image: "envoyproxy/envoy:v1.38.0" };
 const config = "node: {id: x}\nadmin:\n  address:\n    socket_address: {address: 127.0.0.1, port_value: 19906}\n";

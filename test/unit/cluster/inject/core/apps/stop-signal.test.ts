@@ -27,6 +27,19 @@ test.each([
   expect(injectPod(pod, policy).kind).toBe("unchanged");
 });
 
+test.each<[string, readonly string[], string | undefined]>([
+  ["nginx", ["/usr/sbin/nginx", "-g", "daemon off;"], "QUIT,TERM,INT"],
+  ["PHP-FPM", ["php-fpm8.2", "-F"], "QUIT,TERM,INT"],
+  ["Apache", ["apache2-foreground"], "WINCH,TERM,INT"],
+  ["HAProxy", ["haproxy", "-f", "/etc/haproxy.cfg"], "USR1,TERM,INT"],
+  ["another program", ["/my-nginx"], undefined],
+])("a command in the manifest shows the STOPSIGNAL of its image, which is not looked up: %s", (_, command, value) => {
+  const containers = [app({ command })];
+  const pod = changed({ containers });
+  expect(told(pod)).toBe(value as string);
+  expect(injectPod(pod, policy).kind).toBe("unchanged");
+});
+
 test("what the pod or its container says itself comes first", () => {
   const annotations = { "ebb.dev/stop-signal": "HUP" };
   expect(told(changed({ containers: stopped("SIGQUIT"), annotations }))).toBe("HUP");

@@ -130,10 +130,14 @@ describe("a proxy drains for as long as the app's hook", () => {
     ["where ebb does not start the app", besideHook(proxy("envoy"))],
     ["where ebb leaves sidecars alone", { containers: [app({ command: ["scuttle", "/app"] }), proxy("envoy")] }],
     ["where ebb becomes the app", { containers: [app({ command: ["valet", "/app"] }), proxy("envoy")] }],
-    ["on the node's network, where ebb run is not seen", beside(proxy("envoy"), { spec: onNode })],
     ["if nobody is to hold for ebb run", beside(proxy("envoy"), { annotations: { "ebb.dev/no-hold": "true" } })],
   ])("%s", (_, given) => {
     expect(hookOf(given)).toBe(`${drain} --drain=24s`);
+  });
+
+  test("on the node's network, where ebb run is not seen", () => {
+    const annotations = { "ebb.dev/sidecar": "envoy:9911" };
+    expect(hookOf(beside(proxy("envoy"), { spec: onNode, annotations }))).toBe(`${drain}:9911 --drain=24s`);
   });
 
   test("its hook is told what the app's is, by flags", () => {

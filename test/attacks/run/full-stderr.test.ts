@@ -87,8 +87,8 @@ function timesOpen(pid: number, path: string): number {
 test("a reader that goes on gets whole lines, and how many are missing", async () => {
   using folder = temporaryFolder();
   using pipe = fullPipe(folder.path);
-  const long = (at: number) => `EBB_${at}_${"X".repeat(3000)}`; // shorter than what the log cuts off
-  const env = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [long(at), ""]));
+  const long = (at: number) => `EBB_${at}_${"X".repeat(3500)}`; // shorter than what the log cuts off
+  const env = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [long(at), ""]));
   const through = ["sh", "-c", 'exec "$@" 2>"$0"', pipe.path];
   await using started = startEbb(["run", "--sidecar", "none", "--", "sh", "-c", app], { env, through });
   await until("the app runs", () => started.stdout().includes("ready"));

@@ -22,6 +22,7 @@ const plants: readonly string[] = [
   "pod/envoy/drain.ts drainAll later",
   "pod/envoy/drain-requests.ts command reject",
   "pod/run/perform.ts forward throw",
+  "pod/run/announce-run.ts announceDrained throw",
   "pod/run/core/supervision.ts step throw",
   "pod/run/core/supervision.ts toQuitting throw",
   "pod/run/core/stop-answer.ts answerToStop throw",
@@ -31,7 +32,10 @@ const plants: readonly string[] = [
 ];
 
 /** The quit itself fails: it is not sent, but the run ends. */
-const silencing: readonly string[] = ["pod/run/perform.ts quit throw", "pod/run/perform.ts quitSidecars throw"];
+const silencing: readonly string[] = [
+  "pod/run/quit-sidecars.ts quit throw",
+  "pod/run/quit-sidecars.ts quitSidecars throw",
+];
 
 /**
  * With --last-of, whether a bug at the start or at the end costs the quit where the other app container has ended. Where

@@ -40,7 +40,7 @@ test("from the child's start to ebb's exit, before ebb's system calls: the exit 
       response.end("OK\n");
     },
   });
-  const [STEP, LAST] = [13, 52];
+  const [STEP, LAST] = [13, 65];
   const hits = forwarded.flatMap((signal, index) =>
     Array.from({ length: LAST / STEP }, (_, nth) => ({ at: (index % STEP) + nth * STEP, signal })),
   );

@@ -103,7 +103,7 @@ function untilItHasRead({ stderr }: Started, count: number): Promise<boolean> {
   return until("it has read the signals", () => stderr().split('"msg":"ebb: received a signal"').length > count);
 }
 
-test.concurrent("a repeat of the stop signal within 2 s is the same stop: the drain goes on, and the child gets one", async () => {
+test.concurrent("a repeat of the stop signal is the same stop: the drain goes on, and the child gets one", async () => {
   await using envoy = await startEnvoy();
   envoy.stats = busy(1);
   await using started = await startRun(envoy, [...quick, "--log-level", "debug"]);
@@ -117,21 +117,6 @@ test.concurrent("a repeat of the stop signal within 2 s is the same stop: the dr
   const ended = await started.ended;
   expect(ended.stdout).toBe("ready\n15\n");
   expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "drained" });
-  expect(ended.code).toBe(0);
-});
-
-test.concurrent("a later repeat cuts the drain short, and not before 2 s", async () => {
-  await using envoy = await startEnvoy();
-  envoy.stats = busy(1);
-  await using started = await startRun(envoy, quick, {}, ["record", "12"]);
-  await until("the child has it", () => {
-    started.kill("SIGTERM");
-    return started.stdout().startsWith("ready\n15\n");
-  });
-  started.kill("SIGUSR2");
-  const ended = await started.ended;
-  expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "cut short" });
-  expect(drainLineOf(ended).tookMs).toBeGreaterThan(1900);
   expect(ended.code).toBe(0);
 });
 

@@ -68,7 +68,7 @@ const rows: readonly ((row: number) => readonly Item[])[] = [
   limit(at.term, limits.grace, "`--grace 5s`, then SIGKILL"),
   gap,
   heading("The proxy: an ordinary sidecar with a preStop hook"),
-  lane(0, at.proxy, "proxy", "`ebb drain` runs, then SIGTERM"),
+  lane(0, at.proxy, "proxy", "`ebb hold` runs, then SIGTERM"),
   gap,
   heading("The whole pod"),
   lane(0, at.gone, "idle", "the pod is there"),

@@ -21,3 +21,14 @@ test("any JSON has as many as it has without what is in its strings", () => {
     }),
   );
 });
+
+test.each(['\\"', "\\\\", '\\\\\\"', '\\\\","[', "é"])(
+  "it reads long texts in pieces, wherever there is %j",
+  (unit) => {
+    for (let shift = 0; shift < 6; shift += 1) {
+      const text = `["${"a".repeat(65_528 + shift)}${unit.repeat(30_000)}[[",[]]`;
+      const count = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "s").length;
+      expect([hasMoreOutsideStrings(text, count - 1), hasMoreOutsideStrings(text, count)]).toEqual([true, false]);
+    }
+  },
+);

@@ -31,7 +31,12 @@ export interface AdmissionResponse {
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
 
-const text = z.string({ error: "expected text" });
+/** The most characters of a name in Kubernetes (apimachinery, pkg/util/validation, DNS1123SubdomainMaxLength). */
+export const LONGEST_NAME = 253;
+
+const text = z
+  .string({ error: "expected text" })
+  .check(z.maxLength(LONGEST_NAME, { error: `expected at most ${LONGEST_NAME} characters` }));
 const kind = z.object({ group: text, version: text, kind: text }, { error: "expected a group, a version and a kind" });
 
 const admissionRequest = z.object(
@@ -39,7 +44,7 @@ const admissionRequest = z.object(
     uid: text.check(z.minLength(1, { error: "expected an identifier" })),
     kind,
     subResource: z.optional(text),
-    name: z.optional(text),
+    name: z.optional(z.string({ error: "expected text" })), // as its author wrote it: not checked yet
     namespace: z.optional(text),
     operation: text,
     object: z.optional(z.unknown()),
@@ -70,23 +75,23 @@ const MOST_OUTSIDE_STRINGS = 400_000;
 
 /**
  * Parses a body as an AdmissionReview (admission.k8s.io/v1, JSON) and returns its request, or a Problem, which quotes
- * nothing of it, because pods have secrets. Never throws.
+ * nothing of it, because pods have secrets. Never throws. `wasRead`: it was parsed before, and is not too dense.
  */
-export function readReview(body: Uint8Array): { readonly request: AdmissionRequest } | Problem {
-  const parsed = parse(body);
+export function readReview(body: Uint8Array, wasRead: boolean): { readonly request: AdmissionRequest } | Problem {
+  const parsed = parse(body, wasRead);
   if ("problem" in parsed) return parsed;
   const { success, data, error } = z.safeParse(admissionReview, parsed.value);
   return success ? { request: data.request } : { problem: error.issues.map(describeIssue).join("; ") };
 }
 
-function parse(body: Uint8Array): { readonly value: unknown } | Problem {
+function parse(body: Uint8Array, wasRead: boolean): { readonly value: unknown } | Problem {
   let json: string;
   try {
     json = new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {
     return { problem: "the body is not UTF-8" };
   }
-  if (hasMoreOutsideStrings(json, MOST_OUTSIDE_STRINGS)) {
+  if (!wasRead && hasMoreOutsideStrings(json, MOST_OUTSIDE_STRINGS)) {
     return { problem: `the body has more than ${MOST_OUTSIDE_STRINGS} characters outside of strings` };
   }
   try {

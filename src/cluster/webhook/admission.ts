@@ -12,6 +12,7 @@ import {
   type AdmissionRequest,
   type AdmissionResponse,
   formatWarnings,
+  LONGEST_NAME,
   readReview,
   writeReview,
 } from "./admission-review.ts";
@@ -41,6 +42,13 @@ export interface Reviewed {
   readonly lookups: ReadonlyMap<string, Lookup>;
 }
 
+/** What is known when a review is read. */
+interface Known {
+  readonly imageFor?: ImageFor;
+  /** Whether the same body was read before. */
+  readonly wasRead?: boolean;
+}
+
 /**
  * Reads an AdmissionReview and decides about its pod; `missing`: only once these images have been looked up. Returns
  * the problem if the body is not an AdmissionReview. Has no effects, so a dry run needs no care.
@@ -48,9 +56,9 @@ export interface Reviewed {
 export function review(
   body: Uint8Array,
   policy: InjectPolicy,
-  imageFor?: ImageFor,
+  { imageFor, wasRead = false }: Known = {},
 ): Reviewed | { readonly missing: MissingImages } | { readonly problem: string } {
-  const read = readReview(body);
+  const read = readReview(body, wasRead);
   if ("problem" in read) return read;
   const { request } = read;
   const secrets = pullSecretsOf(request);
@@ -108,37 +116,47 @@ function decideAdmission(
 }
 
 /**
- * Changes a pod, unless it has more than 100 containers of a kind, a list or an object of more than 1000 items, or more than 100 levels,
- * as no real pod: such a pod could delay all others for seconds.
+ * Changes a pod, unless it has more than 100 containers of a kind, a list or an object of more than 1000 items, more than
+ * 100 levels, or 512 KiB of names and short texts, as no real pod: such a pod could delay all others for seconds.
  */
 function inject(pod: unknown, policy: InjectPolicy): Injection {
-  const excess = excessIn(pod, 0) ?? excessOfContainers(pod);
+  const excess = excessIn(pod, 0, { left: MOST_TEXT }) ?? excessOfContainers(pod);
   if (excess === undefined) return injectPod(pod, { ...policy, isAdmission: true });
   const bare = injectPod({ metadata: objectOf(pod).metadata }, policy);
   if (bare.kind === "unchanged") return bare;
-  const problem = { field: describePath(excess.path.slice(0, DEEPEST_NAMED)), message: excess.message };
-  return { kind: "refused", asked: bare.asked, problems: [problem], warnings: [] };
+  const field = shortened(describePath(excess.path.slice(0, DEEPEST_NAMED)), LONGEST_NAME);
+  return { kind: "refused", asked: bare.asked, problems: [{ field, message: excess.message }], warnings: [] };
 }
 
 const MOST_ITEMS = 1000;
 /** Each costs time, and may have a hook and a command of some 4 KiB each that are looked into. */
 const MOST_CONTAINERS = 100;
 const DEEPEST = 100;
-const DEEPEST_NAMED = 4;
+const DEEPEST_NAMED = 6;
+/** The most characters outside of `LONG_FIELDS`, and what each value counts beside its own: ebb may read each several times. */
+const MOST_TEXT = 512 * 1024;
+const VALUE = 24;
+/** Of these, ebb reads only what is short (`LONGEST_READ`), or nothing; Kubernetes itself bounds annotations. */
+const LONG_FIELDS = ["annotations", "args", "command", "managedFields", "value"];
+const TOO_MUCH = `with this, the pod has more than ${MOST_TEXT / 1024} KiB beside its annotations, commands, args and values`;
 
 interface Excess {
   readonly path: Path;
   readonly message: string;
 }
 
-function excessIn(value: unknown, depth: number): Excess | undefined {
+/** `room`: how many characters the pod may have from here on. */
+function excessIn(value: unknown, depth: number, room: { left: number }): Excess | undefined {
+  room.left -= typeof value === "string" ? VALUE + value.length : VALUE;
+  if (room.left < 0) return { path: [], message: TOO_MUCH };
   if (typeof value !== "object" || value === null) return undefined;
   if (depth > DEEPEST) return { path: [], message: `deeper than ${DEEPEST} levels` };
   const isList = Array.isArray(value);
   const items = Object.entries(value);
   if (items.length > MOST_ITEMS) return { path: [], message: `more than ${MOST_ITEMS} items` };
   for (const [name, inner] of items) {
-    const found = excessIn(inner, depth + 1);
+    if (!isList) room.left -= name.length;
+    const found = excessIn(inner, depth + 1, LONG_FIELDS.includes(name) ? { left: Number.POSITIVE_INFINITY } : room);
     if (found !== undefined) return { ...found, path: [isList ? Number(name) : name, ...found.path] };
   }
   return undefined;
@@ -199,12 +217,12 @@ function describe(problems: readonly Remark[]): string {
 /** Returns a pod's name; of a Deployment's or Job's pod, which has none yet, its generateName and `*`. */
 export function podNameOf({ name, object }: AdmissionRequest): string {
   const metadata = objectOf(objectOf(object).metadata);
-  return name || textOf(metadata.name) || `${textOf(metadata.generateName) ?? ""}*`;
+  return shortened(name || textOf(metadata.name) || `${textOf(metadata.generateName) ?? ""}*`, LONGEST_NAME);
 }
 
 /** Returns the first owner of a pod as KIND/NAME, such as `ReplicaSet/web-7c9f`; undefined if it has none. */
 export function ownerOf({ object }: AdmissionRequest): string | undefined {
   const owners = objectOf(objectOf(object).metadata).ownerReferences;
   const { kind, name } = objectOf(Array.isArray(owners) ? owners[0] : undefined);
-  return typeof kind === "string" && typeof name === "string" ? `${kind}/${name}` : undefined;
+  return typeof kind === "string" && typeof name === "string" ? shortened(`${kind}/${name}`, LONGEST_NAME) : undefined;
 }

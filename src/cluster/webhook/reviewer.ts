@@ -53,7 +53,8 @@ export function createReviewer({ mostWaitingBytes, ...sources }: ReviewerSetting
       return waiting;
     },
     async decide(body, policy, deadlineMs) {
-      const first = review(body, policy, (query, secrets) => rememberedImage(sources, query, secrets));
+      const remembered: ImageFor = (query, secrets) => rememberedImage(sources, query, secrets);
+      const first = review(body, policy, { imageFor: remembered });
       if (!("missing" in first)) return "problem" in first ? first : { ...first, waitedFor: new Set() };
       const { secrets } = first.missing;
       const queries = distinct(first.missing.queries).slice(0, MOST_IMAGES);
@@ -63,7 +64,7 @@ export function createReviewer({ mostWaitingBytes, ...sources }: ReviewerSetting
         found.get(queryKey(query)) ?? rememberedImage(sources, query, secrets, refusal);
       const second = await inTurn(async () => {
         await nextTurn(); // many may have waited for one answer, and other requests must be read meanwhile
-        return review(body, policy, imageFor);
+        return review(body, policy, { imageFor, wasRead: true });
       });
       if (!("body" in second)) throw new Error("a decision that waits twice");
       return { ...second, waitedFor: new Set(queries.map(queryKey)) };

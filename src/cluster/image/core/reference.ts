@@ -41,11 +41,11 @@ const LONGEST_REPOSITORY = 255;
 /** A name of DNS and a port. */
 const LONGEST_HOST = 253 + 6;
 /** The most of a name with its host, repository, tag and digest. */
-const LONGEST = LONGEST_HOST + 1 + LONGEST_REPOSITORY + 129 + 136;
+export const LONGEST_IMAGE = LONGEST_HOST + 1 + LONGEST_REPOSITORY + 129 + 136;
 
 /** Parses the name of an image: `nginx` is `docker.io/library/nginx:latest`. Returns undefined if it is none. */
 export function parseReference(text: string): Reference | undefined {
-  if (text.length > LONGEST || /^[a-f0-9]{64}$/.test(text)) return undefined; // the latter is an image's ID
+  if (text.length > LONGEST_IMAGE || /^[a-f0-9]{64}$/.test(text)) return undefined; // the latter is an image's ID
   const slash = text.indexOf("/");
   const first = text.slice(0, Math.max(slash, 0));
   const isHost = first === "localhost" || /[.:A-Z]/.test(first);

@@ -8,7 +8,7 @@ import { sidecarNames } from "../../../shared/sidecars/core/registry.ts";
 import { LONGEST_READ } from "../../core/readable.ts";
 import { ASK, annotationField, isEbbKey, NATIVE, PREFIX, STATUS } from "./annotation-names.ts";
 import { readNativeValue } from "./facts/native-value.ts";
-import { MOST_REMARKS, type Remark, type Remarks } from "./pod.ts";
+import { brief, MOST_REMARKS, type Remark, type Remarks } from "./pod.ts";
 
 /** The options of `ebb run` by flag, without `--`. Each is an annotation `ebb.dev/FLAG` and a name for `--set`. */
 export const podOptions: ReadonlyMap<string, Option<unknown>> = new Map(
@@ -101,7 +101,7 @@ export function readInjectAnnotation(annotations: Annotations): boolean | undefi
   if (wish === undefined) return undefined;
   const isAsked = typeof wish === "string" ? boolean.parse(wish) : undefined;
   const isText = typeof wish === "string";
-  const message = `expected "true" or "false"${isText ? "" : " in quotes"}, got ${JSON.stringify(wish)}`;
+  const message = `expected "true" or "false"${isText ? "" : " in quotes"}, got ${brief(wish)}`;
   return isAsked ?? { field: annotationField(ASK), message };
 }
 

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
 import { describePath, type Path, valueAt } from "../../../shared/core/json.ts";
+import { LONGEST_READ } from "../../core/readable.ts";
+import { LONGEST_IMAGE } from "../../image/core/reference.ts";
 import { annotationField } from "./annotation-names.ts";
 
 /** A problem with, or a warning about, one field of a pod. */
@@ -21,6 +23,8 @@ export const MOST_REMARKS = 50;
 // The fields whose shape ebb relies on. Others are read by objectOf and listOf, whatever they are. The API server checks all.
 
 const text = z.string();
+/** A text that ebb may repeat in each container. */
+const short = text.check(z.maxLength(LONGEST_READ));
 /** The name of a container or volume: a DNS label (apimachinery, pkg/util/validation, DNS1123LabelMaxLength). */
 const label = z.string().check(z.maxLength(63));
 const named = z.looseObject({ name: label });
@@ -35,7 +39,7 @@ export const hook = z.looseObject({ exec: z.nullish(z.looseObject({ command: lis
 
 const container = z.looseObject({
   name: label,
-  image: z.nullish(text),
+  image: z.nullish(text.check(z.maxLength(LONGEST_IMAGE))),
   command: listOf(text),
   args: listOf(text),
   env: listOf(z.looseObject({ name: text, value: z.nullish(text) })),
@@ -51,7 +55,7 @@ const container = z.looseObject({
 });
 
 const annotationFile = z.looseObject({
-  path: z.nullish(text),
+  path: z.nullish(short),
   fieldRef: z.nullish(z.looseObject({ fieldPath: z.nullish(text) })),
 });
 
@@ -71,7 +75,7 @@ const podWith = <C extends z.ZodMiniType, N extends z.ZodMiniType, V extends z.Z
       initContainers: listOf(c),
       ephemeralContainers: listOf(n),
       volumes: listOf(v),
-      restartPolicy: z.nullish(text),
+      restartPolicy: z.nullish(short),
       terminationGracePeriodSeconds: z.nullish(z.number()),
       securityContext: z.nullish(z.looseObject({ runAsUser: z.nullish(z.number()) })),
       resources,

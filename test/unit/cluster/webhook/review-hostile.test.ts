@@ -96,6 +96,72 @@ describe("a hostile pod", () => {
     });
   });
 
+  const long = "x".repeat(600_000);
+  const spec = (container: object, more: object = {}) => ({
+    ...pod,
+    spec: { containers: [{ ...app, ...container }], ...more },
+  });
+  const metadata = (more: object) => ({ ...pod, metadata: { ...pod.metadata, ...more } });
+
+  test.each<[string, object]>([
+    ["spec.containers[0].image", spec({ image: long })],
+    ["spec.containers[0].env[0].name", spec({ env: [{ name: long, value: "" }] })],
+    ["spec.containers[0].volumeMounts[0].mountPath", spec({ volumeMounts: [{ name: "v", mountPath: long }] })],
+    ["spec.nodeSelector.kubernetes.io/os", spec({}, { nodeSelector: { "kubernetes.io/os": long } })],
+    ["spec.xxx", spec({}, { [long]: 1 })],
+    ["metadata.labels.ebb.dev/xxx", metadata({ labels: { [`ebb.dev/${long}`]: "" } })],
+    ["metadata.generateName", metadata({ generateName: long })],
+  ])("with 600,000 characters in %s is refused, in few words", (field, object) => {
+    const { response, body } = reviewed({ object });
+    expect(response.result).toBe("refused");
+    expect(response.reason).toStartWith(field);
+    expect(response.reason).toEndWith(
+      "with this, the pod has more than 512 KiB beside its annotations, commands, args and values",
+    );
+    expect(body.length).toBeLessThan(1000);
+    const of = { metadata: { ...(object as typeof pod).metadata, annotations: {} } };
+    expect(reviewed({ object: { ...object, ...of } }).response.result).toBe("unchanged");
+    expect(reviewed({ object: { ...object, ...of } }, { all: true }).response.result).toBe("skipped");
+  });
+
+  test.each<[string, object]>([
+    ["a command", spec({ command: ["/app", long] })],
+    ["args", spec({ args: [long] })],
+    ["a variable", spec({ env: [{ name: "A", value: long }] })],
+    ["a probe", spec({ livenessProbe: { exec: { command: [long] } } })],
+    ["what the API server knows of its fields", metadata({ managedFields: [{ fieldsV1: { [long]: {} } }] })],
+  ])("may have 600,000 characters in %s", (_, object) => {
+    const { response, body } = reviewed({ object });
+    expect(response.result).toBe("injected");
+    expect(body.length).toBeLessThan(4000);
+  });
+
+  test("with more than 512 KiB of short texts and values is refused where that is reached", () => {
+    const reasonOf = (length: number) => {
+      const containers = many((at) => ({
+        ...app,
+        name: `c${at}`,
+        env: many((one) => ({ name: `V${one}` })).slice(0, 900),
+      }));
+      return reviewed({ object: spec({}, { containers: containers.slice(0, length) }) }).response.reason;
+    };
+    expect(reasonOf(5)).toBeUndefined();
+    expect(reasonOf(50)).toMatch(/^spec\.containers\[\d+\]\.env\[\d+\].*: with this, the pod has more than 512 KiB /);
+  });
+
+  test("may have an image's name of 780 characters, and no more", () => {
+    const reasonOf = (length: number) => reviewed({ object: spec({ image: "x".repeat(length) }) }).response.reason;
+    expect(reasonOf(780)).toBeUndefined();
+    expect(reasonOf(781)).toStartWith("spec.containers[0].image: expected at most 780 characters, got ");
+  });
+
+  test("whose path of its annotations would be repeated in each container is refused", () => {
+    const items = [{ path: long.slice(0, 4097), fieldRef: { fieldPath: "metadata.annotations" } }];
+    const object = spec({}, { volumes: [{ name: "v", downwardAPI: { items } }] });
+    const reason = "spec.volumes[0].downwardAPI.items[0].path: expected at most 4096 characters";
+    expect(reviewed({ object }).response.reason).toStartWith(reason);
+  });
+
   test.each(["containers", "initContainers"])("may have 100 %s, and no more", (list) => {
     const resultOf = (length: number) => {
       const items = Array.from({ length }, (_, at) => ({ ...app, name: `c${at}` }));

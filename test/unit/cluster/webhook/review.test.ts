@@ -153,6 +153,14 @@ describe("a new pod", () => {
       "Job/web",
     ]);
   });
+
+  test("is known by 253 characters", () => {
+    const name = "w".repeat(300);
+    const named = { ...pod, metadata: { name, ownerReferences: [{ kind: "Job", name }] } };
+    const { request: asked } = reviewed({ object: named });
+    expect(podNameOf(asked)).toBe(`${name.slice(0, 253)}… (47 more characters)`);
+    expect(ownerOf(asked)).toBe(`Job/${name.slice(0, 249)}… (51 more characters)`);
+  });
 });
 
 test("a pod that only its namespace took, with an option of ebb that cannot be read, is refused", () => {
@@ -189,6 +197,7 @@ test.each<[string, Uint8Array, string]>([
   ["no request", bytes(JSON.stringify(envelope)), "request: expected an AdmissionRequest"],
   ["no uid", bodyOf({ uid: "" }), "request.uid: expected an identifier"],
   ["a uid that is no text", bodyOf({ uid: 1 }), "request.uid: expected text"],
+  ["a uid that is none", bodyOf({ uid: "x".repeat(254) }), "request.uid: expected at most 253 characters"],
   ["no kind", bodyOf({ kind: null }), "request.kind: expected a group, a version and a kind"],
   ["an odd dry run", bodyOf({ dryRun: "yes" }), "request.dryRun: expected true or false"],
 ])("%s is no AdmissionReview, and it is said why", (_, body, problem) => {

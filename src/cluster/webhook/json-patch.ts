@@ -26,7 +26,9 @@ function patchFields(before: JsonObject, after: JsonObject, path: string): Opera
     ...now
       .filter((name) => !isIn(before)(name))
       .map((name) => ({ op: "add", path: at(name), value: after[name] }) as const),
-    ...old.filter(isIn(after)).flatMap((name) => patchBetween(before[name], after[name], at(name))),
+    ...old
+      .filter((name) => isIn(after)(name) && before[name] !== after[name])
+      .flatMap((name) => patchBetween(before[name], after[name], at(name))),
   ];
 }
 

@@ -49,7 +49,7 @@ const LONGEST_REASON = 1000;
 /** Bounds a reason, which a registry may have worded, and which is remembered. */
 export function boundedReason(text: string): string {
   // a copy: a slice keeps all of the text that it is cut from (measured)
-  return Buffer.from(shortened(oneLine(text), LONGEST_REASON)).toString();
+  return Buffer.from(oneLine(shortened(text, LONGEST_REASON))).toString();
 }
 
 /** Failures that may pass by themselves: what was known before still counts. */

@@ -64,7 +64,7 @@ function restoreCommand(container: Container, { command, tool }: ContainerStatus
  */
 function restoreInner(container: Container, tool: string | undefined): void {
   const { command = [], args } = container;
-  const script = unwrap(args?.[0]?.split(" ") ?? [], tool);
+  const script = unwrap(firstWords(args?.[0] ?? ""), tool);
   if (script !== undefined && isShell(command ?? [])) {
     if (isShell(script)) container.command = script.splice(0, 2);
     container.args = [script.join(" ")];
@@ -76,6 +76,13 @@ function restoreInner(container: Container, tool: string | undefined): void {
     const unwrapped = at < 0 ? undefined : unwrap(words.slice(at), tool);
     if (unwrapped !== undefined) container[field] = [...words.slice(0, at), ...unwrapped];
   }
+}
+
+/** Returns as many words of a script as may be ebb's and a shell's, and the rest as it is: it may be long. */
+function firstWords(script: string): readonly string[] {
+  const words = script.split(" ", 5);
+  const { length } = words.join(" ");
+  return length < script.length ? [...words, script.slice(length + 1)] : words;
 }
 
 function isShell([program = "", flag]: readonly string[]): boolean {

@@ -27,6 +27,7 @@ function katib(pod: Loose): Loose {
 test.each<[string, object]>([
   ["a program", { command: ["python", "train.py"], args: ["--lr=0.01"] }],
   ["a shell's script", { command: ["sh", "-c", "cd /src && python train.py"] }],
+  ["a script with blanks", { command: ["sh", "-c", "python  train.py   && echo 'a  b' "] }],
   ["bash's script, in args", { command: ["bash"], args: ["-c", "python train.py --lr=0.01"] }],
   ["a tool that ebb replaces", { command: ["/bin/scuttle", "python", "train.py"] }],
   ["the image's command", { command: undefined }],

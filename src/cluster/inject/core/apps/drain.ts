@@ -89,7 +89,8 @@ function wishOf(app: AppContainer, { evidence, options }: Given, facts: PodFacts
   const hasNone = facts.isOnNode && !hasOwnProxy(evidence, facts, options);
   const isServer = facts.restartsAlways && start.kind !== "own-ebb" && own === undefined && !hasNone;
   const isDrained = isRun(app) && kindOfHook(container.lifecycle?.preStop).kind === "known";
-  const text = own === undefined ? (option ?? (isServer && !isDrained ? DEFAULT_DRAIN : "0")) : evidence.env[own.name] || "0";
+  const text =
+    own === undefined ? (option ?? (isServer && !isDrained ? DEFAULT_DRAIN : "0")) : evidence.env[own.name] || "0";
   const isAlone = options.get("sidecar") === "none";
   const why = own !== undefined ? `it sets ${own.name} itself` : isAlone ? "its sidecar is none" : NO_DRAIN;
   return { text, ms: isAlone ? 0 : msOf(text), option, own, isServer, why: hasNone ? NO_PROXY : why };

@@ -28,7 +28,7 @@ export function describeOutcome(
           ok: true,
           text: `${start}: its container's preStop hook, ebb drain or another, had ended, or it was killed`,
         };
-      const text = `${start}: if its container has no drain as preStop hook, requests were cut off`;
+      const text = `${start}: if its container has no preStop hook, ebb hold, requests were cut off`;
       return { ok: true, isDoubtful: true, text };
     }
     case "out of time": {

@@ -111,7 +111,7 @@ describe("an event that does not belong to the phase changes nothing:", () => {
   });
 });
 
-const doubt = "if its container has no drain as preStop hook, requests were cut off";
+const doubt = "if its container has no preStop hook, ebb hold, requests were cut off";
 
 test.each<[DrainOutcome, boolean, string]>([
   [{ kind: "drained" }, true, "drained"],

@@ -70,11 +70,12 @@ function planApp(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App
   const detected = detect({ env, annotations: facts.annotations, atAdmin: undefined, byPort: [] });
   const evidence = { env, detected };
   const given = givenOptions(app, facts);
-  const neverQuits = hasOpaqueApp && mayEnd(container, facts.pod) && !given.all.has("quit-on");
+  const leaves = hasOpaqueApp && !given.all.has("quit-on");
+  const neverQuits = leaves && mayEnd(container, facts.pod);
   const sidecars = sidecarOptions(evidence, facts, given.all);
   const withoutDelay = new Map([
     ...fieldOptions(app, facts),
-    ...(neverQuits ? ([["quit-on", "never"]] as const) : []),
+    ...(leaves ? ([["quit-on", "never"]] as const) : []), // in a server, of an agent that waits after its SIGTERM
     ...sidecars.options,
   ]);
   const delay = start.kind === "unwrapped" ? undefined : delayOf(app, evidence, facts, withoutDelay);

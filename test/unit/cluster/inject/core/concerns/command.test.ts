@@ -195,6 +195,11 @@ describe("a pod that ends", () => {
     expect(injectPod(pod, { ...policy, ...unknownImage }).kind).toBe("unchanged");
   });
 
+  test("with such a one, in a server: an agent that waits after its SIGTERM may still serve it", () => {
+    const injection = injectPod(podOf({ containers }), { ...policy, ...unknownImage });
+    expect(quitOns(podIn(injection))).toEqual(["never", "never", undefined]);
+  });
+
   test("with such a one, where the user knows who ends last, has that one quit", () => {
     expect(quitOns(podIn(job(containers, { "ebb.dev/quit-on.other": "always" })))).toEqual([
       "never",

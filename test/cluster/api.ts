@@ -25,3 +25,32 @@ export async function read<T>(path: string): Promise<T | undefined> {
   if (status !== 200) throw new Error(`GET ${path}: ${status} ${text}`);
   return JSON.parse(text) as T;
 }
+
+/**
+ * Calls `see` with each piece of text that a path sends, such as a watch, or a log that is followed. Resolves at its end.
+ * Rejects if it is refused or cut, or aborted.
+ */
+export async function follow(path: string, see: (piece: string) => void, signal?: AbortSignal): Promise<void> {
+  const answer = await fetch(`http://localhost${path}`, { unix: proxy, ...(signal && { signal }) });
+  if (!answer.ok) throw new Error(`GET ${path}: ${answer.status} ${await answer.text()}`);
+  const decoder = new TextDecoder();
+  for await (const bytes of answer.body as ReadableStream<Uint8Array>) see(decoder.decode(bytes, { stream: true }));
+}
+
+/** A change that a watch tells of: ADDED, MODIFIED or DELETED, and the object as it is then. */
+export interface Change<T> {
+  readonly type: string;
+  readonly object: T;
+}
+
+/** Calls `see` with each change of a list, whose path has a query, from now on, until `over`: then `ended` rejects. */
+export async function changes<T>(list: string, over: AbortSignal, see: (change: Change<T>) => void) {
+  const now = await read<{ readonly metadata: { readonly resourceVersion: string } }>(list);
+  let rest = "";
+  const seePiece = (piece: string): void => {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) see(JSON.parse(line));
+  };
+  return { ended: follow(`${list}&watch=1&resourceVersion=${now?.metadata.resourceVersion}`, seePiece, over) };
+}

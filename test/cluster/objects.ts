@@ -50,6 +50,8 @@ export interface Pod {
 
 export interface ContainerStatus {
   readonly name: string;
+  /** `containerd://ID`. */
+  readonly containerID?: string;
   readonly ready: boolean;
   readonly restartCount: number;
   readonly state: ContainerState;

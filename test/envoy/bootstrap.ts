@@ -44,6 +44,8 @@ export interface ListenerPlan {
   readonly tcpPort?: number;
   /** The port on 127.0.0.1 to which it sends HTTP requests, if that is not the upstream's. */
   readonly httpPort?: number;
+  /** The address of that port, in place of 127.0.0.1. */
+  readonly httpHost?: string;
   /** Whether what listens on `httpPort` speaks HTTP/2, as gRPC needs it; by default HTTP/1.1. */
   readonly isHttp2?: boolean;
   /** The only path that it sends on, and the path of the admin interface to which it does; that must be on a port. */
@@ -125,8 +127,10 @@ function clustersOf(plan: Plan): readonly object[] {
     waitsFor?.what === "endpoints" ? lateCluster() : upstream,
     ...(plan.isLikeIstio === true ? [originalDestination("InboundPassthroughCluster")] : []),
     ...listeners.flatMap((each) => (each.tcpPort === undefined ? [] : [cluster(tcpCluster(each, app), each.tcpPort)])),
-    ...listeners.flatMap(({ name, httpPort, isHttp2 }) =>
-      httpPort === undefined ? [] : [{ ...cluster(name, httpPort), ...(isHttp2 === true ? speaksHttp2 : {}) }],
+    ...listeners.flatMap(({ name, httpPort, httpHost, isHttp2 }) =>
+      httpPort === undefined
+        ? []
+        : [{ ...cluster(name, httpPort, httpHost), ...(isHttp2 === true ? speaksHttp2 : {}) }],
     ),
     ...("port" in admin && listeners.some(({ asksAdmin }) => asksAdmin) ? [cluster(ADMIN, admin.port)] : []),
   ];
@@ -249,8 +253,8 @@ function lateCluster(): object {
   return { name: "app", type: "EDS", eds_cluster_config: { eds_config: controlPlaneSource } };
 }
 
-function cluster(name: string, port: number): object {
-  return { name, type: "STATIC", load_assignment: endpoints(name, port) };
+function cluster(name: string, port: number, host?: string): object {
+  return { name, type: "STATIC", load_assignment: endpoints(name, port, host) };
 }
 
 /** istio pilot/pkg/networking/core/cluster_builder.go, buildInboundCluster: no hosts before the first traffic. */
@@ -272,8 +276,8 @@ const speaksHttp2 = {
   },
 };
 
-function endpoints(name: string, port: number): object {
-  return { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: socket("127.0.0.1", port) } }] }] };
+function endpoints(name: string, port: number, host = "127.0.0.1"): object {
+  return { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: socket(host, port) } }] }] };
 }
 
 function socket(address: string, port: number): object {

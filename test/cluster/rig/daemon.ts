@@ -13,17 +13,27 @@ export interface Daemon {
 const READY_MS = 180_000;
 const LOOK_MS = 20;
 
-/** Starts a program that runs as long as these namespaces exist, and writes its output to the file `log`. */
-export function startDaemon(log: string, [program, ...words]: readonly [string, ...string[]]): Daemon {
+/**
+ * Starts a program that runs as long as these namespaces exist, and writes its output to the file `log`. If SIGKILL ends
+ * it, it is started again, as by the init system of a node.
+ */
+export function startDaemon(log: string, command: readonly [string, ...string[]]): Daemon {
   mkdirSync(dirname(log), { recursive: true });
-  const output = openSync(log, "w");
-  const daemon = Bun.spawn([program, ...words], { stdin: "ignore", stdout: output, stderr: output });
-  closeSync(output);
+  let daemon: Bun.Subprocess;
+  const start = (): void => {
+    const output = openSync(log, "a");
+    daemon = Bun.spawn([...command], { stdin: "ignore", stdout: output, stderr: output, onExit: restart });
+    closeSync(output);
+  };
+  const restart = (): void => {
+    if (daemon.signalCode === "SIGKILL") start();
+  };
+  start();
   return {
     async ready(what, ask) {
       const isReady = async (): Promise<boolean> => {
-        if (daemon.exitCode !== null || daemon.signalCode !== null)
-          throw new Error(`${program} ended with ${daemon.exitCode ?? daemon.signalCode}`);
+        const end = daemon.exitCode ?? daemon.signalCode;
+        if (end !== null && end !== "SIGKILL") throw new Error(`${command[0]} ended with ${end}`);
         return await ask().catch(() => false);
       };
       await until(what, isReady, READY_MS, LOOK_MS).catch((error: Error) => {

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { read } from "../api.ts";
+import { changes } from "../api.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
-import { environment } from "../environment.ts";
 import { envoyPort, envoySidecar, patience, podInfo } from "../envoy.ts";
 import { deploymentOf, type Pod, podOf } from "../objects.ts";
 import { programs } from "../programs.ts";
@@ -110,28 +109,6 @@ async function watch({ name: namespace }: Namespace, name: string, ip: string) {
 
 interface EndpointSlice {
   readonly endpoints?: readonly { readonly addresses: readonly string[]; readonly conditions: object }[];
-}
-
-interface Change<T> {
-  readonly type: string;
-  readonly object: T;
-}
-
-/** Calls `see` with each change of a list from now on, until `over`: then `ended` rejects. */
-async function changes<T>(list: string, over: AbortSignal, see: (change: Change<T>) => void) {
-  const now = await read<{ readonly metadata: { readonly resourceVersion: string } }>(list);
-  const url = `http://localhost${list}&watch=1&resourceVersion=${now?.metadata.resourceVersion}`;
-  const follow = async (): Promise<void> => {
-    const { body } = await fetch(url, { unix: environment().proxy, signal: over });
-    const decoder = new TextDecoder();
-    let rest = "";
-    for await (const bytes of body as ReadableStream<Uint8Array>) {
-      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) see(JSON.parse(line));
-    }
-  };
-  return { ended: follow() };
 }
 
 function byTime(a: string, b: string): number {

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { logOf, timeOf } from "../../harness.ts";
+import { request } from "../api.ts";
+import { images, type Namespace } from "../cluster.ts";
+import { podOf } from "../objects.ts";
+import { type Plan, specOf, stage, start } from "./pods.ts";
+import { callsOf, expectGone, expectNothingLost, linesOf, pathOf, stop, usualMs, type Way } from "./stop.ts";
+
+// Pods that are deleted: an app that `ebb run` drains and stops, beside a real Envoy that `ebb hold` keeps.
+
+let here: Namespace;
+
+beforeAll(async () => {
+  here = await stage();
+});
+
+afterAll(async () => {
+  await here?.[Symbol.asyncDispose]();
+});
+
+async function stopped(name: string, plan: Plan, way: Way = {}) {
+  return await stop(here, await start(here, podOf(name, specOf(plan))), way);
+}
+
+const holding = "holding the proxy until the apps have ended";
+const lettingGo = "the apps have ended: letting the proxy go";
+const closed = "closed the inbound listeners: the apps stop, and calls out go on";
+
+describe("a pod that is deleted loses no call of its app and no request in flight, and is gone soon:", () => {
+  test.concurrent.each<readonly [string, string, Plan]>([
+    ["short", "an app that needs 3 s", { needsMs: [3000] }],
+    ["long", "one that needs 20 s", { needsMs: [20_000] }],
+    ["two", "two apps, which need 2 and 8 s", { needsMs: [2000, 8000] }],
+    [
+      "hooked",
+      "one with a preStop hook of its own, of 12 s",
+      {
+        needsMs: [3000],
+        flags: ["--drain", "40s", "--pod-grace", "48s"],
+        app: { lifecycle: { preStop: { exec: { command: ["/ebb", "sleep", "12s"] } } } },
+      },
+    ],
+  ])("%s: %s", async (name, what, plan) => {
+    const end = await stopped(name, plan, { clientsMs: usualMs });
+    const [app = 0, other] = plan.needsMs;
+    expectNothingLost(what, end, { app, ...(other === undefined ? {} : { other }) });
+    expect(logOf(end.logs.envoy ?? "").map(({ msg }) => msg.replace("ebb: ", ""))).toEqual([
+      holding,
+      closed,
+      lettingGo,
+    ]);
+  });
+
+  test.concurrent("evicted: one that needs 3 s, as `kubectl drain` does it", async () => {
+    const metadata = { name: "evicted", namespace: here.name };
+    const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata };
+    const ask = async () => {
+      const { status, text } = await request("POST", pathOf(here, "evicted/eviction"), eviction);
+      if (status !== 201) throw new Error(text);
+    };
+    const end = await stopped("evicted", { needsMs: [3000] }, { ask, clientsMs: usualMs });
+    expectNothingLost("evicted", end, { app: 3000 });
+  });
+
+  test.concurrent("worker: one that serves nothing, and is not drained; it needs 15 s", async () => {
+    const end = await stopped("worker", { needsMs: [15_000], serves: false, flags: [] });
+    expectNothingLost("worker", end, { app: 15_000 });
+  });
+
+  test.concurrent("helper: beside an ebb run in a native sidecar, which ends later, and is not waited for", async () => {
+    const words = ["run", "--sidecar", "envoy", "--quit-on", "never", "--no-hold", "--", "/child", "record"];
+    const native = { name: "helper", image: images.appInEbb, args: words, restartPolicy: "Always" };
+    const end = await stopped(
+      "helper",
+      { needsMs: [3000], spec: { initContainers: [native] } },
+      { clientsMs: usualMs },
+    );
+    expectNothingLost("helper", end, { app: 3000 });
+    const [let_go] = linesOf(end, "envoy", lettingGo).map(timeOf);
+    const [helper] = linesOf(end, "helper", "done").map(timeOf);
+    expect(let_go as number).toBeLessThan(helper as number);
+  });
+});
+
+test.concurrent("the grace ends first: the hold ends with it, and so does the pod", async () => {
+  const flags = ["--min-drain", "1s", "--drain", "3s"];
+  const end = await stopped("patient", { needsMs: [60_000], flags, spec: { terminationGracePeriodSeconds: 10 } });
+  expect(callsOf(end, "app")).toBeUndefined();
+  expectGone("the grace of 10 s ends first", end, end.askedAt + 10_000);
+});

@@ -1,7 +1,7 @@
-// bun stopping.ts URL NEEDS_MS [PORT] is an app that calls URL each 100 ms, each time on a new connection; at SIGTERM it
-// goes on for NEEDS_MS. From the first answer on it prints each call that fails, and at its end how many were answered. With PORT it serves until
-// its SIGTERM: ?ms=N takes that long; /sick and /well change what /health says, and ?of=proxy what /health?of=proxy says;
-// /greedy takes 512 MiB. If it was sick it ends with 1, and otherwise with 0.
+// bun stopping.ts URL NEEDS_MS [PORT] is an app that calls URL each 100 ms, each time on a new connection, from the first
+// answer on; at SIGTERM it goes on for NEEDS_MS. It prints each call that fails, and at its end how many were answered. With
+// PORT it serves until its SIGTERM: ?ms=N takes that long; /sick and /well change what /health says, those with ?of=proxy
+// what /health?of=proxy says; /greedy takes 512 MiB. If it was sick it ends with 1, otherwise with 0.
 
 export interface Calls {
   readonly before: { asked: number; answered: number };
@@ -33,6 +33,13 @@ async function ask(): Promise<void> {
   if (!answer.ok) throw new Error(`status ${answer.status}`);
 }
 
+async function isAnswered(): Promise<boolean> {
+  return await ask().then(
+    () => true,
+    () => false,
+  );
+}
+
 function answer({ pathname, searchParams }: URL): Response | Promise<Response> {
   const of = searchParams.get("of") ?? "app";
   switch (pathname) {
@@ -61,13 +68,7 @@ function begin(): void {
 }
 
 // a busy Envoy is ready somewhat earlier than its listeners
-while (
-  !(await ask().then(
-    () => true,
-    () => false,
-  ))
-)
-  await Bun.sleep(EVERY_MS);
+while (!(await isAnswered())) await Bun.sleep(EVERY_MS);
 console.log("is answered");
 const timer = setInterval(begin, EVERY_MS);
 

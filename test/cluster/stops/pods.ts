@@ -53,8 +53,9 @@ export interface Plan {
 }
 
 export const GRACE_SECONDS = 60;
+/** Flags of `ebb run`. */
 export const draining = ["--drain", "40s", "--pod-grace", `${GRACE_SECONDS}s`];
-export const hold = { preStop: { exec: { command: ["/ebb", "hold", "--sidecar", "envoy"] } } };
+const hold = { preStop: { exec: { command: ["/ebb", "hold", "--sidecar", "envoy"] } } };
 
 export function specOf(plan: Plan): PodSpec {
   const { restartPolicy = "Always", spec } = plan;

@@ -126,6 +126,12 @@ export function expectGone(what: string, { goneAt, busyShare }: Stopped, since: 
   expect(goneAt - since).toBeLessThan(GONE_MS * (1 + busyShare));
 }
 
+/** Checks that an app's calls were answered, also those after its SIGTERM, for which it needed so long. */
+export function expectAnswered({ before, after }: Calls, needsMs: number): void {
+  expect([before.answered, after.answered]).toEqual([before.asked, after.asked]);
+  expect(after.asked).toBeGreaterThan(needsMs / 500); // one each 100 ms; fewer on a busy machine
+}
+
 /**
  * Checks that all calls of the apps were answered, and all requests of clients, and that the pod was gone soon. Says so,
  * with the figures.
@@ -137,9 +143,7 @@ export function expectNothingLost(what: string, stopped: Stopped, needsMs: Reado
   console.log(`${what}: calls ${JSON.stringify(Object.fromEntries(calls))}, requests ${JSON.stringify(requests)}`);
   for (const [app, ms] of Object.entries(needsMs)) {
     expect((logs[app] as string).match(/^lost .*/gm)).toBeNull();
-    const { before, after } = callsOf(stopped, app) as Calls;
-    expect([before.answered, after.answered]).toEqual([before.asked, after.asked]);
-    expect(after.asked).toBeGreaterThan(ms / 500); // one each 100 ms; fewer on a busy machine
+    expectAnswered(callsOf(stopped, app) as Calls, ms);
   }
   if (requests !== undefined) expect(requests.lost).toEqual({});
   expectGone(what, stopped, Math.max(...ends));

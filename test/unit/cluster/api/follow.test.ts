@@ -72,7 +72,7 @@ test("one object is followed: as it is, each change, its end; lines may come in 
   expect(log.lines).toEqual([]);
 });
 
-test("a watch that ends at once, has expired, is refused or breaks is begun anew with a list; the same trouble is told once", async () => {
+test("a watch that ends at once, has expired, is refused or breaks begins again with a list; the same trouble is told once", async () => {
   const gone = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 5 (6)" };
   const refuse = status(403, "Forbidden", "cannot list");
   await using server = serve(

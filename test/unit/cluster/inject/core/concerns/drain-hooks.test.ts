@@ -67,7 +67,7 @@ describe("in the place of a hook that only sleeps, ebb run drains for at least a
     expect(hookIn(off)).toEqual({ sleep: { seconds: 15 } });
   });
 
-  test("a hook that somebody has put there since stays, and the sleep does not come back", () => {
+  test("a hook that was put there since stays, and the sleep does not come back", () => {
     const flush = (pod: Loose) => Object.assign(pod.spec.containers[0], { lifecycle: { preStop: exec("/flush") } });
     const pod = structuredClone(changed(hooked(exec("sleep", "15"))));
     flush(pod);

@@ -154,16 +154,18 @@ void (*signal(int number, void (*handler)(int)))(int) {
 
 /*
  * Replaces libc's weak sigaction(). Puts ebb's handler before those of the runtime's own signals, which are not made
- * for a signal that another process sends. JavaScriptCore unblocks SIGPWR as soon as it has a handler. The signals of
- * faults are unblocked here, so that Bun can say what ended it.
+ * for a signal that another process sends: one that comes meanwhile waits. JavaScriptCore unblocks SIGPWR as soon as it
+ * has a handler. The signals of faults are unblocked here, so that Bun can say what ended it.
  */
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
+  const uint64_t bit = number > 0 && number <= LAST_SIGNAL ? BIT(number) : 0;
+  uint64_t before = 0;
+  if (new == NULL || new->sa_handler == SIG_DFL || !(bit & (FAULTS | BIT(SIGPWR)))) return __sigaction(number, new, old);
+  kernel_sigmask(SIG_BLOCK, &bit, &before);
   int result = __sigaction(number, new, old);
-  const uint64_t runtimes = FAULTS | BIT(SIGPWR);
-  if (result != 0 || new == NULL || new->sa_handler == SIG_DFL || !(BIT(number) & runtimes)) return result;
-  ebb_catch(number);
-  if (BIT(number) & FAULTS) kernel_sigmask(SIG_UNBLOCK, &(uint64_t){BIT(number)}, NULL);
+  if (result == 0) ebb_catch(number);
+  if ((bit & FAULTS) || !(before & bit)) kernel_sigmask(SIG_UNBLOCK, &bit, NULL);
   return result;
 }
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { logOf, timeOf } from "../../harness.ts";
+import { parse } from "yaml";
+import { ebbPath, logOf, timeOf } from "../../harness.ts";
 import { request } from "../api.ts";
 import { images, type Namespace } from "../cluster.ts";
-import { podOf } from "../objects.ts";
+import { type KubeObject, podOf } from "../objects.ts";
 import { type Plan, specOf, stage, start } from "./pods.ts";
 import { callsOf, expectGone, expectNothingLost, linesOf, pathOf, stop, usualMs, type Way } from "./stop.ts";
 
@@ -20,6 +21,15 @@ afterAll(async () => {
 
 async function stopped(name: string, plan: Plan, way: Way = {}) {
   return await stop(here, await start(here, podOf(name, specOf(plan))), way);
+}
+
+/** Returns what `ebb inject` makes of an object. */
+async function injected(object: KubeObject): Promise<KubeObject> {
+  const stdin = Buffer.from(JSON.stringify(object));
+  const ended = Bun.spawn([ebbPath, "inject", "--image", images.ebb], { stdin, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([ended.stdout.text(), ended.stderr.text()]);
+  expect(await ended.exited, stderr).toBe(0);
+  return parse(stdout);
 }
 
 const holding = "holding the proxy until the apps have ended";
@@ -49,6 +59,17 @@ describe("a pod that is deleted loses no call of its app and no request in fligh
       closed,
       lettingGo,
     ]);
+  });
+
+  test.concurrent.each<readonly [string, Plan, Way, Readonly<Record<string, string>>]>([
+    ["server", { needsMs: [3000] }, { clientsMs: usualMs }, {}],
+    ["task", { needsMs: [15_000], serves: false }, {}, { "ebb.dev/drain": "0" }],
+  ])("injected-%s: the same by ebb inject", async (what, plan, way, more) => {
+    const annotations = { "ebb.dev/inject": "true", ...more };
+    const object = podOf(`injected-${what}`, specOf({ ...plan, isBare: true }), { annotations });
+    const end = await stop(here, await start(here, await injected(object)), way);
+    expectNothingLost(`an injected ${what}`, end, { app: plan.needsMs[0] });
+    expect(linesOf(end, "envoy", holding)).toHaveLength(1);
   });
 
   test.concurrent("evicted: one that needs 3 s, as `kubectl drain` does it", async () => {

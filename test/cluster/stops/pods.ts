@@ -46,6 +46,8 @@ export interface Plan {
   /** Whether the apps serve; by default they do. */
   readonly serves?: boolean;
   readonly restartPolicy?: "Always" | "OnFailure" | "Never";
+  /** Whether nothing of ebb is in it: `ebb inject` is to put it there. */
+  readonly isBare?: boolean;
   /** More fields of the first app's container, of Envoy's, of the pod. */
   readonly app?: Readonly<Record<string, unknown>>;
   readonly envoy?: Readonly<Record<string, unknown>>;
@@ -58,9 +60,10 @@ export const draining = ["--drain", "40s", "--pod-grace", `${GRACE_SECONDS}s`];
 const hold = { preStop: { exec: { command: ["/ebb", "hold", "--sidecar", "envoy"] } } };
 
 export function specOf(plan: Plan): PodSpec {
-  const { restartPolicy = "Always", spec } = plan;
+  const { restartPolicy = "Always", isBare = false, spec } = plan;
   const [first, second] = plan.needsMs.map((ms, at) => appOf(plan, ms, at));
-  const proxy = { ...envoy, image: images.envoyAndEbb, lifecycle: hold, ...plan.envoy };
+  const held = isBare ? {} : { image: images.envoyAndEbb, lifecycle: hold };
+  const proxy = { ...envoy, ...held, ...plan.envoy };
   return {
     restartPolicy,
     terminationGracePeriodSeconds: GRACE_SECONDS,
@@ -70,7 +73,8 @@ export function specOf(plan: Plan): PodSpec {
   };
 }
 
-function appOf({ serves = true, flags = draining, restartPolicy = "Always" }: Plan, needsMs: number, at: number) {
+function appOf(plan: Plan, needsMs: number, at: number) {
+  const { serves = true, flags = draining, restartPolicy = "Always", isBare = false } = plan;
   const name = at === 0 ? "app" : "other";
   const words = [outUrl, `${needsMs}`, ...(serves ? [`${ports[name]}`] : [])];
   const { command, ...container } = programs.container(name, "stopping.ts", ...words);
@@ -78,8 +82,7 @@ function appOf({ serves = true, flags = draining, restartPolicy = "Always" }: Pl
   const readinessProbe = { httpGet: { path: "/health", port: ports[name] }, periodSeconds: 1, ...patience };
   return {
     ...container,
-    image: images.bunAndEbb,
-    command: [...ebb, ...command],
+    ...(isBare ? { command } : { image: images.bunAndEbb, command: [...ebb, ...command] }),
     ...(serves ? { readinessProbe } : {}),
   };
 }

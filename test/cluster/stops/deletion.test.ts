@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
-import { ebbPath, logOf, timeOf } from "../../harness.ts";
+import { ebbPath, type LogLine, logOf, timeOf } from "../../harness.ts";
 import { request } from "../api.ts";
 import { images, type Namespace } from "../cluster.ts";
 import { type KubeObject, podOf } from "../objects.ts";
@@ -107,5 +107,6 @@ test.concurrent("the grace ends first: the hold ends with it, and so does the po
   const flags = ["--min-drain", "1s", "--drain", "3s"];
   const end = await stopped("patient", { needsMs: [60_000], flags, spec: { terminationGracePeriodSeconds: 10 } });
   expect(callsOf(end, "app")).toBeUndefined();
-  expectGone("the grace of 10 s ends first", end, end.askedAt + 10_000);
+  const [signal] = linesOf(end, "app", "received a stop signal: draining");
+  expectGone("the grace of 10 s ends first", end, timeOf(signal as LogLine) + 10_000);
 });

@@ -109,8 +109,9 @@ describe("a hold that has nothing to hold for ends at once:", () => {
       return state?.waiting?.reason === "CrashLoopBackOff";
     });
     const end = await stop(here, "crashing");
-    expect(linesOf(end, "envoy", nothing)).toHaveLength(1);
-    expectGone("an app in its crash loop", end, end.askedAt);
+    const lines = linesOf(end, "envoy", nothing);
+    expect(lines).toHaveLength(1);
+    expectGone("an app in its crash loop", end, timeOf(lines[0] as LogLine));
   });
 
   test.concurrent("where the app still waits, and the proxy's startup probe fails", async () => {

@@ -25,15 +25,14 @@ export interface Stopped {
   /** The log of each container. */
   readonly logs: Readonly<Record<string, string>>;
   readonly requests: Requests | undefined;
-  /** When the stop was asked for, and when the pod was gone or, if it stays, had ended; in ms since 1970. */
-  readonly askedAt: number;
+  /** When the pod was gone or, if it stays, had ended; in ms since 1970. */
   readonly goneAt: number;
   /** The share of the 10 s before, 0 to 1, in which a process of this machine waited for a processor. */
   readonly busyShare: number;
 }
 
 /** Times of clients' requests, of which some are under way at any time. */
-export const usualMs = [100, 4000, 700, 2500, 100, 4000];
+export const usualMs = [100, 4000, 700, 2500, 100, 4000, 700, 2500, 300, 1500];
 
 /** Stops a pod that runs, and watches it until it is gone. */
 export async function stop(here: Namespace, name: string, way: Way = {}): Promise<Stopped> {
@@ -52,7 +51,6 @@ export async function stop(here: Namespace, name: string, way: Way = {}): Promis
     };
     return readLog(`${pathOf(here, name)}/log?container=${container}&follow=true`, () => goneAt !== undefined, see);
   });
-  const askedAt = Date.now();
   await ask();
   const requests = endClients?.();
   await during?.((container) => logs[container] ?? "");
@@ -61,7 +59,7 @@ export async function stop(here: Namespace, name: string, way: Way = {}): Promis
   over.abort();
   await Promise.allSettled([watch.ended]);
   await Promise.all(reading);
-  return { logs, requests: await requests, askedAt, goneAt: gone, busyShare };
+  return { logs, requests: await requests, goneAt: gone, busyShare };
 }
 
 /** Where the kernel does not tell, 0. */

@@ -98,6 +98,23 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     expect(ended.code).toBe(0);
   });
 
+  test.concurrent("a drain as long as its minimum leaves what is in flight to the app, which is no warning", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const way = { port: envoy.portOf("http"), backend };
+    await using started = await startRun(envoy, ["--drain", "1s", "--min-drain", "1s"], SIG.USR2);
+    const held = await holdRequest(way, "/hold/1");
+    started.kill("SIGTERM");
+    await until("the child gets its stop signal", () => started.stdout() === "ready\n15\n");
+    expect(await held.finish()).toBe("200 /hold/1");
+    started.kill("SIGUSR2");
+    const ended = await started.ended;
+    const outcome = "1 left (1 request): the app ends them";
+    expect(drainLineOf(ended)).toMatchObject({ level: "info", msg: "ebb: drain ended", outcome });
+    expect(ended.log.filter(({ level }) => level !== "info")).toEqual([]);
+    expect(ended.code).toBe(0);
+  });
+
   test.concurrent("a command that ends by itself is not drained for", async () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);

@@ -147,6 +147,16 @@ describeAgainstEnvoy("draining a real Envoy", () => {
     for (const each of held) each.drop();
   });
 
+  test.concurrent("as long as its minimum, it leaves what is in flight to the app, and ends with 0", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    const held = await holdRequest({ port: envoy.portOf("http"), backend }, "/hold/1");
+    const ended = await ebb(["drain", "--admin", envoy.admin, "--drain", "1s", "--min-drain", "1s"]);
+    expect(drainLineOf(ended)).toMatchObject({ level: "info", outcome: "1 left (1 request): the app ends them" });
+    expect(ended.code).toBe(0);
+    held.drop();
+  });
+
   test.concurrent("says what is left at the end, not what was there before", async () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);

@@ -27,7 +27,10 @@ export interface DrainOptions {
   readonly drainMs: number;
   /** The ms that are left of them, within which the drain ends. */
   readonly boundMs: number;
-  /** The ms for which connections are accepted at least: meanwhile the pod's address leaves the endpoints. */
+  /**
+   * The ms for which connections are accepted at least: meanwhile the pod's address leaves the endpoints. As long as
+   * `drainMs`: what is left then is the app's to end.
+   */
   readonly minMs: number;
   /** The most requests and connections in flight with which an Envoy counts as drained. */
   readonly maxInFlight: number;
@@ -51,9 +54,10 @@ export async function drainAll(sidecars: readonly Sidecar[], options: DrainOptio
     if (envoy !== undefined) drains.push(drainSafely({ name, isNative, envoy }, options));
   }
   const { minMs, drainMs, log } = options;
-  const fitsMs = drains.length === 0 ? Math.min(minMs, drainMs) : fitMinimum(minMs, drainMs);
-  if (fitsMs < minMs)
+  if (minMs > drainMs) {
+    const fitsMs = drains.length === 0 ? drainMs : fitMinimum(minMs, drainMs);
     log.warn({ minDrainMs: minMs, atMostMs: drainMs, fitsMs }, "--min-drain does not fit into the drain: shortened it");
+  }
   if (drains.length === 0) await keepAccepting(options);
   return !(await Promise.all(drains)).includes(false);
 }
@@ -73,7 +77,7 @@ async function drainSafely(drained: Drained, options: DrainOptions): Promise<boo
 }
 
 async function drainOne({ name, isNative, envoy }: Drained, options: DrainOptions): Promise<boolean> {
-  const { boundMs, minMs, maxInFlight, wereReady, log, signal, onProgress } = options;
+  const { drainMs, boundMs, minMs, maxInFlight, wereReady, log, signal, onProgress } = options;
   const start = performance.now();
   const fitsMs = fitMinimum(minMs, boundMs);
   const policy = { boundMs, minMs: fitsMs, maxInFlight, isListenersFirst: isNative, wasUp: wereReady };
@@ -96,7 +100,8 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   );
   over.abort();
   deadlines.disarmAll();
-  const { ok, isDoubtful, text } = describeOutcome(outcome, presence?.wasSeen() === true);
+  const ways = { wasHeld: presence?.wasSeen() === true, leavesRest: minMs === drainMs };
+  const { ok, isDoubtful, text } = describeOutcome(outcome, ways);
   const report = { sidecar: name, outcome: text, tookMs: toTenths(performance.now() - start) };
   if (ok && isDoubtful) log.warn(report, "drain ended");
   else if (ok || signal.aborted) log.info(report, "drain ended");

@@ -5,10 +5,11 @@ import type { InFlight } from "./in-flight.ts";
 /**
  * Describes the outcome of a drain for the log. `ok` is true if Envoy has drained or has exited, `isDoubtful` if that may
  * have cut requests off. `wasHeld`: Envoy outlived its stop signal, which only a hook of its container can do.
+ * `leavesRest`: the drain was not to wait for more than the minimum, because the app ends what is left.
  */
 export function describeOutcome(
   outcome: DrainOutcome,
-  wasHeld: boolean,
+  { wasHeld, leavesRest }: { readonly wasHeld: boolean; readonly leavesRest: boolean },
 ): {
   readonly ok: boolean;
   readonly isDoubtful?: true;
@@ -33,9 +34,12 @@ export function describeOutcome(
     }
     case "out of time": {
       const { requests, connections } = outcome.left;
-      return { ok: false, text: `out of time with ${requests + connections} left (${describeLeft(outcome.left)})` };
+      const left = `${requests + connections} left (${describeLeft(outcome.left)})`;
+      if (leavesRest) return { ok: true, text: `${left}: the app ends them` };
+      return { ok: false, text: `out of time with ${left}` };
     }
     case "not counted":
+      if (leavesRest) return { ok: true, text: "what is left could not be counted: the app ends it" };
       return { ok: false, text: "out of time; what was left could not be counted, and may have been cut off" };
     case "not there":
       return {

@@ -43,15 +43,14 @@ function warningsOn(app: App, grace: number): readonly Note[] {
 
 /**
  * Returns what to say of a --min-drain that the drain shortens: the pod then stops accepting before its clients have
- * left.
+ * left. Who gives both the same time lets the app end what is left.
  */
-function remarkOnMinimum({ name, container, given, drain: plan }: App, grace: number): readonly Note[] {
+function remarkOnMinimum({ name, container, given, isGiven, drain: plan }: App, grace: number): readonly Note[] {
   const { drain, drainMs, isCut } = plan;
   const minMs = hasVariable(container, variableOf("min-drain")) ? 0 : msOf(given.all.get("min-drain"));
-  const fitsMs = fitMinimum(minMs, drainMs);
-  if (fitsMs >= minMs) return [];
+  if (minMs < drainMs || (minMs === drainMs && isGiven("drain"))) return [];
   const raise = isCut ? `terminationGracePeriodSeconds, which is ${grace}s` : "drain";
-  const message = `min-drain ${wholeSeconds(minMs)} does not fit into the drain of ${drain}, and is shortened to ${wholeSeconds(fitsMs)}: raise ${raise}`;
+  const message = `min-drain ${wholeSeconds(minMs)} does not fit into the drain of ${drain}, and is shortened to ${wholeSeconds(fitMinimum(minMs, drainMs))}: raise ${raise}`;
   return [{ container: name, field: "", message }];
 }
 

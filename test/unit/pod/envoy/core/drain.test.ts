@@ -134,7 +134,7 @@ test.each<[DrainOutcome, boolean, string]>([
   [{ kind: "cut short" }, false, "cut short"],
 ])("%j in words", (outcome, ok, text) => {
   const isDoubtful = outcome.kind === "exited" || outcome.kind === "gone";
-  expect(describeOutcome(outcome, false)).toEqual({ ok, text, ...(isDoubtful ? { isDoubtful: true } : {}) });
+  expect(describeOutcome(outcome, { wasHeld: false, leavesRest: false })).toEqual({ ok, text, ...(isDoubtful ? { isDoubtful: true } : {}) });
 });
 
 test.each<[Extract<DrainOutcome, { kind: "out of time" }>["left"] | undefined, string]>([
@@ -142,8 +142,16 @@ test.each<[Extract<DrainOutcome, { kind: "out of time" }>["left"] | undefined, s
   [{ requests: 1, connections: 0, hasRequests: true, countedBy: "listeners" }, "with 1 request at the last count"],
 ])("an Envoy that a hook held back leaves no doubt when it exits: %j", (left, when) => {
   const text = `Envoy exited during the drain, ${when}: its container's preStop hook, ebb drain or another, had ended, or it was killed`;
-  expect(describeOutcome({ kind: "exited", left }, true)).toEqual({ ok: true, text });
-  expect(describeOutcome({ kind: "gone" }, true)).toMatchObject({ ok: true, isDoubtful: true });
+  const ways = { wasHeld: true, leavesRest: false };
+  expect(describeOutcome({ kind: "exited", left }, ways)).toEqual({ ok: true, text });
+  expect(describeOutcome({ kind: "gone" }, ways)).toMatchObject({ ok: true, isDoubtful: true });
+});
+
+test.each<[DrainOutcome, string]>([
+  [left(2, 1), "3 left (2 requests, 1 connection): the app ends them"],
+  [{ kind: "not counted" }, "what is left could not be counted: the app ends it"],
+])("%j where the app is to end what is left", (outcome, text) => {
+  expect(describeOutcome(outcome, { wasHeld: false, leavesRest: true })).toEqual({ ok: true, text });
 });
 
 function left(requests: number, connections: number): DrainOutcome {

@@ -115,6 +115,11 @@ test.each<[string, Given, string]>([
   expect(warnings(given)).toEqual([["spec.containers[0]", expected]]);
 });
 
+test("a --min-drain as long as the drain is nothing to say: the app ends what is left", () => {
+  const annotations = { "ebb.dev/min-drain": "40s", "ebb.dev/drain": "40s" };
+  expect(warnings({ spec: grace(300), annotations })).toEqual([]);
+});
+
 function cutMinimum(drain: string, to: string, seconds: number): string {
   return `min-drain 60s does not fit into the drain of ${drain}, and is shortened to ${to}: raise terminationGracePeriodSeconds, which is ${seconds}s`;
 }

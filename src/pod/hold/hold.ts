@@ -8,7 +8,7 @@ import { connectAdmin, type EnvoyTarget, isAnswer } from "../envoy/admin.ts";
 export interface HoldOptions {
   /** Returns the `ebb run`s of other containers whose commands run, and whether all of them have drained. */
   readonly look: () => { readonly running: readonly Announcement[]; readonly haveDrained: boolean };
-  /** Resolves with the sidecars of this pod. Logs why it finds none. */
+  /** Resolves with the sidecars of this pod. Logs what it finds, or why it finds none. Called once at most. */
   readonly find: () => Promise<readonly Sidecar[]>;
   readonly log: Log;
   /** Ends the hold early if it is aborted. */
@@ -23,24 +23,33 @@ const LOOK_MS = 20;
  * agent that would wait after its SIGTERM not to. Never rejects for what a proxy does.
  */
 export async function hold(options: HoldOptions): Promise<void> {
-  const { look, signal } = options;
+  const { look, find, signal } = options;
+  let finding: Promise<readonly Sidecar[]> | undefined;
+  const ask = async (step: typeof closeInbound): Promise<void> => {
+    try {
+      finding ??= find();
+      await step(await finding, options);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  };
   let closing: Promise<void> | undefined;
   for (;;) {
     const { running, haveDrained } = look();
     if (signal.aborted) return;
     if (running.length === 0) break;
-    if (haveDrained) closing ??= closeInbound(options);
+    if (haveDrained) closing ??= ask(closeInbound);
     await Bun.sleep(LOOK_MS);
   }
   await closing;
-  await letLeave(options);
+  await ask(letLeave);
 }
 
 /** Without `graceful`, Envoy closes them at once (envoy source/server/admin/listeners_handler.cc). */
 const CLOSE_INBOUND = "/drain_listeners?inboundonly";
 
-async function closeInbound(options: HoldOptions): Promise<void> {
-  for (const { name, isNative, envoy } of await options.find()) {
+async function closeInbound(sidecars: readonly Sidecar[], options: HoldOptions): Promise<void> {
+  for (const { name, isNative, envoy } of sidecars) {
     if (isNative || envoy === undefined) continue;
     const done = "closed the inbound listeners: the apps stop, and calls out go on";
     await post(name, envoy, CLOSE_INBOUND, { ...options, done });
@@ -48,8 +57,8 @@ async function closeInbound(options: HoldOptions): Promise<void> {
 }
 
 /** Tells each agent beside an ordinary Envoy to leave at its SIGTERM, and not only after a drain of its own. */
-async function letLeave(options: HoldOptions): Promise<void> {
-  for (const { name, isNative, envoy, quits } of await options.find()) {
+async function letLeave(sidecars: readonly Sidecar[], options: HoldOptions): Promise<void> {
+  for (const { name, isNative, envoy, quits } of sidecars) {
     const leavePath = name === "custom" ? undefined : kindOf(name).leavePath;
     const [quit] = quits;
     if (isNative || leavePath === undefined || quit === undefined) continue;
@@ -69,11 +78,7 @@ async function post(
 ): Promise<void> {
   using admin = connectAdmin(target, signal);
   const request = `POST ${describeTarget(withPath(target.admin, path))}`;
-  try {
-    const outcome = await admin.post(path);
-    if (isAnswer(outcome)) log.info({ sidecar, request }, done);
-    else log.warn({ sidecar, request, reason: outcome.reason }, "the proxy did not do what ebb hold asked for");
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+  const outcome = await admin.post(path);
+  if (isAnswer(outcome)) log.info({ sidecar, request }, done);
+  else log.warn({ sidecar, request, reason: outcome.reason }, "the proxy did not do what ebb hold asked for");
 }

@@ -141,7 +141,7 @@ test("with ebb hold as its hook it stays until the app has ended, and then leave
   await using pod = await startPod();
   const { container } = await startReady(patient, pod);
   await using started = await startApp(pod, 12);
-  await using hold = container.startEbb(["hold", "--sidecar", "istio"], { env: ownNetwork });
+  await using hold = container.startEbb(["hold"], { env: ownNetwork });
   await until("it holds", () => hold.stderr().includes("holding the proxy"));
   await signalEbb(started, "SIGTERM");
   await until("it has closed the listeners", () => hold.stderr().includes("closed the inbound listeners"));
@@ -152,6 +152,7 @@ test("with ebb hold as its hook it stays until the app has ended, and then leave
     0,
     [
       "ebb: holding the proxy until the apps have ended",
+      "ebb: found",
       "ebb: closed the inbound listeners: the apps stop, and calls out go on",
       "ebb: told the agent to leave at its SIGTERM",
       "ebb: the apps have ended: letting the proxy go",

@@ -8,7 +8,6 @@ import { readFlagCall } from "../shared/cli/core/call.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { trustFile } from "../shared/http/trust.ts";
-import { native } from "../shared/native/native.ts";
 import { createLog } from "../shared/output/log.ts";
 import { stopOf } from "../shared/process/stop.ts";
 
@@ -70,8 +69,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
 
 /** Returns the `ebb run`s of other containers whose commands run. @throws Failure(71) if nothing tells */
 function look() {
-  const table = readAnnouncements();
-  const container = native.container();
-  if (table !== undefined && container >= 0) return othersIn(table, container);
+  const others = readAnnouncements(othersIn);
+  if (others !== undefined) return others;
   throw new Failure(EXIT.system, "hold: cannot read /proc/net/unix and /proc/self/ns/mnt, which show who else runs");
 }

@@ -18,16 +18,20 @@ export function announce(stage: Stage, program = ""): string | undefined {
  * Where the PID namespace is the pod's or the node's, nothing tells: false.
  */
 export function standsBesideOwner(): boolean {
-  if (process.pid === 1) return false;
-  return isOwned(readAnnouncements() ?? "", native.container());
+  return process.pid !== 1 && readAnnouncements(isOwned) === true;
 }
 
 /** Reports whether an `ebb run` of another container runs its command. */
 export function runsBeside(): boolean {
-  return othersIn(readAnnouncements() ?? "", native.container()).running.length > 0;
+  return (readAnnouncements(othersIn)?.running.length ?? 0) > 0;
 }
 
-/** Returns the table of Unix sockets of this network namespace; undefined if the kernel does not tell. */
-export function readAnnouncements(): string | undefined {
-  return readIfThere("/proc/net/unix");
+/**
+ * Returns what `read` finds in this network namespace's table of Unix sockets, as seen from this container; undefined if
+ * the kernel does not tell.
+ */
+export function readAnnouncements<T>(read: (table: string, container: number) => T): T | undefined {
+  const table = readIfThere("/proc/net/unix");
+  const container = native.container();
+  return table === undefined || container < 0 ? undefined : read(table, container);
 }

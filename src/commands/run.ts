@@ -163,8 +163,7 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
     stopWaiting: new AbortController(),
     cutDrain: new AbortController(),
     restarted: new Set(),
-    isOwner: ownership === "owner",
-    isBesideOwner: ownership === "beside",
+    ownership,
     deadlines: createDeadlines<Deadline>((of) => queue.push({ kind: "deadline", of })),
     since: { wait: performance.now() },
     isReady: false,
@@ -196,7 +195,7 @@ const BESIDE = "the ebb run that is this container's first process owns the side
  * Returns whether this run serves sidecars, and owns them, which it then announces: the container's first process does,
  * if it is such a run. `kubectl exec POD -- ebb run` must not end the proxy of a live pod.
  */
-function ownershipOf({ sidecar, ready, quit, signalProcess }: RunCall["values"]): "owner" | "beside" | "none" {
+function ownershipOf({ sidecar, ready, quit, signalProcess }: RunCall["values"]): Run["ownership"] {
   const isNone = !sidecar.isAuto && sidecar.named.length === 0;
   if (isNone && ready.length === 0 && quit.length === 0 && signalProcess.length === 0) return "none";
   if (standsBesideOwner()) return "beside";
@@ -219,10 +218,10 @@ function withFittingMinimum({ values, origins }: RunCall, { drainMs }: ShutdownP
   return { ...values, minDrain: fitsMs };
 }
 
-function policyOf({ settings, shutdown, isBesideOwner }: Run): RunPolicy {
+function policyOf({ settings, shutdown, ownership }: Run): RunPolicy {
   return {
     quitOn: settings.quitOn,
-    isBesideOwner,
+    isBesideOwner: ownership === "beside",
     restartPolicy: settings.restartPolicy,
     restartCodes: settings.restartCodes,
     hasPeers: settings.lastOf !== undefined,

@@ -9,7 +9,7 @@ import type { Run } from "./run.ts";
  */
 export async function announceRun(run: Run): Promise<void> {
   const { settings, env, command, log } = run;
-  if (!run.isOwner || settings.noHold || (await readNetwork(settings, env)) !== "own") return;
+  if (run.ownership !== "owner" || settings.noHold || (await readNetwork(settings, env)) !== "own") return;
   const problem = announce("runs", baseName(command.words[0] ?? ""));
   run.isAnnounced = problem === undefined;
   if (problem !== undefined) log.warn({ reason: problem }, "cannot tell ebb hold of this run: no proxy is held for it");

@@ -37,10 +37,8 @@ export interface Run {
   draining?: Promise<unknown>;
   /** Never rejects. Resolves when it is logged how undoing a former container's drain went. */
   undoing?: Promise<unknown>;
-  /** Whether this `ebb run` owns sidecars. */
-  readonly isOwner: boolean;
-  /** Whether another one owns them: this container's first process. */
-  readonly isBesideOwner: boolean;
+  /** This `ebb run` owns the sidecars, stands beside the container's first process, which does, or serves none. */
+  readonly ownership: "owner" | "beside" | "none";
   /** Whether the sidecars have been up. */
   isReady: boolean;
   /** Whether the run of the command is announced (pod/announce). */

@@ -59,7 +59,7 @@ async function closeInbound(sidecars: readonly Sidecar[], options: HoldOptions):
 /** Tells each agent beside an ordinary Envoy to leave at its SIGTERM, and not only after a drain of its own. */
 async function letLeave(sidecars: readonly Sidecar[], options: HoldOptions): Promise<void> {
   for (const { name, isNative, envoy, quits } of sidecars) {
-    const leavePath = name === "custom" ? undefined : kindOf(name).leavePath;
+    const leavePath = name === "custom" ? undefined : kindOf(name).agent?.leavePath;
     const [quit] = quits;
     if (isNative || leavePath === undefined || quit === undefined) continue;
     if (envoy?.admin.authority === quit.target.authority) continue; // the agent has no port: that quit is Envoy's own

@@ -46,10 +46,8 @@ export const istio = {
   }),
   unreachable: () =>
     "pilot-agent's status port is closed: set --quit to its URL on the port that status.sidecar.istio.io/port names (others: ebb help sidecars)",
-  // istio pkg/envoy/agent.go
-  agent: { name: "pilot-agent", port: 15020 },
-  // since Istio 1.21 (istio pilot/cmd/pilot-agent/status/server.go, handleDrain; pkg/envoy/agent.go, DrainNow)
-  leavePath: "/drain",
+  // istio pkg/envoy/agent.go (DrainNow); leavePath: since 1.21, pilot/cmd/pilot-agent/status/server.go (handleDrain)
+  agent: { name: "pilot-agent", port: 15020, leavePath: "/drain" },
   // istio pkg/kube/inject/inject.go (ProxyContainerName); its image is istio/proxyv2
   containers: () => ({ name: /^istio-proxy$/, image: /^proxyv2$/ }),
   programs: ["pilot-agent", "envoy"],

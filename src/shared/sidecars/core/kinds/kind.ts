@@ -155,12 +155,15 @@ export interface SidecarKind {
   /** Returns why the quit of a sidecar that is here may be refused, and what to change. Left out: see --admin. */
   readonly unreachable?: () => string;
   /** The agent beside its Envoy, and its port, which it closes when it is told to stop, long before Envoy ends. */
-  readonly agent?: { readonly name: string; readonly port: number };
-  /**
-   * The path, at its quit's address, of a POST after which the agent leaves as soon as it gets SIGTERM. Older versions
-   * do not have it.
-   */
-  readonly leavePath?: string;
+  readonly agent?: {
+    readonly name: string;
+    readonly port: number;
+    /**
+     * The path, at the quit's address, of a POST after which it leaves as soon as it gets SIGTERM. Older versions do not
+     * have it.
+     */
+    readonly leavePath?: string;
+  };
   readonly containers: () => ContainerMarks;
   /** Returns what the manifest shows of its container. */
   readonly inManifest?: (container: ShownContainer) => Shown;

@@ -3,7 +3,7 @@ import type { Environment } from "../../core/environment.ts";
 import { isServiceLink } from "../../core/service-links.ts";
 import { PLAIN, type PortFinding } from "./identify.ts";
 import type { Annotations, PodFacts } from "./kinds/kind.ts";
-import type { SidecarUrls } from "./own-probes.ts";
+import { type SidecarUrls, saysHowToQuit } from "./own-probes.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
@@ -112,9 +112,8 @@ function namedByUser(env: Environment): Named | undefined {
 }
 
 /** Reports whether the user says both what to wait for and what to quit, so that nothing is left to be found. */
-export function isDescribed({ admin, ready, quit, signalProcess = [] }: SidecarUrls, env: Environment): boolean {
-  if (admin !== undefined || hasUserVariable(env) || ready.length === 0) return false;
-  return signalProcess.length > 0 || quit.some((one) => one === "none" || one.isAdditional !== true);
+export function isDescribed(urls: SidecarUrls, env: Environment): boolean {
+  return urls.admin === undefined && !hasUserVariable(env) && urls.ready.length > 0 && saysHowToQuit(urls);
 }
 
 /** Reports whether a variable by which users name a proxy to other tools (`userVariables`) is set, even if empty. */

@@ -18,6 +18,11 @@ export interface SidecarUrls {
   readonly header?: readonly Header[];
 }
 
+/** Reports whether the user says what ends the sidecars instead of their own quits. */
+export function saysHowToQuit({ quit, signalProcess = [] }: Pick<SidecarUrls, "quit" | "signalProcess">): boolean {
+  return signalProcess.length > 0 || quit.some((one) => one === "none" || one.isAdditional !== true);
+}
+
 /** The user's values for the admin interface. */
 export type AdminUrls = Pick<SidecarUrls, "admin" | "readyPath">;
 

@@ -1,4 +1,4 @@
-import type { SidecarUrls } from "./own-probes.ts";
+import { type SidecarUrls, saysHowToQuit } from "./own-probes.ts";
 import type { FoundSidecar } from "./plan.ts";
 import { isProxy, kindOf, type SidecarName } from "./registry.ts";
 import type { Sidecar } from "./sidecar.ts";
@@ -26,7 +26,7 @@ export function unnamedFor(acts: readonly Act[], { found, sidecars }: Planned, u
 
 /** Returns the sidecars of which nothing names any address. */
 export function unnamedIn({ found, sidecars }: Planned, { quit }: Pick<SidecarUrls, "quit">): readonly SidecarName[] {
-  const hasQuit = quit.some(isReplacing);
+  const hasQuit = quit.some((one) => one !== "none" && one.isAdditional !== true);
   return found.flatMap(({ name, isNative, isOnNode }, at) => {
     const { ready, envoy, quits } = sidecars[at] as Sidecar;
     const isAsked = ready.length + quits.length > 0 || envoy !== undefined || (hasQuit && !isNative);
@@ -45,15 +45,6 @@ function lacks(act: Act, { name, isNative, ready, envoy, quits }: Sidecar, urls:
     case "quit":
       return !isNative && quits.length === 0 && !saysHowToQuit(urls);
   }
-}
-
-/** Reports whether the user says what ends the sidecars instead of their own quits. */
-function saysHowToQuit({ quit, signalProcess = [] }: Quits): boolean {
-  return signalProcess.length > 0 || quit.some((one) => one === "none" || isReplacing(one));
-}
-
-function isReplacing(quit: SidecarUrls["quit"][number]): boolean {
-  return quit !== "none" && quit.isAdditional !== true;
 }
 
 /** Says why nothing is asked of a sidecar of which only the name is known, and what to set. */

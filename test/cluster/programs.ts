@@ -9,9 +9,8 @@ const name = "programs";
 /** Runs TypeScript in containers, from a ConfigMap that a test has to create. */
 export const programs = {
   name,
-  /** Returns the ConfigMap with these files of test/cluster/programs. */
-  configMap: (...files: readonly string[]) =>
-    configMapOf(name, Object.fromEntries(files.map((file) => [file, programText(file)]))),
+  /** Returns the ConfigMap with these files of test/cluster/programs, and with what they import. */
+  configMap: (...files: readonly string[]) => configMapOf(name, Object.fromEntries(withImports(files))),
   volume: { name, configMap: { name } },
   /** Returns a container that runs one of the files. */
   container: (container: string, file: string, ...args: readonly string[]) => ({
@@ -22,7 +21,15 @@ export const programs = {
   }),
 };
 
-/** Returns the text of a file in test/cluster/programs. */
-export function programText(file: string): string {
-  return readFileSync(join(import.meta.dirname, "programs", file), "utf8");
+/** Returns the texts of files of test/cluster/programs and of what they import, by their names. */
+export function withImports(files: readonly string[], all = new Map<string, string>()): ReadonlyMap<string, string> {
+  for (const file of files.filter((one) => !all.has(one))) {
+    const text = readFileSync(join(import.meta.dirname, "programs", file), "utf8");
+    all.set(file, text);
+    withImports(
+      Array.from(text.matchAll(/ from "\.\/(.+)";$/gm), ([, name = ""]) => name),
+      all,
+    );
+  }
+  return all;
 }

@@ -40,12 +40,12 @@ export interface ListenerPlan {
    */
   readonly port?: number;
   readonly direction?: "INBOUND" | "OUTBOUND";
-  /** The port on 127.0.0.1 to which it sends bytes (TCP); by default it is for HTTP/1.1 and HTTP/2, with WebSockets. */
+  /** The port to which it sends bytes (TCP); by default it is for HTTP/1.1 and HTTP/2, with WebSockets. */
   readonly tcpPort?: number;
-  /** The port on 127.0.0.1 to which it sends HTTP requests, if that is not the upstream's. */
+  /** The port to which it sends HTTP requests, if that is not the upstream's. */
   readonly httpPort?: number;
-  /** The address of that port, in place of 127.0.0.1. */
-  readonly httpHost?: string;
+  /** The address of that port; by default 127.0.0.1. */
+  readonly toHost?: string;
   /** Whether what listens on `httpPort` speaks HTTP/2, as gRPC needs it; by default HTTP/1.1. */
   readonly isHttp2?: boolean;
   /** The only path that it sends on, and the path of the admin interface to which it does; that must be on a port. */
@@ -126,11 +126,11 @@ function clustersOf(plan: Plan): readonly object[] {
     ...(waitsFor === undefined ? [] : [cluster("control-plane", waitsFor.port)]),
     waitsFor?.what === "endpoints" ? lateCluster() : upstream,
     ...(plan.isLikeIstio === true ? [originalDestination("InboundPassthroughCluster")] : []),
-    ...listeners.flatMap((each) => (each.tcpPort === undefined ? [] : [cluster(tcpCluster(each, app), each.tcpPort)])),
-    ...listeners.flatMap(({ name, httpPort, httpHost, isHttp2 }) =>
-      httpPort === undefined
-        ? []
-        : [{ ...cluster(name, httpPort, httpHost), ...(isHttp2 === true ? speaksHttp2 : {}) }],
+    ...listeners.flatMap((each) =>
+      each.tcpPort === undefined ? [] : [cluster(tcpCluster(each, app), each.tcpPort, each.toHost)],
+    ),
+    ...listeners.flatMap(({ name, httpPort, toHost, isHttp2 }) =>
+      httpPort === undefined ? [] : [{ ...cluster(name, httpPort, toHost), ...(isHttp2 === true ? speaksHttp2 : {}) }],
     ),
     ...("port" in admin && listeners.some(({ asksAdmin }) => asksAdmin) ? [cluster(ADMIN, admin.port)] : []),
   ];

@@ -1,81 +1,67 @@
-// bun inside.ts FILE EBB MS lets the pods of four Deployments go again and again, for MS, in the cluster of
-// with-images.ts. Each roll that has ended is in FILE at once, as one of the executable EBB.
+// bun inside.ts FILE EBB [MS] lets pods go in each way, by test/cluster/rolls, in the cluster of with-images.ts: for MS, or
+// once in each way. Each roll that has ended is in FILE at once, as one of the executable EBB; what has the fewest is next.
 import { writeFileSync } from "node:fs";
-import { request } from "../../cluster/api.ts";
-import { type Namespace, namespace } from "../../cluster/cluster.ts";
+import { namespace } from "../../cluster/cluster.ts";
 import { startIstio } from "../../cluster/istio/istio.ts";
-import { hasCondition } from "../../cluster/objects.ts";
-import { type Rollout, restartWeb, underLoad } from "../../cluster/run/rollout.ts";
-import { type Deployed, deployments } from "./deployments.ts";
-import { addRoll, type Roll, readRolls } from "./record.ts";
+import { goings, roll } from "../../cluster/rolls/roll.ts";
+import { labelsOf, type Way, type Roll as Which, ways } from "../../cluster/rolls/ways.ts";
+import { startInstallation } from "../../cluster/webhook/installation.ts";
+import { addRoll, type LostRequest, type Roll, readRolls } from "./record.ts";
 
-const [, , file = "", ebb = "", ms = ""] = process.argv;
-const LONG_MS = 10_000;
-const REPLICAS = 2;
+const [, , file = "", ebb = "", ms] = process.argv;
+const AT_ONCE = 2;
 
-/** A way in which pods go. */
-interface Way {
-  readonly name: string;
-  /** Prepares it, before there is load. */
-  readonly prepare?: (here: Namespace) => Promise<void>;
-  readonly change: (here: Namespace) => Promise<void>;
+interface Cell extends Which {
+  readonly way: Way;
 }
 
-const ways: readonly Way[] = [
-  { name: "restart", change: restartWeb },
-  { name: "scale-down", prepare: (here) => scale(here, 2 * REPLICAS), change: (here) => scale(here, REPLICAS) },
-  { name: "eviction", change: evictAll },
-];
+const cells: readonly Cell[] = (["server", "worker", "job"] as const).flatMap((shape) =>
+  [0, 3000, 20_000].flatMap((needsMs) =>
+    ways.filter((way) => shape === "server" || !way.isForServers).map((way) => ({ way, shape, needsMs })),
+  ),
+);
 
-async function scale(here: Namespace, replicas: number): Promise<void> {
-  await here.kubectl("scale", "deployment/web", `--replicas=${replicas}`);
-  await haveReady(here, replicas);
+const begun = new Map<Cell, number>();
+const { rolls: former } = readRolls(file, ebb);
+for (const cell of cells)
+  begun.set(
+    cell,
+    former.filter(
+      ({ way, shape, needsMs }) => way === cell.way.name && shape === cell.shape && needsMs === cell.needsMs,
+    ).length,
+  );
+
+/** Returns the cell with the fewest rolls; undefined if that is all. */
+function next(): readonly [Cell, number] | undefined {
+  const [cell, count] = [...begun].toSorted(([, a], [, b]) => a - b)[0] as [Cell, number];
+  if (ms === undefined ? count > 0 : performance.now() > untilMs) return undefined;
+  begun.set(cell, count + 1);
+  return [cell, count];
 }
 
-async function haveReady(here: Namespace, replicas: number): Promise<void> {
-  await here.until(`${replicas} pods are ready, beside those that go`, async () => {
-    const staying = (await here.pods("app=web")).filter((pod) => pod.metadata.deletionTimestamp === undefined);
-    return staying.length === replicas && staying.every((pod) => hasCondition(pod, "Ready"));
-  });
-}
-
-/** Evicts one pod after the other, as `kubectl drain` does where a PodDisruptionBudget wants all but one available. */
-async function evictAll(here: Namespace): Promise<void> {
-  for (const { metadata } of await here.pods("app=web")) {
-    const path = `/api/v1/namespaces/${here.name}/pods/${metadata.name}/eviction`;
-    const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: metadata.name } };
-    const { status, text } = await request("POST", path, eviction);
-    if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
-    await haveReady(here, REPLICAS);
-  }
-}
-
-async function rollFor(deployed: Deployed, untilMs: number): Promise<void> {
-  await using here = await namespace(deployed.labels);
-  await here.apply(deployed.objects);
-  await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
-  let turn = readRolls(file, ebb).rolls.filter(({ sidecar }) => sidecar === deployed.name).length;
-  do {
-    const way = ways[turn % ways.length] as Way;
-    await way.prepare?.(here);
-    const at = new Date().toISOString();
-    const rollout = await underLoad(here, [{ ...deployed.ports, longMs: LONG_MS }], way.change);
-    record({ ebb, at, sidecar: deployed.name, way: way.name, seconds: rollout.seconds, sent: rollout.sentBy }, rollout);
-    turn += 1;
-  } while (performance.now() < untilMs);
-}
-
-function record(roll: Roll, { sent, losses, deletedAt, logs }: Rollout): void {
-  const { at, sidecar, way } = roll;
-  const lost = losses.map((loss) => {
-    const seconds = Object.entries(deletedAt).map(([pod, ms]) => [pod, (Date.parse(loss.at) - ms) / 1000]);
-    return { ...loss, ebb, sidecar, way, roll: at, sinceDeletion: Object.fromEntries(seconds) };
-  });
-  addRoll(file, roll, lost);
-  if (lost.length > 0) writeFileSync(`${file}-${at}.log`, logs);
-  console.log(`${at} ${sidecar}, ${way}: ${lost.length} of ${sent} requests lost in ${roll.seconds.toFixed(1)} s`);
-}
-
+await using webhook = await startInstallation({ webhook: { replicas: 1 } });
 await startIstio();
 const untilMs = performance.now() + Number(ms);
-await Promise.all(deployments.map((deployed) => rollFor(deployed, untilMs)));
+
+async function rollOnce({ way, shape, needsMs }: Cell, count: number): Promise<void> {
+  const going = Object.keys(goings)[count % Object.keys(goings).length] as keyof typeof goings;
+  await using here = await (way.by === "webhook" ? webhook.namespace() : namespace(labelsOf(way)));
+  const at = new Date().toISOString();
+  const counted = await roll(here, way, { shape, needsMs, going });
+  const { sent, before, after, goneMs, lostIn, lostOut, deletedAt, logs } = counted;
+  const which = { ebb, way: way.name, shape, needsMs, going: shape === "job" ? "deletion" : going };
+  const tell = (direction: LostRequest["direction"]) => (loss: LostRequest | (typeof lostIn)[number]) => {
+    const since = Object.entries(deletedAt).map(([pod, time]) => [pod, (Date.parse(loss.at) - time) / 1000]);
+    return { ...loss, ...which, direction, roll: at, sinceDeletion: Object.fromEntries(since) };
+  };
+  const record: Roll = { ...which, at, sent, before, after, goneMs };
+  addRoll(file, record, [...lostIn.map(tell("in")), ...lostOut.map(tell("out"))]);
+  if (lostIn.length + lostOut.length > 0) writeFileSync(`${file}-${at}.log`, logs);
+  console.log(`${at} ${shape}, ${way.name}, ${needsMs} ms, ${going}: lost ${lostIn.length} in, ${lostOut.length} out`);
+}
+
+async function lane(): Promise<void> {
+  for (let turn = next(); turn !== undefined; turn = next()) await rollOnce(...turn);
+}
+
+await Promise.all(Array.from({ length: AT_ONCE }, lane));

@@ -1,24 +1,31 @@
 import { appendFileSync } from "node:fs";
-import type { Loss } from "../../cluster/programs/clients.ts";
+import type { Loss } from "../../cluster/programs/mix.ts";
+import type { Roll as Which } from "../../cluster/rolls/ways.ts";
 import { readRecords } from "../record.ts";
 
-/** A change under load, a line of the file. */
-export interface Roll {
+/** Pods of an app that went under load, a line of the file. */
+export interface Roll extends Which {
   /** The first digits of the SHA-256 of the executable. */
   readonly ebb: string;
   /** When it began, as in ISO 8601. */
   readonly at: string;
-  /** The kind of sidecar: `native Istio`. */
-  readonly sidecar: string;
-  /** The way in which the pods went: `restart`. */
+  /** The name of the way (test/cluster/rolls/ways.ts). */
   readonly way: string;
-  readonly seconds: number;
+  /** How the pods went: `restart`. */
+  readonly going: string;
   /** The number of requests, by kind of client. */
   readonly sent: Readonly<Record<string, number>>;
+  /** The number of the apps' calls before their SIGTERM, and after it. */
+  readonly before: number;
+  readonly after: number;
+  /** The time of each pod from its app's end until it was gone, in ms. */
+  readonly goneMs: readonly number[];
 }
 
-/** A request that was lost in a roll, a line of the file. */
-export interface LostRequest extends Loss, Pick<Roll, "ebb" | "sidecar" | "way"> {
+/** A request or a call that was lost in a roll, a line of the file. */
+export interface LostRequest extends Loss, Which, Pick<Roll, "ebb" | "way" | "going"> {
+  /** Whether a client sent it, or the app. */
+  readonly direction: "in" | "out";
   /** The start of its roll: the file FILE-ROLL.log has what the pods that went have written. */
   readonly roll: string;
   /** The seconds since the deletion of each pod that went in its roll, by its name; negative before it. */

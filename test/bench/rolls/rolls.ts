@@ -8,68 +8,78 @@ import { digestOfEbb } from "../record.ts";
 import type { Table } from "../table.ts";
 import { type LostRequest, readRolls } from "./record.ts";
 
-/** The kinds of clients (test/cluster/programs/clients.ts), and what they send. */
-const clients = {
-  new: "a connection for each",
-  busy: "a kept connection",
-  quick: "kept, pauses of 25 ms",
-  pausing: "kept, pauses of 0 to 1.5 s",
-  slow: "kept, pauses of 1 s",
-  long: "kept, requests of 10 s",
-  http2: "HTTP/2, a kept connection",
-  grpc: "gRPC streams of 1 to 5 s",
-} as const;
-
-const DEFAULT_MS = 300_000;
 const SIGINT_CODE = 130;
 
 /**
- * Counts the requests that are lost when pods go: rolling restarts, scale-downs and evictions of Deployments that are as
- * in the manual, under clients that never retry. Adds to what former runs have counted of the same executable. Needs
- * root.
+ * Counts what is lost, cut and refused when pods go, of clients' requests and of the apps' own calls: servers, workers and
+ * Jobs, whose apps need 0, 3 and 20 s after SIGTERM, in each way in which a proxy outlives its app. Adds to what former runs
+ * have counted of the same executable. Needs root.
  */
 export const rolls: Figure = {
   name: "rolls",
-  async run({ isQuick, forMs = isQuick ? 0 : DEFAULT_MS, file = join(cacheFolder(), "rolls.jsonl") }) {
+  async run({ isQuick, forMs = isQuick ? 1 : undefined, file = join(cacheFolder(), "rolls.jsonl") }) {
     for (const name of programsOf("cluster")) compiledProgram(name); // here, because that downloads
     const ebb = await digestOfEbb();
     const withImages = join(import.meta.dirname, "with-images.ts");
     const inside = join(import.meta.dirname, "inside.ts");
-    const command = [process.execPath, withImages, inside, file, ebb, `${forMs}`];
+    const command = [process.execPath, withImages, inside, file, ebb, ...(forMs === undefined ? [] : [`${forMs}`])];
     const code = await withCluster(command, console.log);
     if (code !== 0 && code !== SIGINT_CODE) throw new Error(`inside.ts: exit code ${code}`);
-    return [table(file, ebb)];
+    return tablesOf(file, ebb);
   },
 };
 
-function table(file: string, ebb: string): Table {
+function tablesOf(file: string, ebb: string): readonly Table[] {
   const { rolls, lost } = readRolls(file, ebb);
-  const sidecars = [...new Set(rolls.map(({ sidecar }) => sidecar))].toSorted();
-  const rows = Object.entries(clients).flatMap(([client, name]) =>
-    sidecars.map((sidecar) => {
-      const sent = sum(rolls.filter((roll) => roll.sidecar === sidecar).map((roll) => roll.sent[client] ?? 0));
-      return rowOf(
-        [name, sidecar],
-        sent,
-        lost.filter((one) => one.client === client && one.sidecar === sidecar),
-      );
-    }),
-  );
-  const all = sum(rolls.flatMap((roll) => Object.values(roll.sent)));
-  return {
-    title: `rolls: requests that were lost when pods went, of ebb ${ebb}`,
-    shows: [
-      `${rolls.length} rolls since ${rolls[0]?.at ?? "now"}: ${countsOf(rolls.map(({ way }) => way))}`,
-      "the manual's Deployments of two pods; requests of 0 to 0.3 s, no retries; all on the same processors",
-      file,
-    ],
-    columns: ["client", "sidecar", "sent", "lost", "what lost them"],
-    rows: [...rows, rowOf(["all", ""], all, lost)],
-  };
+  const title = `rolls, of ebb ${ebb}`;
+  const shows = [
+    `${rolls.length} rolls since ${rolls[0]?.at ?? "now"}: ${countsOf(rolls.map(({ going }) => going))}`,
+    "two pods or a Job; each kind of client at once, no retries; all on the same processors",
+    file,
+  ];
+  const cells = Map.groupBy(rolls, ({ shape, needsMs, way }) => [shape, `${needsMs / 1000} s`, way].join("\t"));
+  const byWay = [...cells]
+    .toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
+    .map(([cell, own]) => {
+      const of = lost.filter(({ roll }) => own.some(({ at }) => at === roll));
+      const [inward, outward] = (["in", "out"] as const).map((one) => of.filter(({ direction }) => direction === one));
+      return [
+        ...cell.split("\t"),
+        `${own.length}`,
+        `${sum(own.flatMap(({ sent }) => Object.values(sent)))}`,
+        sortsOf(inward ?? []),
+        `${sum(own.map(({ before }) => before))} + ${sum(own.map(({ after }) => after))}`,
+        sortsOf(outward ?? []),
+        `${(Math.max(...own.flatMap(({ goneMs }) => goneMs)) / 1000).toFixed(1)} s`,
+        countsOf(of.map(({ direction, client, by }) => `${direction} ${client}: ${by}`)),
+      ];
+    });
+  const kinds = [...new Set(rolls.flatMap(({ sent }) => Object.keys(sent)))];
+  const byClient = kinds.map((kind) => {
+    const own = lost.filter(({ client, direction }) => client === kind && direction === "in");
+    return [kind, `${sum(rolls.map(({ sent }) => sent[kind] ?? 0))}`, sortsOf(own), countsOf(own.map(({ by }) => by))];
+  });
+  const columns = ["app", "needs", "proxy", "rolls", "in", "lost/cut/refused", "out", "lost/cut/refused", "gone after"];
+  return [
+    { title, shows, columns: [...columns, "what lost them"], rows: byWay },
+    {
+      title: `${title}: requests by client`,
+      shows: [],
+      columns: ["client", "in", "lost/cut/refused", "what"],
+      rows: byClient,
+    },
+  ];
 }
 
-function rowOf(names: readonly string[], sent: number, lost: readonly LostRequest[]): readonly string[] {
-  return [...names, `${sent}`, `${lost.length}`, countsOf(lost.map(({ by }) => by))];
+/** Counts what was lost without an answer, what was cut off in its answer, and what was refused: `0/1/2`. */
+function sortsOf(lost: readonly LostRequest[]): string {
+  const sorts = lost.map(({ by }) => sortOf(by));
+  return ["lost", "cut", "refused"].map((sort) => sorts.filter((one) => one === sort).length).join("/");
+}
+
+function sortOf(by: string): "lost" | "cut" | "refused" {
+  if (by.endsWith("cut") || by.startsWith("RST_STREAM")) return "cut";
+  return /refused|HTTP 5|grpc-status 14|^no |safe to retry/.test(by) ? "refused" : "lost";
 }
 
 /** Counts equal words: `3 restart, 2 eviction`. */

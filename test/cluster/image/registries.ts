@@ -8,7 +8,7 @@ import { registryMissing, startRegistry } from "../../image/registry.ts";
 import { user } from "../../image/token-server.ts";
 import { librariesOf } from "../libraries.ts";
 import { configMapOf, type KubeObject } from "../objects.ts";
-import { programText } from "../programs.ts";
+import { withImports } from "../programs.ts";
 import { network, registriesVariable } from "../rig/place.ts";
 
 const folder = process.env[registriesVariable];
@@ -88,7 +88,7 @@ function contextOf() {
     mkdirSync(join(context.path, dirname(name)), { recursive: true });
     copyFileSync(source, join(context.path, name));
   }
-  writeFileSync(join(context.path, "server.ts"), programText("server.ts"));
+  for (const [name, text] of withImports(["server.ts"])) writeFileSync(join(context.path, name), text);
   return context;
 }
 

@@ -1,9 +1,9 @@
 import { images, type Namespace } from "../cluster.ts";
 import { envoyPort, envoySidecar, patience, podInfo } from "../envoy.ts";
-import type { Output } from "../kubectl.ts";
 import { type Container, deploymentOf, type KubeObject, podOf, serviceOf } from "../objects.ts";
-import type { Loss, Outcome } from "../programs/clients.ts";
+import type { Callee, Loss, Outcome } from "../programs/mix.ts";
 import { programs } from "../programs.ts";
+import { watchPods } from "../watch-pods.ts";
 
 /** A way in which the pods of a Deployment end. */
 export interface Way {
@@ -30,23 +30,19 @@ export interface Rollout {
   readonly pods: readonly string[];
   /** When the deletion of each pod that went was seen, in ms since 1970, by its name. */
   readonly deletedAt: Readonly<Record<string, number>>;
+  /** When each of them was gone. */
+  readonly goneAt: Readonly<Record<string, number>>;
   /** The seconds from the change until the last of the pods that went is gone. */
   readonly seconds: number;
   /** What the containers of these pods have written, for people. */
   readonly logs: string;
 }
 
-/** The load on a port of the Service `web`. */
-export interface Load {
-  readonly port: number;
-  /** Of the requests of some clients, the time that they take. */
-  readonly longMs?: number;
-  /** The Service's port for gRPC, if some clients are to speak that and HTTP/2; only with `longMs`. */
-  readonly grpcPort?: number;
-}
+/** The load on ports of the Service `web`. */
+export type Load = Omit<Callee, "host">;
 
 /** The ConfigMap of the programs, which the pods under load and the load's clients run. */
-export const loadPrograms = programs.configMap("server.ts", "clients.ts", "requesters.ts");
+export const loadPrograms = programs.configMap("server.ts", "clients.ts");
 
 const REPLICAS = 2;
 const GRACE_SECONDS = 60;
@@ -87,29 +83,18 @@ export async function underLoad(
   change: (here: Namespace) => Promise<void>,
 ): Promise<Rollout> {
   const started = await Promise.all(loads.map((load) => startLoad(here, load)));
-  const deletedAt: Record<string, number> = {};
-  const logs: Promise<Output>[] = [];
-  let isChanged = false;
-  const isAnyLeaving = async (): Promise<boolean> => {
-    const wasChanged = isChanged;
-    const leaving = (await here.pods("app=web")).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
-    for (const { name } of leaving.map(({ metadata }) => metadata)) {
-      if (deletedAt[name] !== undefined) continue;
-      deletedAt[name] = Date.now();
-      logs.push(here.tryKubectl(["logs", "--follow", "--prefix", "--timestamps", "--all-containers", name]));
-    }
-    return !wasChanged || leaving.length > 0;
-  };
+  const watched = await watchPods(here, "labelSelector=app%3Dweb");
   const start = performance.now();
-  const changing = change(here).then(() => {
-    isChanged = true;
-  });
-  await Promise.all([
-    changing,
-    here.until("the pods that went are gone", async () => !(await isAnyLeaving()), LIMIT_MS),
-  ]);
+  await change(here);
+  const { deletedAt, goneAt } = watched;
+  const areGone = async (): Promise<boolean> => {
+    const isAnyLeaving = (await here.pods("app=web")).some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    return !isAnyLeaving && Object.keys(deletedAt).every((pod) => goneAt[pod] !== undefined);
+  };
+  await here.until("the pods that went are gone", areGone, LIMIT_MS);
   const seconds = (performance.now() - start) / 1000;
   const outcomes = await Promise.all(started.map((load) => load.end()));
+  await watched.end();
   const sentBy: Record<string, number> = {};
   for (const [kind, count] of outcomes.flatMap(({ sent }) => Object.entries(sent)))
     sentBy[kind] = (sentBy[kind] ?? 0) + count;
@@ -119,8 +104,11 @@ export async function underLoad(
     losses: outcomes.flatMap(({ losses }) => losses),
     pods: [...new Set(outcomes.flatMap(({ pods }) => pods))],
     deletedAt,
+    goneAt,
     seconds,
-    logs: (await Promise.all(logs)).map(({ stdout }) => stdout).join(""),
+    logs: Object.keys(deletedAt)
+      .map((pod) => watched.logs(pod))
+      .join(""),
   };
 }
 
@@ -165,10 +153,10 @@ interface StartedLoad {
   end(): Promise<Outcome>;
 }
 
-async function startLoad(here: Namespace, { port, longMs, grpcPort }: Load): Promise<StartedLoad> {
+async function startLoad(here: Namespace, load: Load): Promise<StartedLoad> {
   const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/web");
-  const words = [port, longMs, grpcPort].filter((word) => word !== undefined).map(String);
-  const clients = programs.container("clients", "clients.ts", spec.clusterIP, ...words);
+  const callee: Callee = { host: spec.clusterIP, ...load };
+  const clients = programs.container("clients", "clients.ts", JSON.stringify(callee));
   const pod = `load-${crypto.randomUUID().slice(0, 8)}`;
   // of a mesh, and of a namespace that gets ebb, where there is one
   const outside = { labels: { "sidecar.istio.io/inject": "false" }, annotations: { "ebb.dev/inject": "false" } };

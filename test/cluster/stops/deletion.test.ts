@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parse } from "yaml";
-import { ebbPath, type LogLine, logOf, timeOf } from "../../harness.ts";
+import { type LogLine, logOf, timeOf } from "../../harness.ts";
 import { request } from "../api.ts";
 import { images, type Namespace } from "../cluster.ts";
-import { type KubeObject, podOf } from "../objects.ts";
+import { addEbb } from "../inject/add-ebb.ts";
+import { podOf } from "../objects.ts";
 import { type Plan, specOf, stage, start } from "./pods.ts";
 import { callsOf, expectGone, expectNothingLost, linesOf, pathOf, stop, usualMs, type Way } from "./stop.ts";
 
@@ -21,15 +21,6 @@ afterAll(async () => {
 
 async function stopped(name: string, plan: Plan, way: Way = {}) {
   return await stop(here, await start(here, podOf(name, specOf(plan))), way);
-}
-
-/** Returns what `ebb inject` makes of an object. */
-async function injected(object: KubeObject): Promise<KubeObject> {
-  const stdin = Buffer.from(JSON.stringify(object));
-  const ended = Bun.spawn([ebbPath, "inject", "--image", images.ebb], { stdin, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = await Promise.all([ended.stdout.text(), ended.stderr.text()]);
-  expect(await ended.exited, stderr).toBe(0);
-  return parse(stdout);
 }
 
 const holding = "holding the proxy until the apps have ended";
@@ -67,7 +58,7 @@ describe("a pod that is deleted loses no call of its app and no request in fligh
   ])("injected-%s: the same by ebb inject", async (what, plan, way, more) => {
     const annotations = { "ebb.dev/inject": "true", ...more };
     const object = podOf(`injected-${what}`, specOf({ ...plan, isBare: true }), { annotations });
-    const end = await stop(here, await start(here, await injected(object)), way);
+    const end = await stop(here, await start(here, await addEbb(object)), way);
     expectNothingLost(`an injected ${what}`, end, { app: plan.needsMs[0] });
     expect(linesOf(end, "envoy", holding)).toHaveLength(1);
   });

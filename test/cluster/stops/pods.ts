@@ -13,7 +13,7 @@ export async function stage(labels: Readonly<Record<string, string>> = {}): Prom
   const here = await namespace(labels);
   const spec = { containers: [programs.container("outside", "outside.ts")], volumes: [programs.volume] };
   await here.apply([
-    programs.configMap("outside.ts", "stopping.ts", "server.ts", "clients.ts", "requesters.ts"),
+    programs.configMap("outside.ts", "stopping.ts"),
     podOf("outside", spec, { labels: { "sidecar.istio.io/inject": "false" } }),
   ]);
   await here.apply([sidecarFor(await addressOfOutside(here)).configMap]);
@@ -30,7 +30,7 @@ function sidecarFor(outside: string) {
     listeners: [
       inbound,
       { ...inbound, name: "inbound-other", port: ports.viaEnvoy.other, httpPort: ports.other },
-      { name: "outbound", host: "127.0.0.1", port: OUT_PORT, direction: "OUTBOUND", httpHost: outside, httpPort: 8081 },
+      { name: "outbound", host: "127.0.0.1", port: OUT_PORT, direction: "OUTBOUND", toHost: outside, httpPort: 8081 },
     ],
   });
 }

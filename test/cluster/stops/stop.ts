@@ -1,12 +1,11 @@
 import { expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { type LogLine, logOf, timeOf } from "../../harness.ts";
-import { takes } from "../../time.ts";
-import { type Change, changes, follow, request } from "../api.ts";
+import { request } from "../api.ts";
 import type { Namespace } from "../cluster.ts";
-import type { Pod } from "../objects.ts";
 import type { Requests } from "../programs/outside.ts";
 import type { Calls } from "../programs/stopping.ts";
+import { watchPods } from "../watch-pods.ts";
 import { ports } from "./pods.ts";
 
 /** What happens to a pod that stops. */
@@ -39,27 +38,16 @@ export async function stop(here: Namespace, name: string, way: Way = {}): Promis
   const { clientsMs, port, ask = () => request("DELETE", pathOf(here, name)), during } = way;
   const { spec } = await here.pod(name);
   const endClients = clientsMs && (await beginClients(here, name, clientsMs, port));
-  let goneAt: number | undefined;
-  const over = new AbortController();
-  const watch = await changes<Pod>(`${pathOf(here)}?fieldSelector=metadata.name=${name}`, over.signal, (change) => {
-    if (isOver(change)) goneAt ??= Date.now();
-  });
-  const logs: Record<string, string> = {};
-  const reading = [...(spec.initContainers ?? []), ...spec.containers].map(({ name: container }) => {
-    const see = (text: string): void => {
-      if (text.length > (logs[container]?.length ?? 0)) logs[container] = text;
-    };
-    return readLog(`${pathOf(here, name)}/log?container=${container}&follow=true`, () => goneAt !== undefined, see);
-  });
+  const watched = await watchPods(here, `fieldSelector=metadata.name=${name}`);
   await ask();
   const requests = endClients?.();
-  await during?.((container) => logs[container] ?? "");
-  const gone = await here.until(`${name} is gone`, () => goneAt);
+  await during?.((container) => watched.log(name, container));
+  const goneAt = await here.until(`${name} is gone`, () => watched.goneAt[name]);
   const busyShare = busyShareOfMachine();
-  over.abort();
-  await Promise.allSettled([watch.ended]);
-  await Promise.all(reading);
-  return { logs, requests: await requests, goneAt: gone, busyShare };
+  await watched.end();
+  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  const logs = Object.fromEntries(containers.map((container) => [container.name, watched.log(name, container.name)]));
+  return { logs, requests: await requests, goneAt, busyShare };
 }
 
 /** Where the kernel does not tell, 0. */
@@ -69,26 +57,6 @@ function busyShareOfMachine(): number {
 }
 
 const pressure = "/proc/pressure/cpu";
-
-/** A pod that has ended, and that nobody deletes, stays. */
-function isOver({ type, object: { metadata, status } }: Change<Pod>): boolean {
-  if (type === "DELETED") return true;
-  return metadata.deletionTimestamp === undefined && ["Succeeded", "Failed"].includes(status.phase);
-}
-
-const LOOK_MS = 100;
-
-/** Reads a log as it is written; again from its beginning where that is cut, as by a restart of the kubelet. */
-async function readLog(path: string, isGone: () => boolean, see: (text: string) => void): Promise<void> {
-  for (; !isGone(); await takes(LOOK_MS)) {
-    let text = "";
-    const seePiece = (piece: string): void => {
-      text += piece;
-      see(text);
-    };
-    await follow(path, seePiece).catch(() => undefined);
-  }
-}
 
 /** Has clients call a pod, through its Envoy. The result ends them. */
 export async function beginClients(here: Namespace, name: string, ms: readonly number[], port = ports.viaEnvoy.app) {

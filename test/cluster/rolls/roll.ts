@@ -1,0 +1,102 @@
+import { request } from "../api.ts";
+import type { Namespace } from "../cluster.ts";
+import { hasCondition } from "../objects.ts";
+import type { Calls } from "../programs/careful.ts";
+import type { Loss } from "../programs/mix.ts";
+import { restartWeb, underLoad } from "../run/rollout.ts";
+import { deploy, MIN_DRAIN_SECONDS, portsOf, type Roll, type Way } from "./ways.ts";
+
+/** What became of the requests of clients, and of the calls of the apps, when the pods went. */
+export interface Counted {
+  /** The number of clients' requests, by kind of client. */
+  readonly sent: Readonly<Record<string, number>>;
+  readonly lostIn: readonly Loss[];
+  /** The number of the apps' calls before their SIGTERM, and after it. */
+  readonly before: number;
+  readonly after: number;
+  readonly lostOut: readonly Loss[];
+  /** When the deletion of each pod was seen, in ms since 1970, by its name. */
+  readonly deletedAt: Readonly<Record<string, number>>;
+  /** The time of each pod from its app's end until it was gone, in ms. */
+  readonly goneMs: readonly number[];
+  /** What the containers of these pods have written, for people. */
+  readonly logs: string;
+}
+
+/** Clients of a server that is stopped: some take longer than others to hear of it, or to notice. */
+const load = { longMs: 5000, pauseMs: (MIN_DRAIN_SECONDS + 3) * 1000 };
+
+const REPLICAS = 2;
+
+/** How the pods of a Deployment go. */
+export const goings = {
+  restart: { prepare: undefined, change: restartWeb },
+  "scale-down": {
+    prepare: (here: Namespace) => scale(here, 2 * REPLICAS),
+    change: (here: Namespace) => scale(here, REPLICAS),
+  },
+  eviction: { prepare: undefined, change: evictAll },
+} as const;
+
+/** Deploys `web`, lets its pods go under load, by a restart unless `going` says how, and counts. A Job is deleted. */
+export async function roll(
+  here: Namespace,
+  way: Way,
+  { going = "restart", ...which }: Roll & { readonly going?: keyof typeof goings },
+): Promise<Counted> {
+  await deploy(here, way, which);
+  const isJob = which.shape === "job";
+  const { prepare, change } = goings[going];
+  if (!isJob) await prepare?.(here);
+  const loads = which.shape === "server" ? [{ ...portsOf(way), ...load }] : [];
+  const { sentBy, losses, deletedAt, goneAt, logs } = await underLoad(here, loads, isJob ? deleteJob : change);
+  const calls = Array.from(
+    logs.matchAll(/^\[pod\/(.+)\/app\] calls (.*)$/gm),
+    ([, pod = "", json = ""]) => [pod, JSON.parse(json) as Calls] as const,
+  );
+  const gone = Object.keys(goneAt);
+  if (gone.length === 0 || calls.length !== gone.length)
+    throw new Error(`${way.name}: ${calls.length} of ${gone.length} apps have told of their calls\n${logs}`);
+  return {
+    sent: sentBy,
+    lostIn: losses,
+    before: sum(calls.map(([, { before }]) => before)),
+    after: sum(calls.map(([, { after }]) => after)),
+    lostOut: calls.flatMap(([pod, own]) => own.losses.map((loss) => ({ ...loss, pod }))),
+    deletedAt,
+    goneMs: calls.map(([pod, { endedAt }]) => (goneAt[pod] as number) - endedAt),
+    logs,
+  };
+}
+
+async function scale(here: Namespace, replicas: number): Promise<void> {
+  await here.kubectl("scale", "deployment/web", `--replicas=${replicas}`);
+  await haveReady(here, replicas);
+}
+
+async function haveReady(here: Namespace, replicas: number): Promise<void> {
+  await here.until(`${replicas} pods are ready, beside those that go`, async () => {
+    const staying = (await here.pods("app=web")).filter((pod) => pod.metadata.deletionTimestamp === undefined);
+    return staying.length === replicas && staying.every((pod) => hasCondition(pod, "Ready"));
+  });
+}
+
+/** Evicts one pod after the other, as `kubectl drain` does where a PodDisruptionBudget wants all but one available. */
+async function evictAll(here: Namespace): Promise<void> {
+  for (const { metadata } of await here.pods("app=web")) {
+    const path = `/api/v1/namespaces/${here.name}/pods/${metadata.name}/eviction`;
+    const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: metadata.name } };
+    const { status, text } = await request("POST", path, eviction);
+    if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
+    await haveReady(here, REPLICAS);
+  }
+}
+
+async function deleteJob(here: Namespace): Promise<void> {
+  await here.kubectl("delete", "job", "web", "--wait=false");
+  await here.until("the Job's pods are gone", async () => (await here.pods("app=web")).length === 0);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -28,6 +28,9 @@ function timeOf(line: RegExp): number {
 const lastNew = Math.max(
   ...log.map((line) => (Date.parse(/"sent":"(\S+?)","ms":300/.exec(line)?.[1] ?? "") - deleted) / 1000 || 0),
 );
+const lastCall = Math.max(
+  ...log.map((line) => (Date.parse(/"called":"(\S+?)","status":200/.exec(line)?.[1] ?? "") - deleted) / 1000 || 0),
+);
 const at = {
   unready: secondsOf(/^\[api\/endpointslice\] .*"terminating":true/),
   stop: secondsOf(/received a stop signal/),
@@ -51,7 +54,7 @@ const rows: readonly ((row: number) => readonly Item[])[] = [
   (row) => [0, 5, 10, 15, 20, 25, 30].map((tick) => text([x(tick), row], `${tick}`, "dim", "centred")),
   (row) => [scale(row, [0, 5, 10, 15, 20, 25, 30].map(x))],
   gap,
-  heading("The pod"),
+  heading("Calls to the pod"),
   lane(0, at.unready, "idle", "ready in the Service's endpoints"),
   lane(0, lastNew, "proxy", "a late load balancer sends new requests"),
   lane(0, at.answered, "proxy", "the longest request is in flight"),
@@ -66,6 +69,7 @@ const rows: readonly ((row: number) => readonly Item[])[] = [
   lane(0, at.term, "app", "serves"),
   lane(at.term, at.exit, "app", "SIGTERM; ends by itself"),
   limit(at.term, limits.grace, "`--grace 5s`, then SIGKILL"),
+  lane(0, lastCall, "app", "calls others through the proxy"),
   gap,
   heading("The proxy: an ordinary sidecar with a preStop hook"),
   lane(0, at.proxy, "proxy", "`ebb hold` runs, then SIGTERM"),

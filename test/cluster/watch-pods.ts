@@ -9,6 +9,8 @@ export interface WatchedPods {
   readonly deletedAt: Readonly<Record<string, number>>;
   /** When each was gone or, if nobody deletes it, had ended. */
   readonly goneAt: Readonly<Record<string, number>>;
+  /** Each pod as it was last seen. */
+  readonly last: Readonly<Record<string, Pod>>;
   /** Returns what a container of a pod that was there at the start has written. */
   log(pod: string, container: string): string;
   /** Returns what all containers of such a pod have written, each line with a prefix, for people. */
@@ -23,11 +25,13 @@ const LOOK_MS = 100;
 export async function watchPods(here: Namespace, query: string): Promise<WatchedPods> {
   const deletedAt: Record<string, number> = {};
   const goneAt: Record<string, number> = {};
+  const last: Record<string, Pod> = {};
   const logs = new Map<string, string>();
   const over = new AbortController();
   const path = `/api/v1/namespaces/${here.name}/pods`;
   const watch = await changes<Pod>(`${path}?${query}`, over.signal, (change) => {
     const { name, deletionTimestamp } = change.object.metadata;
+    last[name] = change.object;
     if (deletionTimestamp !== undefined) deletedAt[name] ??= Date.now();
     if (isOver(change)) goneAt[name] ??= Date.now();
   });
@@ -53,6 +57,7 @@ export async function watchPods(here: Namespace, query: string): Promise<Watched
   return {
     deletedAt,
     goneAt,
+    last,
     log: (pod, container) => logs.get(`${pod}/${container}`) ?? "",
     logs: (pod) =>
       [...logs.keys()]

@@ -50,14 +50,16 @@ async function rollOnce({ way, shape, needsMs }: Cell, count: number): Promise<v
   const counted = await roll(here, way, { shape, needsMs, going });
   const { sent, before, after, goneMs, lostIn, lostOut, deletedAt, logs } = counted;
   const which = { ebb, way: way.name, shape, needsMs, going: shape === "job" ? "deletion" : going };
-  const tell = (direction: LostRequest["direction"]) => (loss: LostRequest | (typeof lostIn)[number]) => {
+  const record: Roll = { ...which, at, sent, before, after, lostOut, goneMs };
+  const lost = lostIn.map((loss): LostRequest => {
     const since = Object.entries(deletedAt).map(([pod, time]) => [pod, (Date.parse(loss.at) - time) / 1000]);
-    return { ...loss, ...which, direction, roll: at, sinceDeletion: Object.fromEntries(since) };
-  };
-  const record: Roll = { ...which, at, sent, before, after, goneMs };
-  addRoll(file, record, [...lostIn.map(tell("in")), ...lostOut.map(tell("out"))]);
+    return { ...loss, ...which, roll: at, sinceDeletion: Object.fromEntries(since) };
+  });
+  addRoll(file, record, lost);
   if (lostIn.length + lostOut.length > 0) writeFileSync(`${file}-${at}.log`, logs);
-  console.log(`${at} ${shape}, ${way.name}, ${needsMs} ms, ${going}: lost ${lostIn.length} in, ${lostOut.length} out`);
+  console.log(
+    `${at} ${shape}, ${way.name}, ${needsMs} ms, ${going}: lost ${lostIn.length} in, ${JSON.stringify(lostOut)} out`,
+  );
 }
 
 async function lane(): Promise<void> {

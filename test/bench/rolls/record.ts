@@ -1,4 +1,5 @@
 import { appendFileSync } from "node:fs";
+import type { LostCalls } from "../../cluster/programs/careful.ts";
 import type { Loss } from "../../cluster/programs/mix.ts";
 import type { Roll as Which } from "../../cluster/rolls/ways.ts";
 import { readRecords } from "../record.ts";
@@ -18,14 +19,13 @@ export interface Roll extends Which {
   /** The number of the apps' calls before their SIGTERM, and after it. */
   readonly before: number;
   readonly after: number;
+  readonly lostOut: readonly LostCalls[];
   /** The time of each pod from its app's end until it was gone, in ms. */
   readonly goneMs: readonly number[];
 }
 
-/** A request or a call that was lost in a roll, a line of the file. */
+/** A client's request that was lost in a roll, a line of the file. */
 export interface LostRequest extends Loss, Which, Pick<Roll, "ebb" | "way" | "going"> {
-  /** Whether a client sent it, or the app. */
-  readonly direction: "in" | "out";
   /** The start of its roll: the file FILE-ROLL.log has what the pods that went have written. */
   readonly roll: string;
   /** The seconds since the deletion of each pod that went in its roll, by its name; negative before it. */
@@ -37,7 +37,7 @@ export function addRoll(file: string, roll: Roll, lost: readonly LostRequest[]):
   appendFileSync(file, [roll, ...lost].map((line) => `${JSON.stringify(line)}\n`).join(""));
 }
 
-/** Reads the rolls of an executable, and what they lost. */
+/** Reads the rolls of an executable, and the requests that they lost. */
 export function readRolls(file: string, ebb: string): { readonly rolls: Roll[]; readonly lost: LostRequest[] } {
   const own = readRecords<Roll | LostRequest>(file, ebb);
   return { rolls: own.filter((line) => "sent" in line), lost: own.filter((line) => "roll" in line) };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { cacheFolder } from "../../../build/setup/cache.mjs";
+import type { LostCalls } from "../../cluster/programs/careful.ts";
 import { withCluster } from "../../cluster/rig/enter.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { programsOf } from "../../sidecars/programs.ts";
@@ -41,27 +42,28 @@ function tablesOf(file: string, ebb: string): readonly Table[] {
   const byWay = [...cells]
     .toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
     .map(([cell, own]) => {
-      const of = lost.filter(({ roll }) => own.some(({ at }) => at === roll));
-      const [inward, outward] = (["in", "out"] as const).map((one) => of.filter(({ direction }) => direction === one));
+      const inward = lost.filter(({ roll }) => own.some(({ at }) => at === roll));
+      const outward = own.flatMap(({ lostOut }) => lostOut.flatMap((one) => Array<LostCalls>(one.count).fill(one)));
       return [
         ...cell.split("\t"),
         `${own.length}`,
         `${sum(own.flatMap(({ sent }) => Object.values(sent)))}`,
-        sortsOf(inward ?? []),
+        sortsOf(inward),
         `${sum(own.map(({ before }) => before))} + ${sum(own.map(({ after }) => after))}`,
-        sortsOf(outward ?? []),
+        sortsOf(outward),
         `${(Math.max(...own.flatMap(({ goneMs }) => goneMs)) / 1000).toFixed(1)} s`,
-        countsOf(of.map(({ direction, client, by }) => `${direction} ${client}: ${by}`)),
+        countsOf(inward.map(wordsOf)),
+        countsOf(outward.map(wordsOf)),
       ];
     });
   const kinds = [...new Set(rolls.flatMap(({ sent }) => Object.keys(sent)))];
   const byClient = kinds.map((kind) => {
-    const own = lost.filter(({ client, direction }) => client === kind && direction === "in");
+    const own = lost.filter(({ client }) => client === kind);
     return [kind, `${sum(rolls.map(({ sent }) => sent[kind] ?? 0))}`, sortsOf(own), countsOf(own.map(({ by }) => by))];
   });
   const columns = ["app", "needs", "proxy", "rolls", "in", "lost/cut/refused", "out", "lost/cut/refused", "gone after"];
   return [
-    { title, shows, columns: [...columns, "what lost them"], rows: byWay },
+    { title, shows, columns: [...columns, "what lost them in", "and out"], rows: byWay },
     {
       title: `${title}: requests by client`,
       shows: [],
@@ -72,9 +74,13 @@ function tablesOf(file: string, ebb: string): readonly Table[] {
 }
 
 /** Counts what was lost without an answer, what was cut off in its answer, and what was refused: `0/1/2`. */
-function sortsOf(lost: readonly LostRequest[]): string {
+function sortsOf(lost: readonly Pick<LostRequest, "by">[]): string {
   const sorts = lost.map(({ by }) => sortOf(by));
   return ["lost", "cut", "refused"].map((sort) => sorts.filter((one) => one === sort).length).join("/");
+}
+
+function wordsOf({ client, by }: Pick<LostRequest, "client" | "by">): string {
+  return `${client}: ${by}`;
 }
 
 function sortOf(by: string): "lost" | "cut" | "refused" {

@@ -1,19 +1,28 @@
 // bun careful.ts NEEDS_MS CALLEE [PORT GRPC TCP] is an app with calls of its own: the clients of mix.ts, one of each kind,
 // call what CALLEE says, JSON. With ports it serves as serve.ts does. At SIGTERM it accepts nothing more, ends its streams,
-// finishes what is in flight, and calls on for NEEDS_MS. What becomes of its calls is in its log.
+// finishes what is in flight, and calls on for NEEDS_MS. What became of its calls is its termination message.
 import { once } from "node:events";
-import { type Loss, startMix } from "./mix.ts";
+import { writeFileSync } from "node:fs";
+import { startMix } from "./mix.ts";
 import { serve } from "./serve.ts";
 
-/** The log's line `calls JSON`. */
+/** The termination message, JSON of at most 4096 bytes. */
 export interface Calls {
   /** The number of calls before SIGTERM. */
   readonly before: number;
   readonly after: number;
-  readonly losses: readonly Loss[];
-  /** When SIGTERM came, and when the app ended; in ms since 1970. */
-  readonly stoppedAt: number;
+  readonly lost: readonly LostCalls[];
+  /** When the app ended, in ms since 1970. */
   readonly endedAt: number;
+}
+
+/** Calls of one kind of client that were lost for one reason. */
+export interface LostCalls {
+  readonly client: string;
+  readonly by: string;
+  readonly count: number;
+  /** When the first of them was known to be lost, in ms after SIGTERM. */
+  readonly firstMs: number;
 }
 
 const [needsMs = "", callee = "", port, grpc, tcp] = process.argv.slice(2);
@@ -26,6 +35,11 @@ const stoppedAt = Date.now();
 const before = mix.count();
 await Promise.all([served?.end(), Bun.sleep(Number(needsMs))]);
 const { losses } = await mix.end();
-const calls: Calls = { before, after: mix.count() - before, losses, stoppedAt, endedAt: Date.now() };
-console.log("calls", JSON.stringify(calls));
+const groups = Map.groupBy(losses, ({ client, by }) => `${client}\t${by}`);
+const lost = [...groups].map(([key, [first, ...more]]): LostCalls => {
+  const [client = "", by = ""] = key.split("\t");
+  return { client, by, count: 1 + more.length, firstMs: Date.parse(first?.at ?? "") - stoppedAt };
+});
+const calls: Calls = { before, after: mix.count() - before, lost, endedAt: Date.now() };
+writeFileSync("/dev/termination-log", JSON.stringify(calls));
 process.exit(0);

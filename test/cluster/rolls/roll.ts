@@ -1,7 +1,7 @@
 import { request } from "../api.ts";
 import type { Namespace } from "../cluster.ts";
 import { hasCondition } from "../objects.ts";
-import type { Calls } from "../programs/careful.ts";
+import type { Calls, LostCalls } from "../programs/careful.ts";
 import type { Loss } from "../programs/mix.ts";
 import { restartWeb, underLoad } from "../run/rollout.ts";
 import { deploy, MIN_DRAIN_SECONDS, portsOf, type Roll, type Way } from "./ways.ts";
@@ -14,7 +14,7 @@ export interface Counted {
   /** The number of the apps' calls before their SIGTERM, and after it. */
   readonly before: number;
   readonly after: number;
-  readonly lostOut: readonly Loss[];
+  readonly lostOut: readonly LostCalls[];
   /** When the deletion of each pod was seen, in ms since 1970, by its name. */
   readonly deletedAt: Readonly<Record<string, number>>;
   /** The time of each pod from its app's end until it was gone, in ms. */
@@ -49,24 +49,24 @@ export async function roll(
   const { prepare, change } = goings[going];
   if (!isJob) await prepare?.(here);
   const loads = which.shape === "server" ? [{ ...portsOf(way), ...load }] : [];
-  const { sentBy, losses, deletedAt, goneAt, logs } = await underLoad(here, loads, isJob ? deleteJob : change);
-  const calls = Array.from(
-    logs.matchAll(/^\[pod\/(.+)\/app\] calls (.*)$/gm),
-    ([, pod = "", json = ""]) => [pod, JSON.parse(json) as Calls] as const,
-  );
-  const gone = Object.keys(goneAt);
-  if (gone.length === 0 || calls.length !== gone.length)
-    throw new Error(`${way.name}: ${calls.length} of ${gone.length} apps have told of their calls\n${logs}`);
+  const rollout = await underLoad(here, loads, isJob ? deleteJob : change);
+  const { sentBy, losses, deletedAt, goneAt, messages, logs } = rollout;
+  const calls = Object.entries(messages).map(([pod, message]) => [pod, callsOf(message)] as const);
   return {
     sent: sentBy,
     lostIn: losses,
     before: sum(calls.map(([, { before }]) => before)),
     after: sum(calls.map(([, { after }]) => after)),
-    lostOut: calls.flatMap(([pod, own]) => own.losses.map((loss) => ({ ...loss, pod }))),
+    lostOut: calls.flatMap(([, { lost }]) => lost),
     deletedAt,
     goneMs: calls.map(([pod, { endedAt }]) => (goneAt[pod] as number) - endedAt),
     logs,
   };
+}
+
+function callsOf(message: string): Calls {
+  if (message.startsWith("{")) return JSON.parse(message);
+  throw new Error(`expected the app's calls as its termination message, got "${message}"`);
 }
 
 async function scale(here: Namespace, replicas: number): Promise<void> {

@@ -31,10 +31,9 @@ describe("apps that end their streams themselves lose no request of any kind of 
     const way = ways.find((one) => one.name === name) as Way;
     await using here = await namespace(labelsOf(way));
     const { sent, lostIn, before, after, lostOut, goneMs, logs } = await roll(here, way, { shape, needsMs: NEEDS_MS });
+    const calls = lostOut.reduce((sum, { count }) => sum + count, 0);
     const requests = `${lostIn.length} of ${JSON.stringify(sent)} requests lost`;
-    console.log(
-      `${shape}, ${name}: ${requests}, ${lostOut.length} of ${before} and ${after} calls; gone after ${goneMs} ms`,
-    );
+    console.log(`${shape}, ${name}: ${requests}, ${calls} of ${before} and ${after} calls; gone after ${goneMs} ms`);
     const lost = lostIn.filter((loss) => !isOfLongPause(loss));
     if (lost.length + lostOut.length > 0) console.log(logs);
     expect({ lost, lostOut }).toEqual({ lost: [], lostOut: [] });

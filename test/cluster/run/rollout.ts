@@ -1,6 +1,6 @@
 import { images, type Namespace } from "../cluster.ts";
 import { envoyPort, envoySidecar, patience, podInfo } from "../envoy.ts";
-import { type Container, deploymentOf, type KubeObject, podOf, serviceOf } from "../objects.ts";
+import { type Container, deploymentOf, type KubeObject, type Pod, podOf, serviceOf, statusOf } from "../objects.ts";
 import type { Callee, Loss, Outcome } from "../programs/mix.ts";
 import { programs } from "../programs.ts";
 import { watchPods } from "../watch-pods.ts";
@@ -32,6 +32,8 @@ export interface Rollout {
   readonly deletedAt: Readonly<Record<string, number>>;
   /** When each of them was gone. */
   readonly goneAt: Readonly<Record<string, number>>;
+  /** The termination message of each of their containers `app`. */
+  readonly messages: Readonly<Record<string, string>>;
   /** The seconds from the change until the last of the pods that went is gone. */
   readonly seconds: number;
   /** What the containers of these pods have written, for people. */
@@ -86,7 +88,7 @@ export async function underLoad(
   const watched = await watchPods(here, "labelSelector=app%3Dweb");
   const start = performance.now();
   await change(here);
-  const { deletedAt, goneAt } = watched;
+  const { deletedAt, goneAt, last } = watched;
   const areGone = async (): Promise<boolean> => {
     const isAnyLeaving = (await here.pods("app=web")).some(({ metadata }) => metadata.deletionTimestamp !== undefined);
     return !isAnyLeaving && Object.keys(deletedAt).every((pod) => goneAt[pod] !== undefined);
@@ -105,11 +107,16 @@ export async function underLoad(
     pods: [...new Set(outcomes.flatMap(({ pods }) => pods))],
     deletedAt,
     goneAt,
+    messages: Object.fromEntries(Object.keys(deletedAt).map((pod) => [pod, messageOf(last[pod])])),
     seconds,
     logs: Object.keys(deletedAt)
       .map((pod) => watched.logs(pod))
       .join(""),
   };
+}
+
+function messageOf(pod: Pod | undefined): string {
+  return (pod && statusOf(pod, "app"))?.state.terminated?.message ?? "";
 }
 
 async function deploy(here: Namespace, way: Way): Promise<void> {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changes } from "../api.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
-import { envoyPort, envoySidecar, patience, podInfo } from "../envoy.ts";
+import { envoyPort, envoySidecar, inbound, patience, podInfo } from "../envoy.ts";
 import { deploymentOf, type Pod, podOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 
@@ -28,12 +28,13 @@ const steps = [
 /** What else the picture shows. */
 const others = [/^\[api\/endpointslice\] .*"ready":false/, /^\[pod\/\S+\/balancer\] .*"ms":10000,"status":200/];
 
-test("a deleted pod goes through the steps of the picture, in their order, and answers each request", async () => {
+test("a deleted pod goes through the steps of the picture, in their order, and each request and call is answered", async () => {
   await using here = await namespace();
-  const { name, ip } = await deploy(here);
+  const { name, ip } = await deploy(here, await startCalled(here));
   const balancer = programs.container("balancer", "balancer.ts", ip, `${envoyPort}`);
   await here.apply([podOf("balancer", { containers: [balancer], volumes: [programs.volume] })]);
   await here.until("requests are answered", async () => /"status":200/.test(await here.logs("balancer", "balancer")));
+  await here.until("calls are answered", async () => /"status":200/.test(await here.logs(name, "app")));
 
   const watched = await watch(here, name, ip);
   const containers = here.kubectl("logs", "--follow", "--prefix", "--timestamps", "--all-containers", name);
@@ -52,16 +53,27 @@ test("a deleted pod goes through the steps of the picture, in their order, and a
   const found = steps.map(at);
   expect([...found, ...others.map(at)]).not.toContain(-1);
   expect(found).toEqual(found.toSorted((a, b) => a - b));
-  expect(lines.filter((line) => line.includes('"sent"') && !line.includes('"status":200'))).toEqual([]);
+  const ended = lines.filter((line) => /"(sent|called)"/.test(line));
+  expect(ended.filter((line) => !line.includes('"status":200'))).toEqual([]);
+  expect(lines.slice(found[4]).some((line) => line.includes('"called"'))).toBe(true); // after the app's SIGTERM
 });
 
-/** Deploys one pod: an app under `ebb run`, behind an ordinary Envoy with `ebb hold` as its preStop hook. */
-async function deploy(here: Namespace): Promise<{ readonly name: string; readonly ip: string }> {
-  const { configMap, volume, container } = envoySidecar({ upstreamPort: 8081 });
+/** Starts the pod that the app calls, and resolves with its address. */
+async function startCalled(here: Namespace): Promise<string> {
+  const spec = { containers: [programs.container("called", "called.ts")], volumes: [programs.volume] };
+  await here.apply([programs.configMap("slow.ts", "balancer.ts", "called.ts"), podOf("called", spec)]);
+  return await here.until("the called pod has an address", async () => (await here.pod("called")).status.podIP);
+}
+
+/** Deploys one pod: an app under `ebb run`, beside an ordinary Envoy with `ebb hold` as its preStop hook. */
+async function deploy(here: Namespace, called: string): Promise<{ readonly name: string; readonly ip: string }> {
+  const outbound = { name: "outbound", host: "127.0.0.1", port: 7000, direction: "OUTBOUND", toHost: called } as const;
+  const listeners = [inbound, { ...outbound, httpPort: 8081 }];
+  const { configMap, volume, container } = envoySidecar({ upstreamPort: 8081, listeners });
   const probe = { httpGet: { path: "/", port: envoyPort }, periodSeconds: 1, ...patience }; // of the app, through Envoy
   const hook = { preStop: { exec: { command: ["/ebb", "hold"] } } };
   const envoy = { ...container, image: images.envoyAndEbb, readinessProbe: probe, lifecycle: hook };
-  const { command, volumeMounts, ...app } = programs.container("app", "slow.ts");
+  const { command, volumeMounts, ...app } = programs.container("app", "slow.ts", `http://127.0.0.1:${outbound.port}/`);
   const times = ["--drain", "20s", "--grace", "5s", "--pod-grace", "30s"];
   const run = ["/ebb", "run", "--sidecar", "envoy", "--restart-policy", "Always", ...times, "--", ...command];
   const ebb = { ...app, image: images.bunAndEbb, command: run, volumeMounts: [...volumeMounts, podInfo.mount] };
@@ -73,7 +85,6 @@ async function deploy(here: Namespace): Promise<{ readonly name: string; readonl
   const service = { selector: { app: "web" }, ports: [{ port: envoyPort }] };
   await here.apply([
     configMap,
-    programs.configMap("slow.ts", "balancer.ts"),
     deploymentOf("web", spec),
     { apiVersion: "v1", kind: "Service", metadata: { name: "web" }, spec: service },
   ]);

@@ -61,6 +61,7 @@ export function subscriber(host: string, port: string): Requester {
     async ask(ms) {
       connection = await openHttp2(host, port, () => undefined);
       try {
+        if (hasLeft) return "";
         if (ms === 0) return await send(connection, grpcCall, 0);
         connection.pod = await send(connection, grpcCall, ENDLESS_MS);
         return await send(connection, grpcCall, 0);

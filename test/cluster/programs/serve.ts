@@ -106,13 +106,14 @@ function events(all: Lives, ms: number): Response {
 function serveGrpc(all: Lives, { hostname, port }: Address): () => void {
   const message = Buffer.concat([Buffer.of(0, 0, 0, 0, name.length), Buffer.from(name)]);
   const answer = async (stream: ServerHttp2Stream, ms: number): Promise<void> => {
-    for (let left = ms; left > 0 && !all.isOver; left -= EVERY_MS) {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    stream.on("close", resolve);
+    for (let left = ms; left > 0 && !all.isOver && !stream.destroyed; left -= EVERY_MS) {
       stream.write(message);
       await all.pause(Math.min(left, EVERY_MS));
     }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    stream.on("close", resolve).end(message);
-    await promise;
+    stream.end(message);
+    await closed;
   };
   const server = createHttp2().on("stream", (stream: ServerHttp2Stream, { ":path": path = "" }) => {
     stream.on("error", () => undefined).on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));

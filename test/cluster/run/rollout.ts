@@ -116,7 +116,8 @@ export async function underLoad(
 }
 
 function messageOf(pod: Pod | undefined): string {
-  return (pod && statusOf(pod, "app"))?.state.terminated?.message ?? "";
+  const state = (pod && statusOf(pod, "app"))?.state;
+  return state?.terminated?.message ?? `none: ${JSON.stringify(state)}`;
 }
 
 async function deploy(here: Namespace, way: Way): Promise<void> {

@@ -10,6 +10,12 @@ export async function startApp(pod: Pod, port: number): Promise<Container> {
   return app;
 }
 
+/** Starts a stand-in for Google's APIs and databases in a pod (google.ts). Resolves once it listens. */
+export async function startGoogle(pod: Pod): Promise<void> {
+  const google = await pod.start([process.execPath, join(import.meta.dirname, "google.ts")]);
+  await until("Google listens", () => google.log().includes("listening"));
+}
+
 /** The ports of servers outside of all pods. */
 export interface Outside {
   readonly http: number;

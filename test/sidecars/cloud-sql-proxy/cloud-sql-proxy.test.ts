@@ -4,11 +4,21 @@ import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
 import { stableStatus } from "../status.ts";
+import { stopTests } from "../stop.ts";
+import { startGoogle } from "../traffic.ts";
 import { cloudSqlProxy } from "./subject.ts";
 
 const proxy = cloudSqlProxy();
 lifeTests(proxy);
 factTests(proxy, { 400: "PUT 9091/quitquitquit", 404: "POST 9091/nothing" });
+
+const local = ["--quitquitquit", "--sqladmin-api-endpoint", "http://127.0.0.1:8099"];
+stopTests({
+  subject: cloudSqlProxy(local),
+  delayed: cloudSqlProxy([...local, "--min-sigterm-delay", "1m"]),
+  addresses: ["new:5432", "kept:5432"],
+  prepare: startGoogle,
+});
 
 test("it takes quits by GET and POST only, and nothing else but /quitquitquit", async () => {
   await using pod = await startPod();

@@ -5,6 +5,7 @@ import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
 import { stableStatus } from "../status.ts";
+import { stopTests } from "../stop.ts";
 import { daprd } from "./subject.ts";
 
 /** Its body does not end. */
@@ -17,6 +18,13 @@ describe.each(["daprd-1.14", "daprd-1.18"] as const)("%s", (name) => {
   const dapr = daprd(name);
   lifeTests(dapr);
   factTests(dapr, { 404: "GET 3500/v1.0/shutdown" });
+
+  const ready = { at: "3500/v1.0/healthz", status: 204 } as const; // before, it would end at SIGTERM without its block
+  stopTests({
+    subject: { ...dapr, ready },
+    delayed: { ...daprd(name, { flags: ["--dapr-block-shutdown-duration", "1m"] }), ready },
+    addresses: ["http://127.0.0.1:3500/v1.0/metadata"],
+  });
 
   test("a shutdown is POST, answered with 204, and asks for the token where there is one", async () => {
     await using pod = await startPod();

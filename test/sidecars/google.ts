@@ -2,8 +2,8 @@
 // Auth Proxy where an instance is, and which certificates it has; on the instances' ports for databases, which send back
 // what they get.
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer, type TLSSocket } from "node:tls";
 import { join } from "node:path";
+import { createServer, type TLSSocket } from "node:tls";
 import { temporaryFolder } from "../harness.ts";
 import { runTool } from "./tool.ts";
 
@@ -11,7 +11,18 @@ using folder = temporaryFolder();
 const at = (name: string): string => join(folder.path, name);
 const read = (name: string): string => readFileSync(at(name), "utf8");
 
-const make = ["openssl", "req", "-x509", "-days", "2", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"];
+const make = [
+  "openssl",
+  "req",
+  "-x509",
+  "-days",
+  "2",
+  "-nodes",
+  "-newkey",
+  "ec",
+  "-pkeyopt",
+  "ec_paramgen_curve:P-256",
+];
 const signed = ["-CA", at("ca.crt"), "-CAkey", at("ca.key")];
 await runTool(...make, "-subj", "/CN=ca", "-keyout", at("ca.key"), "-out", at("ca.crt"));
 // Cloud SQL's certificates name the instance (cloudsqlconn internal/cloudsql/tls_verify.go), AlloyDB's its address

@@ -22,7 +22,7 @@ import { messageOn, noteOnHook } from "./drain-hooks.ts";
 
 /**
  * Ordinary proxies outlive the apps, whose calls go through them: their preStop hooks hold until no `ebb run` is left. If
- * that starts no app of the pod, they drain for as long as the apps' hooks.
+ * that starts no app of the pod, Envoys drain for as long as the apps' hooks.
  */
 export const proxyHooks: Concern = (facts, apps) => {
   const hooks = proxyHooksOf(facts, apps);
@@ -55,14 +55,18 @@ type Proxy = PodFacts["containers"][number] & { readonly sidecar: ShownSidecar }
 function proxyHooksOf(facts: PodFacts, apps: readonly App[]): readonly ProxyHook[] {
   const names = new Set(apps.filter(runsEbb).map(({ name }) => name));
   const isHooked = (one: PodFacts["containers"][number]): one is Proxy =>
-    one.sidecar !== undefined && kindOf(one.sidecar.name).needsHook === true;
+    one.sidecar !== undefined && kindOf(one.sidecar.name).needsHook === true && one.sidecar.hasOwnDelay !== true;
   const proxies = facts.containers
     .filter((one) => !facts.moves.moved.has(one) && !names.has(one.name))
     .filter(isHooked)
     .filter(({ container }) => mountIn(EBB_FOLDER, container) === undefined);
   const options = new Map([...networkOptions(facts), ...facts.policy.options, ...facts.requested.options]);
   if (apps.some(announces)) return proxies.map((one) => holdIn(one, options));
-  return drainsIn(proxies, { options, apps, facts });
+  return drainsIn(proxies.filter(isEnvoy), { options, apps, facts });
+}
+
+function isEnvoy({ sidecar }: { readonly sidecar: NamedSidecar }): boolean {
+  return kindOf(sidecar.name).drainPath !== undefined;
 }
 
 function holdIn({ name, container, sidecar }: Proxy, options: ReadonlyMap<string, string>): ProxyHook {
@@ -144,6 +148,7 @@ function flagsFor(
   const flags = taken.flatMap(({ flag, commands }) => {
     if (!(commands as readonly string[]).includes(command)) return [];
     if (flag === "app-port" && sidecar.name !== PLAIN) return []; // its admin interface is not looked for at ports
+    if (flag === "admin" && !isEnvoy({ sidecar })) return []; // it is the Envoy's
     if (flag === "log-level" && isQuiet) return []; // as flags they exclude each other
     const text = options.get(flag);
     return text === undefined ? [] : flagsOf(flag, text);

@@ -30,6 +30,7 @@ export const alloydbAuthProxy = {
   programs: ["alloydb-auth-proxy"],
   annotationPrefixes: [],
   variablePrefixes: ["ALLOYDB_PROXY_"],
+  needsHook: true,
   reaping: () => ({
     // alloydb-auth-proxy cmd/shutdown_test.go
     command: (port) =>

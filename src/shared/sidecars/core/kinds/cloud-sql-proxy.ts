@@ -41,6 +41,7 @@ export const cloudSqlProxy = {
   programs: ["cloud-sql-proxy", "cloud_sql_proxy"],
   annotationPrefixes: [],
   variablePrefixes: ["CSQL_"],
+  needsHook: true,
   reaping: () => ({
     // cloud-sql-proxy cmd/shutdown_test.go
     command: (port) =>

@@ -9,22 +9,26 @@ interface GoogleProxy {
 }
 
 /**
- * Returns the admin port that a container's flags or variables set, and whether its quit is off: it is unless
- * `--quitquitquit` is set (cloud-sql-proxy v2.27.0 cmd/root.go; alloydb-auth-proxy v1.17.1 cmd/root.go: flags win over
- * variables, and both over a file).
+ * Returns what a container's flags or variables set: the admin port; whether its quit is off, as it is unless
+ * `--quitquitquit` is set; and `--min-sigterm-delay` (cloud-sql-proxy v2.27.0 cmd/root.go; alloydb-auth-proxy v1.17.1
+ * cmd/root.go: flags win over variables, and both over a file).
  */
 export function shownOfGoogleProxy(container: ShownContainer, { name, prefix }: GoogleProxy): Shown {
   const port = portOf(settingOf(container, "admin-port", `${prefix}ADMIN_PORT`));
-  const moved = port === undefined ? {} : { port };
+  const delay = settingOf(container, "min-sigterm-delay", `${prefix}MIN_SIGTERM_DELAY`) ?? "0";
+  const set = {
+    ...(port !== undefined && { port }),
+    ...(!/^0[a-z]*$/.test(delay) && { hasOwnDelay: true as const }),
+  };
   const quits = settingOf(container, "quitquitquit", `${prefix}QUITQUITQUIT`);
   const hasFile = settingOf(container, "config-file", `${prefix}CONFIG_FILE`) !== undefined;
   const isOff = quits === undefined ? !hasFile : /^(0|f|false)$/i.test(quits);
   return isOff
     ? {
-        ...moved,
+        ...set,
         problem: `the ${name} has a shutdown endpoint only with --quitquitquit; or ebb.dev/native: "true" makes it a native sidecar`,
       }
-    : moved;
+    : set;
 }
 
 /**

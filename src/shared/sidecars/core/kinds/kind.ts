@@ -87,6 +87,8 @@ export interface Shown {
   readonly problem?: string;
   /** Whether its variables say that it can, whatever the pod's annotations say (`quitIsOff`). */
   readonly quitIsOn?: boolean;
+  /** Whether its user has it wait after SIGTERM: then it gets no hook (`SidecarKind.needsHook`), after which it would wait, too. */
+  readonly hasOwnDelay?: true;
 }
 
 /** What ebb knows of one sidecar, as data. Ports are on the pod's loopback. */

@@ -23,6 +23,8 @@ describe("an ordinary proxy is held until the app has ended:", () => {
   test.each([
     ["envoy", hold],
     ["istio-proxy", "/ebb.dev/ebb hold --sidecar=istio"],
+    ["cloud-sql-proxy", "/ebb.dev/ebb hold --sidecar=cloud-sql-proxy"],
+    ["alloydb-auth-proxy", "/ebb.dev/ebb hold --sidecar=alloydb-auth-proxy"],
   ])("%s", (name, expected) => {
     const given = beside(proxy(name));
     const pod = changed(given);
@@ -78,6 +80,14 @@ describe("an ordinary proxy is held until the app has ended:", () => {
   ])("without --log-level beside ebb.dev/quiet: %s, which would refuse that", (quiet, flags) => {
     const annotations = { "ebb.dev/quiet": `${quiet}`, "ebb.dev/log-level": "debug" };
     expect(hookOf(beside(proxy("envoy"), { annotations }))).toBe(`${hold} ${flags}`);
+  });
+
+  test("a database proxy's is told nothing of an Envoy", () => {
+    const annotations = { "ebb.dev/admin": "http://localhost:19000", "ebb.dev/log-level": "debug" };
+    const db = proxy("cloud-sql-proxy", { args: ["--admin-port=9092"] });
+    expect(hookOf({ containers: [app(), proxy("envoy"), db], annotations })).toBe(
+      "/ebb.dev/ebb hold --sidecar=cloud-sql-proxy:9092 --log-level=debug",
+    );
   });
 
   test("a plain Envoy's asks at no port that the app declares, when it looks for the admin interface", () => {
@@ -229,6 +239,8 @@ test.each<[string, Given]>([
   ["that drains by itself: Kuma's", beside(proxy("kuma-sidecar"))],
   ["that drains by itself: consul-dataplane", beside(proxy("consul-dataplane"))],
   ["that ebb cannot drain: Linkerd's", beside(proxy("linkerd-proxy"))],
+  ["that ebb cannot drain, beside an app that ebb does not start", { containers: [unnamed(), proxy("cloud-sql-proxy")] }],
+  ["with a delay of its own", beside(proxy("cloud-sql-proxy", { args: ["--min-sigterm-delay", "20s"] }))],
 ])("a proxy %s stays as it is", (_, given) => {
   expect(changed(given).spec.containers[1]).toEqual((given.containers ?? [])[1]);
 });

@@ -80,6 +80,13 @@ describe("what a container's arguments and variables show", () => {
     ],
     ["a value that is elsewhere", { env: [{ name: "CSQL_PROXY_QUITQUITQUIT", valueFrom: {} }] }, {}],
     ["a file, which may say anything", { args: ["--config-file=/etc/proxy.toml"] }, {}],
+    ["a delay after SIGTERM", { args: ["--quitquitquit", "--min-sigterm-delay=20s"] }, { hasOwnDelay: true }],
+    [
+      "such a delay in a variable",
+      { args: ["--quitquitquit"], env: [{ name: "CSQL_PROXY_MIN_SIGTERM_DELAY", valueFrom: {} }] },
+      { hasOwnDelay: true },
+    ],
+    ["such a delay that is none", { args: ["--quitquitquit", "--min-sigterm-delay", "0s"] }, {}],
     ["no arguments", { args: null, command: null, env: null }, { problem: off }],
     ["a port that is none", { args: ["--quitquitquit", "--admin-port", "$(PORT)"] }, {}],
   ])("%s", (_, container, shown) => {

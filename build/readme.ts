@@ -170,6 +170,7 @@ function stated(about: Fact["about"], kind: SidecarKind): readonly [label: strin
       "open while it runs",
       kind.alwaysOpen === undefined ? undefined : `the port of ${code(kind[kind.alwaysOpen])}`,
     ],
+    stop: ["at SIGTERM", undefined],
     refusals: ["refuses the shutdown with", Object.keys(kind.refusals()).join(", ")],
     drain: ["drain", kind.drainPath === undefined ? undefined : drainOf(kind.drainPath)],
     count: [

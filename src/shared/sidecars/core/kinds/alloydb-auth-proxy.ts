@@ -44,6 +44,7 @@ admin | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | only w
 ready | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy
 quit | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | it ends with 0
 exitsWhen | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | its admin server answers through both delays
+stop | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy | it ends at once, with 143, and cuts its connections; --min-sigterm-delay is a fixed time before that; with --max-sigterm-delay it accepts no new connection (read: alloydb-auth-proxy v1.17.1 internal/proxy/proxy.go:692-746)
 refusals | ran alloydb-auth-proxy 1.17.1, test/sidecars/alloydb-auth-proxy
 found | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml | no variable and no annotation shows it
 container | read alloydb-auth-proxy v1.17.1 examples/k8s-sidecar/proxy_sidecar_deployment.yaml; Dockerfile

@@ -55,6 +55,7 @@ admin | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | only with --
 ready | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy
 quit | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | it ends with 0
 exitsWhen | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | its admin server answers through both delays
+stop | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy | it ends at once, with 143, and cuts its connections; --min-sigterm-delay is a fixed time before that; --max-sigterm-delay ends with the last connection (read: cloud-sql-proxy v2.27.0 internal/proxy/proxy.go:787-844)
 refusals | ran cloud-sql-proxy 2.27.0, test/sidecars/cloud-sql-proxy
 found | read cloud-sql-proxy-operator v1.8.1 internal/workload/podspec_updates.go:411-423
 native | read cloud-sql-proxy-operator v1.8.1 internal/controller/setup.go:52 | from Kubernetes 1.29 on the operator's is native, which no annotation shows: it is restarted after a shutdown

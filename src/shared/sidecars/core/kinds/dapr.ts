@@ -54,6 +54,7 @@ admin | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr
 ready | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr
 quit | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | 204, and it ends with 0; the header \`dapr-force-shutdown: true\` (1.17.7 and later) ends it at once with 1, which fails a Job: ebb sends it only as --header
 exitsWhen | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | its port closes at once; with a request under way it ends with 1 when the grace period is over; dapr.io/block-shutdown-duration delays signals, not this
+stop | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | its API closes at once; dapr.io/block-shutdown-duration is a time before that, which ends early if the app reports that it is unhealthy, and first stops the app's subscriptions and input bindings (read: dapr v1.18.2 pkg/runtime/runtime.go:521-552); its injector sets no hook (read: pkg/injector/patcher/sidecar_container.go:294-325)
 refusals | ran daprd 1.14.0 and 1.18.2, test/sidecars/dapr | another method than POST is 404 too
 found | read dapr v1.18.3 pkg/injector/patcher/sidecar_patcher.go:137-183
 native | read dapr v1.18.3 pkg/injector/service/pod_patch.go:83-122 | \`dapr.io/enable-native-sidecar\` shows it; nothing shows a Helm value

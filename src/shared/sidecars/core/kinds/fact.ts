@@ -5,6 +5,7 @@ export const aspects = [
   "quit",
   "exitsWhen",
   "alwaysOpen",
+  "stop",
   "refusals",
   "drain",
   "count",

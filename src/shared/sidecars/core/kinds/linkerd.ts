@@ -66,6 +66,7 @@ admin | read linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:112
 ready | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:72-85 | after its first 200 it never answers 503 again
 quit | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282
 exitsWhen | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/stack.rs:203, linkerd/app/src/env.rs:314 | the admin port closes when the drain begins; the exit code is 0
+stop | read linkerd2-proxy release/v2.366.0 linkerd2-proxy/src/main.rs:116-129, linkerd/app/core/src/serve.rs:92-100; linkerd2 version-2.20 charts/partials/templates/_proxy.tpl:299-315 | it accepts no new connection, and ends as after a shutdown; config.alpha.linkerd.io/proxy-wait-before-exit-seconds is a fixed time before that, which a native one ignores
 refusals | read linkerd2-proxy release/v2.366.0 linkerd/app/admin/src/server.rs:272-282; linkerd2 version-2.20 pkg/k8s/labels.go:212
 found | read linkerd2 version-2.20 pkg/inject/inject.go:1286-1293
 identity | read linkerd2-proxy 29637b64f linkerd/app/admin/src/server.rs:270; linkerd2 b24cd4059 charts/partials/templates/_proxy.tpl:7-28 | it has the name and the namespace of its pod; versions before 2.12 have no such path, and an open port is not enough

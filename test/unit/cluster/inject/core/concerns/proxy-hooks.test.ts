@@ -239,7 +239,10 @@ test.each<[string, Given]>([
   ["that drains by itself: Kuma's", beside(proxy("kuma-sidecar"))],
   ["that drains by itself: consul-dataplane", beside(proxy("consul-dataplane"))],
   ["that ebb cannot drain: Linkerd's", beside(proxy("linkerd-proxy"))],
-  ["that ebb cannot drain, beside an app that ebb does not start", { containers: [unnamed(), proxy("cloud-sql-proxy")] }],
+  [
+    "that ebb cannot drain, beside an app that ebb does not start",
+    { containers: [unnamed(), proxy("cloud-sql-proxy")] },
+  ],
   ["with a delay of its own", beside(proxy("cloud-sql-proxy", { args: ["--min-sigterm-delay", "20s"] }))],
 ])("a proxy %s stays as it is", (_, given) => {
   expect(changed(given).spec.containers[1]).toEqual((given.containers ?? [])[1]);

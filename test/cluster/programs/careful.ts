@@ -1,6 +1,6 @@
 // bun careful.ts NEEDS_MS CALLEE [PORT GRPC TCP] is an app with calls of its own: the clients of mix.ts, one of each kind,
-// call what CALLEE says, JSON. With ports it serves as serve.ts does. At SIGTERM it accepts nothing more, ends its streams,
-// finishes what is in flight, and calls on for NEEDS_MS. What became of its calls is its termination message.
+// call what CALLEE says, JSON. With ports it serves as serve.ts does. At SIGTERM it ends its streams, and goes on for NEEDS_MS:
+// it serves and calls, so that what is lost meanwhile its proxy loses. What became of its calls is its termination message.
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { startMix } from "./mix.ts";
@@ -33,7 +33,9 @@ console.log("is answered");
 await stops;
 const stoppedAt = Date.now();
 const before = mix.count();
-await Promise.all([served?.end(), Bun.sleep(Number(needsMs))]);
+served?.tellToGo();
+await Bun.sleep(Number(needsMs));
+await served?.close();
 const { losses } = await mix.end();
 const groups = Map.groupBy(losses, ({ client, by }) => `${client}\t${by}`);
 const lost = [...groups].map(([key, [first, ...more]]): LostCalls => {

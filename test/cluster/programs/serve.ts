@@ -12,11 +12,10 @@ export interface Ports {
 }
 
 export interface Served {
-  /**
-   * Ends as a careful server: accepts nothing more, ends its streams in order, tells the clients of sockets to go, and
-   * resolves once what is in flight is answered.
-   */
-  end(): Promise<void>;
+  /** Ends its streams in order, tells the clients of sockets to go, and serves on. */
+  tellToGo(): void;
+  /** Accepts nothing more, and resolves once what is in flight is answered. */
+  close(): Promise<void>;
 }
 
 const name = process.env.HOSTNAME ?? "";
@@ -35,9 +34,11 @@ function lives() {
       void work.catch(() => undefined).finally(() => inFlight.delete(work));
       return work;
     },
-    async end() {
+    endStreams() {
       this.isOver = true;
       stop.resolve();
+    },
+    async done() {
       while (inFlight.size > 0) await Promise.allSettled([...inFlight]);
     },
   };
@@ -47,17 +48,27 @@ type Lives = ReturnType<typeof lives>;
 
 export function serve({ hostname = "127.0.0.1", port, grpc, tcp }: Ports): Served {
   const all = lives();
-  const ends = [
+  const servers = [
     serveHttp(all, { hostname, port: Number(port) }),
     ...(grpc === undefined ? [] : [serveGrpc(all, { hostname, port: Number(grpc) })]),
-    ...(tcp === undefined ? [] : [serveTcp(all, { hostname, port: Number(tcp) })]),
+    ...(tcp === undefined ? [] : [serveTcp({ hostname, port: Number(tcp) })]),
   ];
   return {
-    async end() {
-      for (const end of ends) end();
-      await all.end();
+    tellToGo() {
+      all.endStreams();
+      for (const server of servers) server.tellToGo?.();
+    },
+    async close() {
+      for (const server of servers) server.close();
+      await all.done();
     },
   };
+}
+
+interface Server {
+  /** Tells the clients of its sockets to go. */
+  readonly tellToGo?: () => void;
+  readonly close: () => void;
 }
 
 interface Address {
@@ -65,7 +76,7 @@ interface Address {
   readonly port: number;
 }
 
-function serveHttp(all: Lives, address: Address): () => void {
+function serveHttp(all: Lives, address: Address): Server {
   const sockets = new Set<Bun.ServerWebSocket<unknown>>();
   const server = Bun.serve({
     ...address,
@@ -82,9 +93,11 @@ function serveHttp(all: Lives, address: Address): () => void {
       message: (socket) => void socket.send(name),
     },
   });
-  return () => {
-    void server.stop();
-    for (const socket of sockets) socket.close(1001);
+  return {
+    close: () => void server.stop(),
+    tellToGo() {
+      for (const socket of sockets) socket.close(1001);
+    },
   };
 }
 
@@ -103,7 +116,7 @@ function events(all: Lives, ms: number): Response {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-function serveGrpc(all: Lives, { hostname, port }: Address): () => void {
+function serveGrpc(all: Lives, { hostname, port }: Address): Server {
   const message = Buffer.concat([Buffer.of(0, 0, 0, 0, name.length), Buffer.from(name)]);
   const answer = async (stream: ServerHttp2Stream, ms: number): Promise<void> => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
@@ -122,23 +135,25 @@ function serveGrpc(all: Lives, { hostname, port }: Address): () => void {
     void all.add(answer(stream, msOf(path)));
   });
   server.listen(port, hostname);
-  return () => void server.close();
+  return { close: () => void server.close() };
 }
 
 /** The line `bye` tells a client to go. */
-function serveTcp(all: Lives, { hostname, port }: Address): () => void {
+function serveTcp({ hostname, port }: Address): Server {
   const sockets = new Set<Socket>();
   const server = createTcp((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined).on("close", () => void sockets.delete(socket));
     socket.on("data", () => {
-      if (!all.isOver) socket.write(`${name}\n`);
+      if (socket.writable) socket.write(`${name}\n`);
     });
   });
   server.listen(port, hostname);
-  return () => {
-    server.close();
-    for (const socket of sockets) socket.end("bye\n");
+  return {
+    close: () => void server.close(),
+    tellToGo() {
+      for (const socket of sockets) socket.end("bye\n");
+    },
   };
 }
 

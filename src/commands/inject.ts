@@ -110,12 +110,13 @@ export const command: Command = {
 async function main({ args, env }: Invocation): Promise<number> {
   const call = readOperandCall(options, { args: expandShortFlags(args, short), env });
   const { values } = call;
+  const paths = [...values.filename, ...call.operands, ...call.command];
   const order = {
     ...values,
-    paths: [...values.filename, ...call.operands, ...call.command],
+    paths,
     policy: wantedPolicy(call),
     registries: values,
-    outcome: outcomeOf(call),
+    outcome: outcomeOf(call, paths),
     env,
     log: createLog({ logLevel: "info", logFormat: "text", quiet: values.quiet }, { env: {} }),
   };
@@ -137,8 +138,13 @@ function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy |
   throw new Failure(EXIT.usage, `${flags}: not usable with --remove, which adds nothing: leave out ${flags}`);
 }
 
-function outcomeOf({ values: { diff, inPlace } }: Call<typeof options>): "print" | "write" | "diff" {
+function outcomeOf(
+  { values: { diff, inPlace } }: Call<typeof options>,
+  paths: readonly string[],
+): "print" | "write" | "diff" {
   if (diff && inPlace) throw new Failure(EXIT.usage, "--diff and --in-place cannot be used together: give one of them");
+  if (inPlace && (paths.length === 0 || paths.includes("-")))
+    throw new Failure(EXIT.usage, "--in-place: expected files, not stdin: name them, or leave --in-place out");
   if (diff) return "diff";
   return inPlace ? "write" : "print";
 }

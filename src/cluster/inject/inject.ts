@@ -110,7 +110,8 @@ function textAfter({ text, splices }: Done): string {
 }
 
 function writeFiles(done: readonly Done[]): number {
-  for (const each of done) if (each.splices.length > 0) replaceFile(each.path, textAfter(each));
+  for (const each of done)
+    if (each.splices.length > 0 && each.path !== undefined) replaceFile(each.path, textAfter(each));
   return EXIT.ok;
 }
 

@@ -55,10 +55,9 @@ export async function readSources(paths: readonly string[], isRecursive: boolean
 /**
  * Replaces a file's text, whole or not at all: writes another file beside it, syncs and renames that. Follows links,
  * and keeps the mode.
- * @throws Failure if it cannot (71), or if there is no path, because the text is from stdin (64)
+ * @throws Failure(71) if it cannot
  */
-export function replaceFile(path: string | undefined, text: string): void {
-  if (path === undefined) throw new Failure(EXIT.usage, "--in-place: expected files, not stdin");
+export function replaceFile(path: string, text: string): void {
   attempt(path, () => {
     const file = realpathSync(path);
     const { mode, isFile } = describe(file);

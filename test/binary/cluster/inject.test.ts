@@ -353,7 +353,7 @@ describe("what cannot be done", () => {
     ["no image", ["inject"], 64, /^ebb: --image: /],
     ["an unknown flag", ["inject", "--image", image, "--nosuch"], 64, /--nosuch/],
     ["--diff and --in-place", ["inject", "--image", image, "-i", "--diff"], 64, /--diff and --in-place/],
-    ["--in-place without a file", ["inject", "--image", image, "-i"], 0, /^$/],
+    ["--in-place without a file", ["inject", "--image", image, "-i"], 64, /--in-place: expected files, not stdin/],
     [
       "a file that is not there",
       ["inject", "--image", image, "-f", "/nosuch.yaml"],

@@ -9,6 +9,7 @@ import { EXIT } from "../shared/core/exit.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { abortedAfter, leftUntil } from "../shared/io/timer.ts";
 import { createLog } from "../shared/output/log.ts";
+import { isNone } from "../shared/sidecars/core/choice.ts";
 import { unnamedFor, whyUnnamed } from "../shared/sidecars/core/unnamed.ts";
 
 /**
@@ -63,6 +64,8 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const look = { env, forMs: 0, actMs, anyPort: true, signal: abortedAfter(actMs), log };
   const here = await findSidecars(settings, look);
   const { sidecars } = here;
+  if (isNone(settings.sidecar) && sidecars.length === 0)
+    log.info({}, "nothing to shut down: --sidecar none, and neither --quit nor --signal-process");
   const doubts = [...here.doubts, ...unnamedFor(["quit"], here, settings).map(whyUnnamed)];
   for (const reason of doubts) log.error({ reason }, "did not shut down a proxy");
   for (const { name } of sidecars.filter(({ isNative }) => isNative)) {

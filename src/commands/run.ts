@@ -24,6 +24,7 @@ import { keepAlive } from "../shared/io/timer.ts";
 import { native } from "../shared/native/native.ts";
 import { createLog, type Log } from "../shared/output/log.ts";
 import { createDropper, type Signals } from "../shared/process/signals.ts";
+import { isNone } from "../shared/sidecars/core/choice.ts";
 
 /**
  * `ebb run` waits for the sidecars, starts the command, forwards signals and reaps, drains and quits the sidecars, and
@@ -196,8 +197,7 @@ const BESIDE = "the ebb run that is this container's first process owns the side
  * if it is such a run. `kubectl exec POD -- ebb run` must not end the proxy of a live pod.
  */
 function ownershipOf({ sidecar, ready, quit, signalProcess }: RunCall["values"]): Run["ownership"] {
-  const isNone = !sidecar.isAuto && sidecar.named.length === 0;
-  if (isNone && ready.length === 0 && quit.length === 0 && signalProcess.length === 0) return "none";
+  if (isNone(sidecar) && ready.length === 0 && quit.length === 0 && signalProcess.length === 0) return "none";
   if (standsBesideOwner()) return "beside";
   announce("owns"); // where that fails, nothing tells: as if there were no other
   return "owner";

@@ -13,6 +13,7 @@ import { A_SECOND, keepLive } from "../shared/output/live.ts";
 import { createLog, type Log } from "../shared/output/log.ts";
 import { finishErrors } from "../shared/output/output.ts";
 import { createDropper, holdSignals, type Reader, raise, type Signals } from "../shared/process/signals.ts";
+import { isNone } from "../shared/sidecars/core/choice.ts";
 import { hintAtTcp, type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../shared/sidecars/core/probe.ts";
 
 /** `ebb wait` waits until sidecars and targets are ready, and then becomes the command, if there is one. */
@@ -58,6 +59,8 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
     throw new Failure(EXIT.usage, "--any: expected TARGETs, as in ebb wait --any tcp://db-0:5432 tcp://db-1:5432");
   const log = createLog(settings, { env, compat });
   trustFile(settings.caFile);
+  if (isNone(settings.sidecar) && targets.length + settings.ready.length === 0)
+    log.info({}, "nothing to wait for: --sidecar none, and no target");
   const stop = new AbortController();
   // if targets are named, a sidecar that is not there yet is not waited for
   const lookMs = targets.length > 0 ? 0 : settings.detectTimeout;

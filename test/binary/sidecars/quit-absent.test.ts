@@ -96,3 +96,11 @@ test("an address that is not this pod's own loopback tells nothing", async () =>
   const flags = ["--admin", "http://192.0.2.1:9901", "--quit-timeout", "1500ms"];
   expect((await ebb(["quit", "--sidecar", "envoy", ...flags])).code).toBe(69);
 });
+
+test.concurrent("--sidecar none leaves nothing to do, which is said", async () => {
+  const { code, log } = await ebb(["quit", "--sidecar", "none"]);
+  expect([code, log.map(({ level, msg }) => [level, msg])]).toEqual([
+    0,
+    [["info", "ebb: nothing to shut down: --sidecar none, and neither --quit nor --signal-process"]],
+  ]);
+});

@@ -98,3 +98,11 @@ test.concurrent.each([
   const told = { level: "info", signal: "SIGTERM" };
   if (args[0] === "run") expect(lineOf(ended, "received a stop signal: ending the wait")).toMatchObject(told);
 });
+
+test.concurrent.each<[readonly string[], readonly string[]]>([
+  [[], ["ebb: nothing to wait for: --sidecar none, and no target"]],
+  [["file:/proc/self/exe"], ["ebb: ready"]],
+])("--sidecar none with the targets %j says what there is to wait for", async (targets, said) => {
+  const { code, log } = await ebb(["wait", "--sidecar", "none", ...targets]);
+  expect([code, log.map(({ msg }) => msg)]).toEqual([0, [...said]]);
+});

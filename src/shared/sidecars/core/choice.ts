@@ -19,12 +19,17 @@ export interface SidecarChoice {
   readonly named: readonly NamedSidecar[];
 }
 
+/** Reports whether a choice is `none`. */
+export function isNone({ isAuto, named }: SidecarChoice): boolean {
+  return !isAuto && named.length === 0;
+}
+
 /**
  * Parses `auto`, `none`, or a comma-separated list of `NAME` and `NAME:PORT`, which may have `auto` in it. Returns
- * undefined for anything else.
+ * undefined for anything else. Words may be in any case.
  */
 export function parseChoice(text: string): SidecarChoice | undefined {
-  const words = splitBy(text, ",");
+  const words = splitBy(text.toLowerCase(), ",");
   if (words.length === 1 && words[0] === "none") return { isAuto: false, named: [] };
   const named = new Map<string, NamedSidecar>();
   for (const word of words) {
@@ -41,7 +46,7 @@ export function parseChoice(text: string): SidecarChoice | undefined {
  * shows neither.
  */
 export function expectedOfChoice(text: string): string | undefined {
-  const words = splitBy(text, ",");
+  const words = splitBy(text.toLowerCase(), ",");
   if (words.length > 1 && words.includes("none")) return "none by itself, or sidecars without it";
   for (const word of words) {
     const [given, digits] = word.split(":");

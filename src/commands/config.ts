@@ -30,7 +30,7 @@ async function main({ args, env }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   for (const { variable, didYouMean } of unknownVariables(options, env)) {
     const hint = didYouMean === undefined ? "" : `; did you mean ${didYouMean}?`;
-    writeError(`ebb: warning: ignored ${variable}: ebb has no such option${hint}\n`);
+    writeError(`ebb: warning: ignored ${variable}: ebb reads no such variable${hint}\n`);
   }
   const rows = Object.entries(options)
     .filter(([key]) => key !== "json")

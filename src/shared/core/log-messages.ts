@@ -23,7 +23,7 @@ export const warnings = [
   "did not shut down a proxy",
   "did not drain a proxy",
   "cannot read the pod's annotations",
-  "ignored an unknown EBB_ variable",
+  "ignored an unknown variable",
   "ignored an environment variable: it needs another one, which is not set",
   "disabled by an environment variable: does not wait for the sidecar or shut it down",
   "the copy cannot be executed here: its volume is mounted noexec",

@@ -6,7 +6,7 @@ import { capped, oneLine, printable } from "../core/text.ts";
 import { hasColours, isTerminal } from "./live.ts";
 import { describeLossBy, writeError, writePrintable } from "./output.ts";
 
-const UNKNOWN_VARIABLE: Warning = "ignored an unknown EBB_ variable";
+const UNKNOWN_VARIABLE: Warning = "ignored an unknown variable";
 const LOST: Warning = "dropped log lines of ebb: stderr was not read";
 
 /** The values of a log entry. Those that are undefined are left out. */

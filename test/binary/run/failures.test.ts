@@ -62,7 +62,7 @@ test("an unknown EBB_ variable is warned about, and the command runs", async () 
 test("of more than 20 unknown EBB_ variables, the others are only counted", async () => {
   const env = Object.fromEntries(Array.from({ length: 23 }, (_, at) => [`EBB_UNKNOWN_${at}`, "1"]));
   const { log } = await ebb(["run", "--sidecar", "none", "--", "true"], { env });
-  const about = log.filter(({ msg }) => msg === "ebb: ignored an unknown EBB_ variable");
+  const about = log.filter(({ msg }) => msg === "ebb: ignored an unknown variable");
   expect(about.length).toBe(21);
   expect(about.pop()).toMatchObject({ level: "warn", others: 3 });
   expect(new Set(about.map(({ variable }) => variable)).size).toBe(20);

@@ -19,7 +19,7 @@ function plain(word: string): string {
  * Reports whether the words differ at most by one character that is added, missing or changed, or by two neighbours
  * exchanged (Damerau-Levenshtein distance 0 or 1).
  */
-function isOneSlipAway(a: string, b: string): boolean {
+export function isOneSlipAway(a: string, b: string): boolean {
   let start = 0;
   while (start < a.length && a[start] === b[start]) start += 1;
   const [restA, restB] = [a.slice(start), b.slice(start)];

@@ -44,14 +44,33 @@ export function unexpected(origin: string, expected: string, got: string, shown 
   return `${origin}: expected ${expected}, got ${JSON.stringify(shown(got))}`;
 }
 
+/** The syntax of a time, with the hint `; did you mean 5m?` for `5 min`. */
+function inTime(parse: (text: string) => number | undefined, expected: string): Syntax<number> {
+  return {
+    parse,
+    expected,
+    hint(text) {
+      const meant = withShortUnit(text);
+      return meant === undefined || parse(meant) === undefined ? "" : `; did you mean ${meant}?`;
+    },
+  };
+}
+
+function withShortUnit(text: string): string | undefined {
+  const form = /^(\d+(?:\.\d+)?) *(?:(ms|milli)|(s|sec|m|min|h|hr|d)|(second|minute|hour|day))(?:s|seconds)?$/i;
+  const [, number, milli, short, long] = form.exec(text.trim()) ?? [];
+  const unit = milli === undefined ? (short ?? long ?? "").slice(0, 1) : "ms";
+  return number === undefined ? undefined : `${number}${unit.toLowerCase()}`;
+}
+
 /** Any text, the empty one included. An option with it must declare whether it is secret. */
 export const anyText: Syntax<string> = { parse: (text) => text, expected: "text" };
 
-/** Creates the syntax of an option whose value is one of these words, which are case-sensitive. */
+/** Creates the syntax of an option whose value is one of these words, in any case. */
 export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[number]> {
   return {
     words,
-    parse: (text) => (words.includes(text) ? text : undefined),
+    parse: (text) => words.find((word) => word.toLowerCase() === text.toLowerCase()),
     get expected() {
       return [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" or ");
     },
@@ -59,11 +78,11 @@ export function oneOf<const W extends readonly string[]>(words: W): Syntax<W[num
 }
 
 /** Milliseconds. */
-export const duration = syntax(parseDuration, "a duration such as 30s, 1m30s or 500ms");
+export const duration = inTime(parseDuration, "a duration such as 30s, 1m30s or 500ms");
 /** Milliseconds, above 0. */
-export const positive = syntax((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
+export const positive = inTime((value) => parseDuration(value) || undefined, "a duration above 0, such as 5s");
 /** Milliseconds; 0 is read as Infinity. */
-export const limit = syntax(parseLimit, "a duration such as 5m (0: forever)");
+export const limit = inTime(parseLimit, "a duration such as 5m (0: forever)");
 /** A number of at most 9 digits. */
 export const wholeNumber = syntax(
   (given) => (/^\d{1,9}$/.test(given) ? Number(given) : undefined),

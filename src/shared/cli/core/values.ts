@@ -5,7 +5,7 @@ import { allOf, EXIT, Failure } from "../../core/exit.ts";
 import type { Warning } from "../../core/log-messages.ts";
 import { isServiceLink } from "../../core/service-links.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
-import { nearest } from "./suggestion.ts";
+import { isOneSlipAway, nearest } from "./suggestion.ts";
 import { unexpected } from "./syntax.ts";
 
 /** Where a value came from, for people: `--flag`, a variable's name, or `default`. */
@@ -183,7 +183,7 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
   for (const { origin, text } of found) {
     const value = syntax.parse(text);
     if (value === undefined) {
-      const hint = syntax.hint?.(text) ?? "";
+      const hint = /^(["']).*\1$/.test(text) ? "; it has quotes in it" : (syntax.hint?.(text) ?? "");
       const expected = syntax.closer?.(text) ?? syntax.expected;
       throw new BadValue(unexpected(origin, expected, text, option.shown) + hint);
     }
@@ -192,23 +192,49 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
   return repeatable ? values : values[values.length - 1];
 }
 
-/** An `EBB_` variable that no option reads: a type, so that it is a log line's fields, too. */
+/** A variable that no option reads, though its name says that one should: a type, so that it is a log line's fields, too. */
 export type UnknownVariable = { readonly variable: string; readonly didYouMean?: string };
 
 /**
  * Lists the `EBB_` variables that neither one of the options nor a command for the cluster reads, each with the variable
- * that was probably meant. Leaves out service links.
+ * that was probably meant; and those that are one slip away from another tool's variable that ebb reads. Leaves out
+ * service links.
  */
 export function unknownVariables(options: Options, env: Environment): readonly UnknownVariable[] {
   const own: string[] = [];
+  const others: string[] = [];
   for (const name of Object.keys(env)) {
-    if (isOwn({ name }) && !isServiceLink(name, env[name] ?? "")) own.push(name);
+    if (!isOwn({ name })) others.push(name);
+    else if (!isServiceLink(name, env[name] ?? "")) own.push(name);
   }
-  if (own.length === 0) return [];
+  const slips = slipsOf(others, options);
+  if (own.length === 0) return slips;
   const ofOptions = Object.values(options).flatMap((option) => option.variables.map(({ name }) => name));
   const read = new Set([...ofOptions, ...clusterVariables()]);
   const words = [...read].filter((name) => isOwn({ name })).map(wordOf);
-  return own.filter((name) => !read.has(name)).map((name) => withSuggestion(name, nearest(wordOf(name), words)));
+  const unknown = own.filter((name) => !read.has(name));
+  return [...unknown.map((name) => withSuggestion(name, nearest(wordOf(name), words))), ...slips];
+}
+
+/** A slip in these first letters is not looked for: each start would compare all names. */
+const FIRST = 5;
+
+function slipsOf(names: readonly string[], options: Options): readonly UnknownVariable[] {
+  const read = new Set<string>();
+  const firsts = new Set<string>();
+  for (const { also } of Object.values(options)) {
+    for (const { name } of also) {
+      read.add(name);
+      firsts.add(name.slice(0, FIRST));
+    }
+  }
+  const slips: UnknownVariable[] = [];
+  for (const variable of names) {
+    if (!firsts.has(variable.slice(0, FIRST)) || read.has(variable)) continue;
+    const didYouMean = [...read].find((name) => isOneSlipAway(name, variable));
+    if (didYouMean !== undefined) slips.push({ variable, didYouMean });
+  }
+  return slips;
 }
 
 /** Converts `EBB_WAIT_TIMEOUT` to `wait-timeout`. */

@@ -98,6 +98,12 @@ export function hintAtTcp(text: string): string {
   return parseTarget(`tcp://${text}`) === undefined ? "" : `; did you mean ${redactUrl(`tcp://${text}`)}?`;
 }
 
+/** Returns `; did you mean http://localhost:15000?` for `localhost:15000`. */
+export function hintAtHttp(text: string): string {
+  const isHost = /^[a-z0-9.-]+:\d+(\/|$)/i.test(text);
+  return isHost ? `; did you mean ${redactUrl(`http://${text}`)}?` : "";
+}
+
 /** Formats a probe as the log names it: `http://localhost:15021/healthz/ready`, `tcp://db:5432`, `file:/ready`. */
 export function describeProbe(probe: Probe): string {
   if (probe.kind === "http") return describeTarget(probe.target);

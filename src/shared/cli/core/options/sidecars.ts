@@ -2,7 +2,7 @@ import { parseHttpTarget, withoutSlashes } from "../../../core/address.ts";
 import { redactHeader, redactUrl } from "../../../core/redact.ts";
 import { splitBy } from "../../../core/text.ts";
 import { parseExecutable } from "../../../sidecars/core/executable.ts";
-import { hintAtTcp, parseTarget, TARGET_FORMS } from "../../../sidecars/core/probe.ts";
+import { hintAtHttp, hintAtTcp, parseTarget, TARGET_FORMS } from "../../../sidecars/core/probe.ts";
 import { parseHeader, parseQuitOption } from "../../../sidecars/core/quit.ts";
 import { list, option, optional } from "../option.ts";
 import { anyText, sidecarChoice, syntax } from "../syntax.ts";
@@ -32,7 +32,7 @@ export const sidecars = {
     group: "sidecars",
     value: "URL",
     initially: "depends on the sidecar",
-    syntax: syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
+    syntax: { ...syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl), hint: hintAtHttp },
     also: [{ name: "ENVOY_ADMIN_API" }],
     inProxyHook: true,
     help: "URL of the sidecar's admin interface; ebb then checks readiness there",
@@ -65,7 +65,10 @@ export const sidecars = {
     group: "shutdown",
     value: "[+][METHOD ]URL",
     initially: "depends on the sidecar",
-    syntax: syntax(parseQuitOption, `${url}, with a method before it if it is not POST, or none`, redactUrl),
+    syntax: {
+      ...syntax(parseQuitOption, `${url}, with a method before it if it is not POST, or none`, redactUrl),
+      hint: hintAtHttp,
+    },
     also: [
       {
         name: "ISTIO_QUIT_API",

@@ -134,7 +134,11 @@ test.each<[DrainOutcome, boolean, string]>([
   [{ kind: "cut short" }, false, "cut short"],
 ])("%j in words", (outcome, ok, text) => {
   const isDoubtful = outcome.kind === "exited" || outcome.kind === "gone";
-  expect(describeOutcome(outcome, { wasHeld: false, leavesRest: false })).toEqual({ ok, text, ...(isDoubtful ? { isDoubtful: true } : {}) });
+  expect(describeOutcome(outcome, { wasHeld: false, leavesRest: false })).toEqual({
+    ok,
+    text,
+    ...(isDoubtful ? { isDoubtful: true } : {}),
+  });
 });
 
 test.each<[Extract<DrainOutcome, { kind: "out of time" }>["left"] | undefined, string]>([

@@ -165,7 +165,7 @@ describe("every bad option is named at once, with its value and what is expected
   });
 });
 
-test("a variable of ebb's form that sets nothing is told, and no other", () => {
+test("a variable of ebb's form that sets nothing is told, and one that is nearly another tool's, and no other", () => {
   const env = {
     EBB_QUIET: "1",
     EBB_QUITE: "1",
@@ -174,10 +174,13 @@ test("a variable of ebb's form that sets nothing is told, and no other", () => {
     ebb_grace: "1",
     ISTIO: "1",
     ENVOY_ADMIN_API: "x",
+    GENERIC_QUIT_ENDPOINT: "x",
+    GENERIC_QUIT_PATH: "x",
   };
   expect(unknownVariables(options, env)).toEqual([
     { variable: "EBB_QUITE", didYouMean: "EBB_QUIT" },
     { variable: "EBB_" },
+    { variable: "GENERIC_QUIT_ENDPOINT", didYouMean: "GENERIC_QUIT_ENDPOINTS" },
   ]);
   expect(unknownVariables(pickOptions("grace"), { EBB_GRACE: "1s", EBB_QUIET: "1" })).toEqual([
     { variable: "EBB_QUIET" },

@@ -135,7 +135,7 @@ test.each([
   "--no-wait=5s",
   "--signal-group=yes",
   "--quit-on=failure",
-  "--restart-policy=always",
+  "--restart-policy=sometimes",
   "--last-of=,",
   "--last-of=app",
   "--last-of=app,../worker",
@@ -166,6 +166,35 @@ test.each([
   "--log-level=trace",
   "--log-format=xml",
 ])("%s is refused", refuses);
+
+test("words may be in any case", () => {
+  expect(settings(["--restart-policy=always", "--log-level=WARN", "--sidecar=Auto,Istio"])).toMatchObject({
+    restartPolicy: "Always",
+    logLevel: "warn",
+    sidecar: { isAuto: true, named: [{ name: "istio" }] },
+  });
+});
+
+test.each([
+  ["--grace=5 min", "did you mean 5m?"],
+  ["--grace=1.5Hours", "did you mean 1.5h?"],
+  ["--grace=200 milliseconds", "did you mean 200ms?"],
+  ["--wait-timeout=30 Sec", "did you mean 30s?"],
+  ["--admin=localhost:15000", "did you mean http://localhost:15000?"],
+  ["--quit=localhost:15020/quitquitquit", "did you mean http://localhost:15020/quitquitquit?"],
+  ['--quit="http://localhost:15020/quitquitquit"', "it has quotes in it"],
+  ["--ready='tcp://db:5432'", "it has quotes in it"],
+])("%s: what was probably meant is said", (arg, hint) => {
+  expect(() => settings([arg])).toThrow(`; ${hint}`);
+});
+
+test.each(["--grace=5 months", "--quit-timeout=0 s", "--grace=soon", "--admin=localhost", "--admin=//x"])(
+  "%s: nothing is guessed",
+  (arg) => {
+    expect(() => settings([arg])).not.toThrow(/did you mean|quotes/);
+    refuses(arg);
+  },
+);
 
 describe("another tool's variable means what that tool says of it:", () => {
   test.each<[Environment, Partial<Settings>]>([

@@ -1,5 +1,5 @@
 import { images, type Namespace } from "../cluster.ts";
-import { envoySidecar, patience, podInfo } from "../envoy.ts";
+import { envoyAdminPort, envoySidecar, patience, podInfo } from "../envoy.ts";
 import { addEbb } from "../inject/add-ebb.ts";
 import { injected, sidecarKind } from "../istio/istio.ts";
 import {
@@ -86,10 +86,11 @@ export const ways: readonly Way[] = [
     name: "native Envoy",
     pod: (spec, shape) => {
       const { containers, ...more } = changed(spec, { app: underRun("envoy", shape, [podInfo.mount]) });
-      const [app, { readinessProbe, ...envoy }] = containers as [Container, Container];
+      const [app, envoy] = containers as [Container, Container];
+      const startupProbe = { httpGet: { path: "/ready", port: envoyAdminPort }, periodSeconds: 1, ...patience };
       return {
         ...more,
-        initContainers: [{ ...envoy, restartPolicy: "Always", startupProbe: readinessProbe }],
+        initContainers: [{ ...envoy, restartPolicy: "Always", startupProbe }],
         containers: [app],
         volumes: [...(more.volumes ?? []), podInfo.volume],
       };

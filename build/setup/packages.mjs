@@ -50,6 +50,7 @@ export const appPackages = [
   { name: "uwsgi-core", check: { program: "uwsgi-core" } },
   { name: "uwsgi-plugin-python3", check: { file: "/usr/lib/uwsgi/plugins/python3_plugin.so" } },
   { name: "gunicorn", check: { program: "gunicorn" } },
+  { name: "uvicorn", check: { program: "uvicorn" } },
 ];
 
 /** The Debian packages of the tests of alerts and dashboard. It has promtool, too. */

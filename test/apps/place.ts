@@ -6,7 +6,7 @@ import { takes } from "../time.ts";
 
 /** How long a request to /slow takes, and when the stop signal comes meanwhile. */
 export const SLOW_MS = 2000;
-const SIGNAL_AFTER_MS = 700;
+export const SIGNAL_AFTER_MS = 700;
 
 /** Where an app of a test is: its folder, its port, and the server behind it, which is slow at /slow. */
 export interface Place {
@@ -55,15 +55,18 @@ export async function stopDuringRequest(
   url: string,
 ): Promise<Stopped> {
   await using started = startEbb(["run", "--sidecar", "none", ...flags, "--", ...argv]);
-  const answers = (path: string) =>
-    fetch(`${url}${path}`).then(
-      async (answer) => (await answer.text()).includes("answered"),
-      () => false,
-    );
-  await until("the app answers", () => answers("/"), 20_000, 50);
-  const slow = answers("/slow");
+  await until("the app answers", () => isAnswered(`${url}/`), 20_000, 50);
+  const slow = isAnswered(`${url}/slow`);
   await takes(SIGNAL_AFTER_MS);
   started.kill(signal);
   const { code, stderr } = await started.ended;
   return { code, stderr, wasAnswered: await slow };
+}
+
+/** Reports whether an app of a test answers. */
+export function isAnswered(url: string): Promise<boolean> {
+  return fetch(url).then(
+    async (answer) => (await answer.text()).includes("answered"),
+    () => false,
+  );
 }

@@ -69,7 +69,7 @@ const rows: readonly ((row: number) => readonly Item[])[] = [
   lane(0, at.term, "app", "serves"),
   lane(at.term, at.exit, "app", "SIGTERM; ends by itself"),
   limit(at.term, limits.grace, "`--grace 5s`, then SIGKILL"),
-  lane(0, lastCall, "app", "calls others through the proxy"),
+  lane(0, lastCall, "app", "calls others"),
   gap,
   heading("The proxy: an ordinary sidecar with a preStop hook"),
   lane(0, at.proxy, "proxy", "`ebb hold` runs, then SIGTERM"),

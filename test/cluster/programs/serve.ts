@@ -104,10 +104,11 @@ function serveHttp(all: Lives, address: Address): Server {
 /** An answer without a length: it is whole if its last chunk comes. */
 function events(all: Lives, ms: number): Response {
   const write = async (stream: ReadableStreamDirectController): Promise<void> => {
-    for (let left = ms; ; left -= EVERY_MS) {
+    const end = performance.now() + ms;
+    for (;;) {
       await stream.write(`data: ${name}\n\n`);
       await stream.flush();
-      if (left <= 0 || all.isOver) break;
+      if (performance.now() >= end || all.isOver) break;
       await all.pause(EVERY_MS);
     }
     await stream.end();
@@ -121,9 +122,10 @@ function serveGrpc(all: Lives, { hostname, port }: Address): Server {
   const answer = async (stream: ServerHttp2Stream, ms: number): Promise<void> => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     stream.on("close", resolve);
-    for (let left = ms; left > 0 && !all.isOver && !stream.destroyed; left -= EVERY_MS) {
+    const end = performance.now() + ms;
+    for (let now = end - ms; now < end && !all.isOver && !stream.destroyed; now = performance.now()) {
       stream.write(message);
-      await all.pause(Math.min(left, EVERY_MS));
+      await all.pause(Math.min(end - now, EVERY_MS));
     }
     stream.end(message);
     await closed;

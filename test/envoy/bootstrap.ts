@@ -20,6 +20,8 @@ export interface Plan {
   readonly isLikeIstio?: boolean;
   /** The patterns of the statistics that are shown; by default all, or those that Istio shows. */
   readonly shows?: readonly object[];
+  /** The patterns of those that are hidden, in place of `shows`. */
+  readonly hides?: readonly object[];
   /** The number of further listeners that are on no port, as outbound ones to which iptables leads. */
   readonly unbound?: number;
   /** What a control plane has to tell Envoy, the upstream's endpoints or routes to it, before Envoy is LIVE. */
@@ -66,7 +68,7 @@ export interface Configuration {
 
 /** Returns the configuration for a plan; listeners and clusters apart are for files, as a control plane sends them. */
 export function configurationOf(plan: Plan): Configuration {
-  const { admin, allowPaths, from, shows = plan.isLikeIstio === true ? istioStats : undefined } = plan;
+  const { admin, allowPaths, from } = plan;
   const address = "path" in admin ? { pipe: { path: admin.path } } : socket(admin.host, admin.port);
   const resources = { listeners: listenersOf(plan), clusters: clustersOf(plan) };
   const bootstrap = {
@@ -75,7 +77,7 @@ export function configurationOf(plan: Plan): Configuration {
       address,
       ...(allowPaths === undefined ? {} : { allow_paths: allowPaths.map((path) => ({ prefix: path })) }),
     },
-    ...(shows === undefined ? {} : { stats_config: { stats_matcher: { inclusion_list: { patterns: shows } } } }),
+    ...statsConfigOf(plan),
     ...(from === undefined ? { static_resources: resources } : { dynamic_resources: dynamicFrom(from) }),
   };
   const typed = (name: string, some: readonly object[]) =>
@@ -85,6 +87,11 @@ export function configurationOf(plan: Plan): Configuration {
     listeners: typed("listener.v3.Listener", resources.listeners),
     clusters: typed("cluster.v3.Cluster", resources.clusters),
   };
+}
+
+function statsConfigOf({ hides, isLikeIstio, shows = isLikeIstio === true ? istioStats : undefined }: Plan): object {
+  if (hides !== undefined) return { stats_config: { stats_matcher: { exclusion_list: { patterns: hides } } } };
+  return shows === undefined ? {} : { stats_config: { stats_matcher: { inclusion_list: { patterns: shows } } } };
 }
 
 function dynamicFrom(folder: string): object {

@@ -4,8 +4,9 @@ import { fetchWithin, readBodyWithin } from "../../shared/http/fetch.ts";
 import { RequestFailed } from "../../shared/http/request-failed.ts";
 import type { Inbound } from "../../shared/sidecars/core/inbound.ts";
 import { type EnvoyTarget, MAX_ADMIN_ANSWER } from "./admin.ts";
+import { askStats } from "./ask-stats.ts";
 import { clustersPath } from "./core/clusters.ts";
-import { boundListenersPath, statsPath } from "./core/stats.ts";
+import { boundListenersPath } from "./core/stats.ts";
 import type { AdminAnswer, AdminAnswers } from "./core/status.ts";
 import { readListeners } from "./scope.ts";
 
@@ -21,12 +22,12 @@ export async function askForStatus(
   const get = (path: string) => getWithin(withPath(admin, path), headers, end - performance.now());
   const [serverInfo, stats, bound, dump, clusters] = await Promise.all([
     get("/server_info"),
-    get(statsPath),
+    askStats(get, (answer) => ("text" in answer ? answer.text : undefined)),
     get(boundListenersPath),
     readListeners(get),
     inbound === undefined ? undefined : get(clustersPath(inbound)),
   ]);
-  return { serverInfo, stats, bound, dumped: dump.listeners, notDumped: dump.problem, clusters };
+  return { serverInfo, stats: stats.answer, bound, dumped: dump.listeners, notDumped: dump.problem, clusters };
 }
 
 export interface StateOptions {

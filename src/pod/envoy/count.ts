@@ -3,11 +3,11 @@ import type { Inbound } from "../../shared/sidecars/core/inbound.ts";
 import { inboundOf } from "../../shared/sidecars/core/registry.ts";
 import { readSocketsOf } from "../process/sockets.ts";
 import { type EnvoyAdmin, isAnswer, type NoAnswer } from "./admin.ts";
+import { askStats } from "./ask-stats.ts";
 import { clustersPath, createInboundCount } from "./core/clusters.ts";
 import type { DrainEvent } from "./core/drain.ts";
 import { type CountedBy, countedByText, type InFlight, inFlightOf } from "./core/in-flight.ts";
 import { type KnownListeners, scopeOf } from "./core/scope.ts";
-import { readStats, statsPath } from "./core/stats.ts";
 import type { AskScope, DrainRequestOptions } from "./scope.ts";
 
 /**
@@ -56,8 +56,9 @@ async function count({ sidecar, envoy, admin }: DrainRequestOptions, askScope: A
   // an Envoy that does not answer is asked no more in the same count
   const isSilent = clusters !== undefined && !hasAnswered(clusters.outcome);
   const scope = isSilent ? scopeOf(envoy.drainPath, nothingKnown, inbound) : await askScope();
-  const outcome = isSilent ? clusters.outcome : await admin.get(statsPath);
-  const stats = isAnswer(outcome) ? readStats(outcome.body) : undefined;
+  const { answer: outcome, stats } = isSilent
+    ? { answer: clusters.outcome, stats: undefined }
+    : await askStats(admin.get, (answer) => (isAnswer(answer) ? answer.body : undefined));
   const counted = inFlightOf({ stats }, scope);
   const sockets = readSocketsOf(envoy);
   return { outcome, inFlight: counted ?? inFlightOf({ sockets }, scope) };

@@ -11,14 +11,15 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   let requests = 0;
   let idle = 0;
   let hasRequests = true;
-  for (const [manager, atMost] of managersOf(stats, isLeftOut, outbound.size > 0)) {
+  for (const [manager, { atMost, elsewhere }] of managersOf(stats, isLeftOut, outbound)) {
     // then its requests are outbound; another number bounds no requests, because an HTTP/2 connection has many
     if (atMost === 0) continue;
-    const connections = Math.min(manager.connections ?? 0, atMost);
+    const open = manager.connections ?? 0;
+    const unsent = (manager.unsent ?? 0) > 0 ? 1 : 0;
     requests += manager.requests ?? 0;
     // if requests are not published, the connections themselves are left to be counted below
-    if (manager.requests === undefined && connections > 0) hasRequests = false;
-    else idle += (manager.unsent ?? 0) > 0 ? connections - 1 : connections;
+    if (manager.requests === undefined && open > 0) hasRequests = false;
+    else idle += Math.max(0, Math.min(open - elsewhere, atMost) - unsent);
   }
   let connections = 0;
   for (const [name, { active = 0 }] of stats.listeners) if (!isLeftOut(name)) connections += active;
@@ -48,39 +49,61 @@ export function countConnections(stats: Stats): ReadonlyMap<string, number> {
   return connections;
 }
 
+/** Where the connections of an HTTP connection manager may be, whose stat_prefix several listeners may share. */
+interface Share {
+  /** As many as are open on its counted listeners. Infinity if no listener is known to be the manager's. */
+  readonly atMost: number;
+  /** As many as are open on its other listeners, or on any outbound one if none is known to be the manager's. */
+  readonly elsewhere: number;
+}
+
 /**
- * Returns the HTTP connection managers to count, each with the most connections that count: as many as are open on its
- * counted listeners, because a listener that is left out may share a manager's stat_prefix. The number is Infinity if
- * no listener is known to be the manager's, which shows once it has answered a request. `isInboundOnly` leaves out
- * managers named `outbound_...`, and the unknown ones if no counted listener has a connection.
+ * Returns the HTTP connection managers to count. If there are outbound listeners, leaves out managers named
+ * `outbound_...`, and the unknown ones if no counted listener has a connection.
  */
-export function managersOf(
+function managersOf(
   { listeners, managers }: Stats,
   isLeftOut: (listener: string) => boolean,
-  isInboundOnly: boolean,
-): ReadonlyMap<ManagerStats, number> {
+  outbound: ReadonlySet<string>,
+): ReadonlyMap<ManagerStats, Share> {
   const counted = new Map<ManagerStats, number>();
-  const leftOut = new Set<ManagerStats>();
+  const leftOut = new Map<ManagerStats, number>();
   let open = 0;
+  let goingOut = 0;
   for (const [name, listener] of listeners) {
     if (listener.active === undefined) continue;
     const isOut = isLeftOut(name);
     if (!isOut) open += listener.active;
-    for (const manager of new Set(listener.managers)) {
-      if (isOut) leftOut.add(manager);
-      else counted.set(manager, (counted.get(manager) ?? 0) + listener.active);
-    }
+    if (outbound.has(name)) goingOut += listener.active;
+    const sums = isOut ? leftOut : counted;
+    for (const manager of new Set(listener.managers)) sums.set(manager, (sums.get(manager) ?? 0) + listener.active);
   }
-  const found = new Map<ManagerStats, number>();
+  const isInboundOnly = outbound.size > 0;
+  const found = new Map<ManagerStats, Share>();
   for (const [name, manager] of managers) {
     if (manager.connections === undefined || ownManagers.has(name)) continue;
     // Istio's names (pilot, BuildStatPrefix); its statistics do not say which manager serves which listener
     if (isInboundOnly && name.startsWith("outbound_")) continue;
-    const isOut = leftOut.has(manager) || (isInboundOnly && open === 0);
-    const atMost = counted.get(manager) ?? (isOut ? undefined : Number.POSITIVE_INFINITY);
-    if (atMost !== undefined) found.set(manager, atMost);
+    const [atMost, elsewhere] = [counted.get(manager), leftOut.get(manager)];
+    if (atMost !== undefined) found.set(manager, { atMost, elsewhere: elsewhere ?? 0 });
+    else if (elsewhere === undefined && !(isInboundOnly && open === 0))
+      found.set(manager, { atMost: Number.POSITIVE_INFINITY, elsewhere: goingOut });
   }
   return found;
+}
+
+/**
+ * Reports whether statistics that were never written would tell more: that a manager has no request, or which listener
+ * is its. Those that were written tell it of a listener on which the manager has answered.
+ */
+export function needsAll({ listeners, managers }: Stats): boolean {
+  const known = new Map<ManagerStats, number>();
+  for (const { active = 0, managers } of listeners.values())
+    for (const manager of managers) known.set(manager, (known.get(manager) ?? 0) + active);
+  return managers.values().some((manager) => {
+    const { name, connections = 0 } = manager;
+    return !ownManagers.has(name) && connections > (known.get(manager) ?? 0);
+  });
 }
 
 /**

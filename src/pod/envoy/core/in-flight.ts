@@ -20,14 +20,14 @@ export interface InFlight {
  * tell is inbound:
  * - `clusters`: requests and TCP connections in flight to the app (/clusters of a mesh)
  * - `listeners`: requests on HTTP listeners, connections on the others (/stats)
- * - `connections`: connections of listeners, idle ones too (/stats)
+ * - `connections`: the same, and idle connections of listeners whose requests are not published (/stats)
  * - `sockets`: connections that were accepted on its inbound ports, idle ones too (/proc/net/tcp)
  */
 export type CountedBy = "clusters" | "listeners" | "connections" | "sockets";
 
 /** What was read of an Envoy and its pod. A field is undefined if it could not be read or was not asked for. */
 export interface Readings {
-  /** The parsed answer to `statsPath`. */
+  /** The parsed answer to `statsPath` or `allStatsPath`. */
   readonly stats?: Stats | undefined;
   /** How much is in flight to the inbound clusters, from the answer to `clustersPath`. */
   readonly underWay?: number | undefined;
@@ -61,7 +61,7 @@ function byListeners(stats: Stats, leftOut: ReadonlySet<string>): InFlight {
 export const countedByText: Readonly<Record<CountedBy, string>> = {
   clusters: "requests and TCP connections to each inbound cluster (/clusters)",
   listeners: "requests and connections of each listener (/stats)",
-  connections: "connections of each listener, including idle ones (/stats): it publishes no requests",
+  connections: "requests and connections of each listener, idle ones too where it publishes no requests (/stats)",
   sockets:
     "established connections on its inbound ports, including idle ones (/proc/net/tcp): its answers do not show what is in flight",
 };

@@ -1,15 +1,20 @@
+const filter = encodeURIComponent(
+  "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_(drain_close|tx_bytes_buffered)$",
+);
+
 /**
  * The admin path of the statistics that ebb counts, as text; `usedonly` leaves out those that were never written
  * (envoyproxy.io, operations/admin, /stats).
  */
-export const statsPath = `/stats?usedonly&filter=${encodeURIComponent(
-  "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_(drain_close|tx_bytes_buffered)$",
-)}`;
+export const statsPath = `/stats?usedonly&filter=${filter}`;
+
+/** The same with those that were never written: several times as many. */
+export const allStatsPath = `/stats?filter=${filter}`;
 
 /** The admin path of all listeners and the addresses that they are bound to, as JSON of a few lines each. */
 export const boundListenersPath = "/listeners?format=json";
 
-/** The statistics of an Envoy, as far as `statsPath` asks for them. */
+/** The statistics of an Envoy, as far as ebb asks for them. */
 export interface Stats {
   /** How many statistics were read, whatever they count. */
   readonly size: number;
@@ -39,7 +44,7 @@ export interface Published {
 export interface ListenerStats {
   /** How many connections are open. Undefined if that is not published. */
   readonly active: number | undefined;
-  /** The HTTP connection managers that have answered a request on this listener. */
+  /** The HTTP connection managers of this listener; by `statsPath`, those that have answered a request on it. */
   readonly managers: readonly ManagerStats[];
 }
 
@@ -58,9 +63,9 @@ export interface ManagerStats {
 }
 
 /**
- * Parses the text of an answer to `statsPath`. Returns undefined if it is not statistics, such as "Forbidden". An empty
- * answer is: a stats matcher may leave out everything that is asked for. Without one Envoy would at least count the
- * connection that asks.
+ * Parses the text of an answer to `statsPath` or `allStatsPath`. Returns undefined if it is not statistics, such as
+ * "Forbidden". An empty answer is: a stats matcher may leave out everything that is asked for. Without one Envoy would
+ * at least count the connection that asks.
  */
 export function readStats(text: string): Stats | undefined {
   const stats = parseStats(text);

@@ -54,7 +54,7 @@ export type AdminAnswer = { readonly text: string } | { readonly problem: string
 /** The answers of an Envoy's admin interface about its state. To ask for them changes nothing. */
 export interface AdminAnswers {
   readonly serverInfo: AdminAnswer;
-  /** To `statsPath`. */
+  /** To `statsPath` or `allStatsPath`. */
   readonly stats: AdminAnswer;
   /** To `boundListenersPath`. */
   readonly bound: AdminAnswer;

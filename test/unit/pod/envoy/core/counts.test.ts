@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { countInFlight, type ListenerCount } from "../../../../../src/pod/envoy/core/counts.ts";
+import { countInFlight, type ListenerCount, needsAll } from "../../../../../src/pod/envoy/core/counts.ts";
 import { parseStats } from "../../../../../src/pod/envoy/core/stats.ts";
 import { admin } from "./stats-texts.ts";
 
@@ -146,7 +146,8 @@ http.calls.downstream_rq_active: 1
 listener.127.0.0.1_80.downstream_cx_active: 2
 `;
       expect(count(text, "127.0.0.1_80")).toEqual(inFlight(0, 0));
-      expect(count(`${text}listener.0.0.0.0_80.downstream_cx_active: 1\n`, "127.0.0.1_80")).toEqual(inFlight(1, 0));
+      // that connection may be raw TCP
+      expect(count(`${text}listener.0.0.0.0_80.downstream_cx_active: 1\n`, "127.0.0.1_80")).toEqual(inFlight(1, 1));
     });
 
     test("with a stat_prefix that inbound has too: none of its connections hides another's", () => {
@@ -168,18 +169,90 @@ listener.0.0.0.0_5432.downstream_cx_active: 1
     });
   });
 
+  describe("a manager that was never asked", () => {
+    const held = "http.grpc.downstream_cx_active: 2\nlistener.0.0.0.0_9090.downstream_cx_active: 2\n";
+    const completed = "listener.0.0.0.0_9090.http.grpc.downstream_rq_completed: 0\n";
+    const web = rows("web", 3, 1, "0.0.0.0_8080", 3);
+
+    test.each<[string, string, ListenerCount]>([
+      [
+        "has no request, where Envoy shows all",
+        `${held}${completed}http.grpc.downstream_rq_active: 0\n`,
+        inFlight(1, 0),
+      ],
+      ["counts with its connections, where its requests are hidden, and no other does", held, inFlight(1, 2, false)],
+      ["the same, known to be its listener's", `${held}${completed}`, inFlight(1, 2, false)],
+    ])("%s", (_, text, expected) => {
+      expect(count(web + text)).toEqual(expected);
+    });
+
+    test.each<[string, string, boolean]>([
+      ["none has a connection but those that were asked", web, false],
+      ["a TCP connection is there", `${web}listener.0.0.0.0_5432.downstream_cx_active: 1\n`, false],
+      ["one that was never asked has a connection", web + held, true],
+      ["it has shown all", web + held + completed, false],
+      ["its stat_prefix is that of one that was asked", `${rows("grpc", 3, 1, "0.0.0.0_8080", 1)}${held}`, true],
+      ["only the proxy itself has one", "http.agent.downstream_cx_active: 1\n", false],
+    ])("makes ebb ask for all statistics, or not, where %s", (_, text, expected) => {
+      expect(needsAll(parseStats(`${admin}${text}`))).toBe(expected);
+    });
+  });
+
+  const side = fc.record({
+    tcp: fc.nat(2),
+    http: fc.array(fc.record({ manager: fc.constantFrom("a", "b", "c"), idle: fc.nat(2), busy: fc.nat(2) }), {
+      maxLength: 3,
+    }),
+  });
+
+  test.each([
+    ["all statistics", true],
+    ["those that do not tell whose a manager is", false],
+  ])("nothing that clients have in flight is hidden by idle connections, by %s", (_, isAll) => {
+    fc.assert(
+      fc.property(fc.array(side, { maxLength: 3 }), fc.array(side, { maxLength: 3 }), (comingIn, goingOut) => {
+        const name = (at: number, of: object) => (goingOut.includes(of as never) ? `127.0.0.1_${at}` : `0.0.0.0_${at}`);
+        const lines = [...comingIn, ...goingOut].flatMap((each, at) => [
+          `listener.${name(at, each)}.downstream_cx_active: ${each.tcp + sum(each.http, (to) => to.idle + to.busy)}`,
+          ...(isAll ? each.http : []).map(
+            (to) => `listener.${name(at, each)}.http.${to.manager}.downstream_rq_completed: 0`,
+          ),
+        ]);
+        const all = [...comingIn, ...goingOut].flatMap(({ http }) => http);
+        for (const manager of new Set(all.map((to) => to.manager))) {
+          const its = all.filter((to) => to.manager === manager);
+          lines.push(`http.${manager}.downstream_cx_active: ${sum(its, (to) => to.idle + to.busy)}`);
+          lines.push(`http.${manager}.downstream_rq_active: ${sum(its, (to) => to.busy)}`);
+        }
+        const outbound = goingOut.map((each, at) => name(comingIn.length + at, each));
+        const { requests, connections } = count(`${lines.join("\n")}\n`, ...outbound);
+        const busy = sum(comingIn, ({ http }) => sum(http, (to) => to.busy));
+        const tcp = sum(comingIn, (each) => each.tcp);
+        const managersOf = (some: typeof comingIn) => some.flatMap(({ http }) => http.map((to) => to.manager));
+        const isShared = managersOf(comingIn).some((manager) => managersOf(goingOut).includes(manager));
+        if (isAll && !isShared) expect({ requests, connections }).toEqual({ requests: busy, connections: tcp });
+        expect(requests).toBeGreaterThanOrEqual(busy);
+        expect(connections).toBeGreaterThanOrEqual(tcp);
+      }),
+    );
+  });
+
   test("what is counted is never negative, and nothing is hidden where no connection is HTTP", () => {
     const active = fc.nat(5);
     fc.assert(
       fc.property(fc.array(active), fc.array(active), (tcp, http) => {
         const tcpRows = tcp.map((each, at) => `listener.0.0.0.0_${7000 + at}.downstream_cx_active: ${each}\n`);
         const httpRows = http.map((each, at) => rows(`m${at}`, each, each, `0.0.0.0_${8000 + at}`, each));
-        const sum = (all: readonly number[]) => all.reduce((one, other) => one + other, 0);
-        expect(count([...tcpRows, ...httpRows].join(""))).toEqual(inFlight(sum(http), sum(tcp)));
+        const total = (all: readonly number[]) => sum(all, (each) => each);
+        expect(count([...tcpRows, ...httpRows].join(""))).toEqual(inFlight(total(http), total(tcp)));
       }),
     );
   });
 });
+
+function sum<T>(all: readonly T[], of: (each: T) => number): number {
+  return all.reduce((before, each) => before + of(each), 0);
+}
 
 function unsent(manager: string, bytes: number): string {
   return `http.${manager}.downstream_cx_tx_bytes_buffered: ${bytes}\n`;

@@ -8,6 +8,8 @@ import { type AdminAddress, configurationOf, type Plan } from "./bootstrap.ts";
 export interface EnvoyOptions extends Omit<Plan, "admin" | "from"> {
   /** By default a port of 127.0.0.1 that is free, and stays so when Envoy has ended. */
   readonly admin?: AdminAddress;
+  /** The flags of its hot restart; by default it has none. */
+  readonly hotRestart?: readonly string[];
   /** More flags for Envoy. */
   readonly flags?: readonly string[];
   /** Whether listeners and clusters come from files, as from a control plane; by default so if it is like Istio's. */
@@ -35,6 +37,7 @@ export interface Envoy extends AsyncDisposable {
  */
 export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const { flags: more = [], isDynamic = options.isLikeIstio, listenerPort = 0, waitsFor } = options;
+  const { hotRestart = ["--disable-hot-restart"] } = options;
   const folder = temporaryFolder();
   const at = (name: string) => join(folder.path, name);
   const admin = options.admin ?? { host: "127.0.0.1", port: await freePort() };
@@ -43,7 +46,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   writeFileSync(at("envoy.json"), JSON.stringify(bootstrap));
   writeFileSync(at("listeners.json"), JSON.stringify({ resources: listeners }));
   writeFileSync(at("clusters.json"), JSON.stringify({ resources: clusters }));
-  const flags = ["--disable-hot-restart", "--concurrency", "1", "--log-level", "warning", "--log-path", at("log")];
+  const flags = [...hotRestart, "--concurrency", "1", "--log-level", "warning", "--log-path", at("log")];
   const files = ["--config-path", at("envoy.json"), "--admin-address-path", at("admin")];
   const envoy = Bun.spawn([executable(), ...flags, ...files, ...more], {
     stdin: "ignore",

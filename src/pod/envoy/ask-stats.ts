@@ -18,5 +18,5 @@ export async function askStats<A>(
   const written = await ask(statsPath);
   if (written.stats === undefined || !needsAll(written.stats)) return written;
   const all = await ask(allStatsPath);
-  return all.stats === undefined ? written : all;
+  return all.stats === undefined && !written.stats.isRestarted ? written : all;
 }

@@ -93,10 +93,12 @@ function managersOf(
 }
 
 /**
- * Reports whether statistics that were never written would tell more: that a manager has no request, or which listener
- * is its. Those that were written tell it of a listener on which the manager has answered.
+ * Reports whether statistics that were never written would tell more: what an Envoy has in flight from before its hot
+ * restart, that a manager has no request, or which listener is its. Those that were written tell the last two of a
+ * listener on which the manager has answered.
  */
-export function needsAll({ listeners, managers }: Stats): boolean {
+export function needsAll({ isRestarted, listeners, managers }: Stats): boolean {
+  if (isRestarted) return true;
   const known = new Map<ManagerStats, number>();
   for (const { active = 0, managers } of listeners.values())
     for (const manager of managers) known.set(manager, (known.get(manager) ?? 0) + active);

@@ -1,5 +1,5 @@
 const filter = encodeURIComponent(
-  "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_(drain_close|tx_bytes_buffered)$",
+  "^(http|listener)\\..*downstream_(rq|cx)_active$|^listener\\..*\\.http\\..*\\.downstream_rq_completed$|^http\\..*\\.downstream_cx_(drain_close|tx_bytes_buffered)$|^server\\.hot_restart_epoch$",
 );
 
 /**
@@ -25,6 +25,12 @@ export interface Stats {
   readonly listeners: ReadonlyMap<string, ListenerStats>;
   /** HTTP connection managers by stat_prefix. */
   readonly managers: ReadonlyMap<string, ManagerStats>;
+  /**
+   * Whether the process has taken over from another by a hot restart, which may still have work in flight. Envoy adds
+   * the other's gauges to its own without marking them as written, so `statsPath` leaves out those that it has not
+   * written itself (Envoy 1.40, stat_merger.cc, allocator.cc: setParentValue).
+   */
+  readonly isRestarted: boolean;
   /** How many HTTP connections draining has closed since Envoy started, by `connection: close` or GOAWAY. */
   readonly drained: number;
 }
@@ -75,7 +81,8 @@ export function readStats(text: string): Stats | undefined {
 /** Parses the `name: number` lines of /stats. Leaves out all other lines, such as histograms and text readouts. */
 export function parseStats(text: string): Stats {
   const published = { requests: false, connections: false };
-  const stats: MutableStats = { size: 0, published, listeners: new Map(), managers: new Map(), drained: 0 };
+  const maps = { listeners: new Map(), managers: new Map() };
+  const stats: MutableStats = { size: 0, published, ...maps, isRestarted: false, drained: 0 };
   for (const line of text.split("\n")) {
     const colon = line.lastIndexOf(": ");
     const value = line.slice(colon + 2).trim();
@@ -95,6 +102,7 @@ interface MutableStats extends Writable<Omit<Stats, "published" | "listeners" | 
 
 function add(stats: MutableStats, name: string, value: number): void {
   stats.size += 1;
+  if (name === "server.hot_restart_epoch") stats.isRestarted = value > 0;
   if (name.endsWith(drainClose)) stats.drained += value;
   if (name.startsWith("listener.")) addOfListener(stats, name, value);
   if (!name.startsWith("http.")) return;

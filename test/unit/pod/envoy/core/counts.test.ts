@@ -192,6 +192,8 @@ listener.0.0.0.0_5432.downstream_cx_active: 1
       ["one that was never asked has a connection", web + held, true],
       ["it has shown all", web + held + completed, false],
       ["its stat_prefix is that of one that was asked", `${rows("grpc", 3, 1, "0.0.0.0_8080", 1)}${held}`, true],
+      ["Envoy was hot-restarted", "server.hot_restart_epoch: 1\n", true],
+      ["it was not", "server.hot_restart_epoch: 0\n", false],
       ["only the proxy itself has one", "http.agent.downstream_cx_active: 1\n", false],
     ])("makes ebb ask for all statistics, or not, where %s", (_, text, expected) => {
       expect(needsAll(parseStats(`${admin}${text}`))).toBe(expected);

@@ -7,9 +7,9 @@ import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { createHttpClient, type OnBody } from "../http/http.ts";
 
 /** The limit of each request: pilot-agent's (istio pkg/envoy/admin.go). */
-export const ADMIN_REQUEST_MS = 2000;
-/** The limit of an answer that is read as it comes, as long as it comes. */
-const LONGEST_PIECES_MS = 10_000;
+const ADMIN_REQUEST_MS = 2000;
+/** The limit of an answer that is read as it comes, as long as it comes, and the longest of any other. */
+const LONGEST_MS = 10_000;
 /**
  * The limit, in bytes, of an answer that is held: the configuration of some 800 listeners, the statistics of
  * thousands. What a longer one says counts as not known.
@@ -32,6 +32,8 @@ export interface NoAnswer {
  * A client of an Envoy's admin interface. Its requests resolve with a 2xx answer, or with the reason why there is none.
  */
 export interface EnvoyAdmin extends Disposable {
+  /** The limit of each request. */
+  readonly limitMs: number;
   get(path: string): Promise<HttpAnswer | NoAnswer>;
   /** Passes the answer's body to `onBody` as it comes. The answer that it resolves with has only its beginning. */
   getPieces(path: string, onBody: OnBody): Promise<HttpAnswer | NoAnswer>;
@@ -39,13 +41,26 @@ export interface EnvoyAdmin extends Disposable {
 }
 
 /**
- * Creates a client of an Envoy's admin interface. A request has 2 s (`ADMIN_REQUEST_MS`); `getPieces` has 2 s after
- * each piece, 10 s in all (`LONGEST_PIECES_MS`). All requests reject with the signal's reason if that is aborted.
+ * Returns the limit of each request of a drain of `drainMs`: a slow Envoy does what it is asked all the same, so it gets
+ * a tenth of the time, 2 s at least (`ADMIN_REQUEST_MS`), 10 s at most (`LONGEST_MS`).
  */
-export function connectAdmin({ admin, headers = [] }: EnvoyTarget, signal: AbortSignal): EnvoyAdmin {
+export function drainRequestMs(drainMs: number): number {
+  return Math.min(LONGEST_MS, Math.max(ADMIN_REQUEST_MS, drainMs / 10));
+}
+
+/**
+ * Creates a client of an Envoy's admin interface. A request has `limitMs`, by default 2 s (`ADMIN_REQUEST_MS`);
+ * `getPieces` has that after each piece, 10 s in all (`LONGEST_MS`). All requests reject with the signal's reason if
+ * that is aborted.
+ */
+export function connectAdmin(
+  { admin, headers = [] }: EnvoyTarget,
+  signal: AbortSignal,
+  limitMs = ADMIN_REQUEST_MS,
+): EnvoyAdmin {
   const client = createHttpClient({ maxAnswer: MAX_ADMIN_ANSWER });
   const send = async (method: string, path: string, onBody?: OnBody): Promise<HttpAnswer | NoAnswer> => {
-    const patience = createPatience();
+    const patience = createPatience(limitMs);
     const limit = patience.signal;
     const onPiece =
       onBody &&
@@ -67,6 +82,7 @@ export function connectAdmin({ admin, headers = [] }: EnvoyTarget, signal: Abort
     }
   };
   return {
+    limitMs,
     get: (path) => send("GET", path),
     getPieces: (path, onBody) => send("GET", path, onBody),
     post: (path) => send("POST", path),
@@ -79,10 +95,10 @@ function noAnswer(reason: string, kind?: FailureKind): NoAnswer {
 }
 
 /** Creates a request's time limit, which is extended while pieces arrive: a mesh with many clusters sends many. */
-function createPatience() {
+function createPatience(limitMs: number) {
   const controller = new AbortController();
-  const last = performance.now() + LONGEST_PIECES_MS;
-  let until = performance.now() + ADMIN_REQUEST_MS;
+  const last = performance.now() + LONGEST_MS;
+  let until = performance.now() + limitMs;
   let timer: Timer;
   const arm = (): void => {
     const left = until - performance.now();
@@ -93,7 +109,7 @@ function createPatience() {
   return {
     signal: controller.signal,
     renew(): void {
-      until = Math.min(last, performance.now() + ADMIN_REQUEST_MS);
+      until = Math.min(last, performance.now() + limitMs);
     },
     end: () => clearTimeout(timer),
   };

@@ -1,6 +1,7 @@
 import { describeTarget, withPath } from "../../shared/core/address.ts";
+import { errorTexts } from "../../shared/core/system-error.ts";
 import { inboundDrain } from "../../shared/sidecars/core/inbound.ts";
-import { ADMIN_REQUEST_MS, isAnswer } from "./admin.ts";
+import { isAnswer } from "./admin.ts";
 import type { DrainEvent, DrainRequest } from "./core/drain.ts";
 import { createCounter } from "./count.ts";
 import { createScope, type DrainRequestOptions } from "./scope.ts";
@@ -44,7 +45,7 @@ async function command(
 ): Promise<DrainEvent> {
   const { done, failed } = messages[request];
   const fields = { sidecar, request: `POST ${describeTarget(withPath(envoy.admin, path))}` };
-  const end = performance.now() + ADMIN_REQUEST_MS;
+  const end = performance.now() + admin.limitMs;
   for (let tries = 1; ; tries += 1) {
     const outcome = await admin.post(path);
     if (isAnswer(outcome)) {
@@ -52,7 +53,7 @@ async function command(
       return { kind: "done", request };
     }
     const isRefused = outcome.isRefused && tries === 1;
-    const isLast = isRefused || tries === TRIES || performance.now() > end;
+    const isLast = isRefused || tries === TRIES || performance.now() >= end;
     const reason = explained(outcome.reason, path);
     // if the connection is refused, the drain's outcome says whether Envoy has gone or was never there
     log[isLast && !outcome.isRefused ? "warn" : "debug"]({ ...fields, reason }, failed);
@@ -62,6 +63,7 @@ async function command(
 }
 
 function explained(reason: string, path: string): string {
+  if (reason === errorTexts.ETIMEDOUT) return `${reason}: it may still do it`;
   if (!reason.startsWith("HTTP 403")) return reason;
   return `${reason}: Envoy's admin interface does not allow this path (admin.allow_paths); allow ${path.split("?")[0]}`;
 }

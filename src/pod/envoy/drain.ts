@@ -7,7 +7,7 @@ import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { locateAdmin } from "../find/admin-socket.ts";
 import { createDeadlines, type Deadlines, runMachine } from "../machine.ts";
-import { connectAdmin, type EnvoyAdmin, isAnswer } from "./admin.ts";
+import { connectAdmin, drainRequestMs, type EnvoyAdmin, isAnswer } from "./admin.ts";
 import {
   begin,
   type DrainAction,
@@ -84,7 +84,7 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   const queue = createQueue<DrainEvent>();
   const over = new AbortController();
   onAbort(signal, over.signal, () => queue.push({ kind: "cut" }));
-  using admin = connectAdmin(envoy, over.signal);
+  using admin = connectAdmin(envoy, over.signal, drainRequestMs(drainMs));
   const stopsAtOnce = !isNative && name !== "custom" && kindOf(name).stopsAtOnce === true;
   using presence = stopsAtOnce ? watchPresence(admin) : undefined;
   const ask = drainRequests({ sidecar: name, envoy, admin, log, onProgress });

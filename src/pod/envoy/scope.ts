@@ -17,12 +17,9 @@ export interface DrainRequestOptions {
   readonly onProgress: ((sidecar: Sidecar["name"], inFlight: InFlight) => void) | undefined;
 }
 
-/** How long to wait for the directions of listeners if an Envoy is slow. */
-const PATIENCE_MS = 1000;
-
 /**
- * Resolves with what is drained and what is waited for, by what is known of the listeners within 1 s (`PATIENCE_MS`).
- * The first call starts to ask Envoy for them, and so does one with `isAgain`.
+ * Resolves with what is drained and what is waited for, by what is known of the listeners within half the limit of a
+ * request. The first call starts to ask Envoy for them, and so does one with `isAgain`.
  */
 export type AskScope = (isAgain?: boolean) => Promise<DrainScope>;
 
@@ -43,7 +40,7 @@ export function createScope({ sidecar, envoy, admin, log }: DrainRequestOptions)
   return async (isAgain = false) => {
     if (isAgain) reading = undefined;
     reading ??= read();
-    await Promise.race([reading, Bun.sleep(PATIENCE_MS)]);
+    await Promise.race([reading, Bun.sleep(admin.limitMs / 2)]);
     return scopeOf(envoy.drainPath, known, inboundOf(sidecar));
   };
 }

@@ -44,6 +44,7 @@ describe("a drain ends in time, and says what came of it, where", () => {
       const ended = await drain(envoy, 15_000);
       expect(drainLineOf(ended).outcome).toMatch(fault === "dying" ? gone : /^drained$/);
       expect(warnings(ended)).toEqual([fault === "dying" ? "drain ended" : warning]);
+      if (fault === "hanging") expect(ended.stderr).toContain("no answer in time: it may still do it");
       expect(ended.code).toBe(0);
     });
   });

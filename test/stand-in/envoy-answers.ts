@@ -26,7 +26,8 @@ const outbound = {
 
 /** Returns statistics with four HTTP connections, and that many requests on them, to the listener of `listenersOf`. */
 export function serving(requests: number): string {
-  const listener = "listener.0.0.0.0_80.downstream_cx_active: 4\n";
+  const listener =
+    "listener.0.0.0.0_80.downstream_cx_active: 4\nlistener.0.0.0.0_80.http.in.downstream_rq_completed: 9\n";
   return `${idle}http.in.downstream_cx_active: 4\nhttp.in.downstream_rq_active: ${requests}\n${listener}`;
 }
 

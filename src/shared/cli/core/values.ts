@@ -183,13 +183,17 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
   for (const { origin, text } of found) {
     const value = syntax.parse(text);
     if (value === undefined) {
-      const hint = /^(["']).*\1$/.test(text) ? "; it has quotes in it" : (syntax.hint?.(text) ?? "");
+      const hint = isQuoted(text) ? "; it has quotes in it" : (syntax.hint?.(text) ?? "");
       const expected = syntax.closer?.(text) ?? syntax.expected;
       throw new BadValue(unexpected(origin, expected, text, option.shown) + hint);
     }
     values.push(value);
   }
   return repeatable ? values : values[values.length - 1];
+}
+
+function isQuoted(text: string): boolean {
+  return text.length > 1 && (text.startsWith('"') || text.startsWith("'")) && text.endsWith(text[0] as string);
 }
 
 /** A variable that no option reads, though its name says that one should: a type, so that it is a log line's fields, too. */

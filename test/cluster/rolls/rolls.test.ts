@@ -23,10 +23,8 @@ function isOfLongPause({ client, by }: Loss): boolean {
 describe("apps that end their streams themselves lose no request of any kind of client, and no call, when they are stopped:", () => {
   test.concurrent.each<readonly [Shape, string]>([
     ["server", "ordinary Envoy, ebb run"],
-    ["server", "ordinary Istio, hook"],
     ["server", "native Envoy"],
-    ["worker", "ordinary Envoy, ebb inject"],
-    ["job", "ordinary Istio, annotation"],
+    ["worker", "ordinary Istio, annotation"],
   ])("%s, %s", async (shape, name) => {
     const way = ways.find((one) => one.name === name) as Way;
     await using here = await namespace(labelsOf(way));

@@ -130,6 +130,7 @@ function policyOf({ sidecar, request, options }: Quit): QuitMachinePolicy {
     hasFallback: request.fallback !== undefined,
     mustNotRepeat: request.mustNotRepeat === true,
     wasReady: options.wereReady,
+    isProven: sidecar.isProven === true,
     mayBeAbsent: options.mayBeAbsent === true && canBeAbsent(sidecar, request),
     hasLastResort: sidecar.lastResort !== undefined,
   };

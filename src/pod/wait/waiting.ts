@@ -173,7 +173,8 @@ function expectedOf(probe: Probe, { admin }: SidecarSettings, owner: Owner | und
   if (owner === undefined || owner.sidecar.name === "custom")
     return { sidecar: undefined, by: undefined, isUsualAdmin: false };
   const { sidecar, by } = owner;
-  return { sidecar: sidecar.name, by, isUsualAdmin: admin === undefined && isAtAdmin(probe, sidecar) };
+  const isUsualAdmin = admin === undefined && isAtAdmin(probe, sidecar);
+  return { sidecar: sidecar.name, by, isUsualAdmin, isProven: sidecar.isProven === true };
 }
 
 /** Reports whether a probe asks at the admin interface of the sidecar's Envoy. */

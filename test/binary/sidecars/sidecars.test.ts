@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
-import { ebbPath, isQuitLine, temporaryFolder } from "../../harness.ts";
+import { ebbPath, isQuitLine, lineOf, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, found, type InNetwork } from "./own-network.ts";
 
@@ -219,6 +219,20 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     const reasons = ended.log.filter(({ msg }) => msg === "ebb: waiting until ready").map(({ reason }) => reason);
     expect(reasons).toContain('HTTP 503 "DRAINING", connection refused');
     expect(reasons.filter((reason, at) => reason === reasons[at - 1])).toEqual([]);
+  });
+
+  test("one that its injector's annotation shows is never said to be none", async () => {
+    using folder = temporaryFolder();
+    const flags = await annotations(folder.path, 'sidecar.istio.io/status="{\\"containers\\":[\\"istio-proxy\\"]}"\n');
+    const limits = ["--wait-timeout", "200ms", "--quit-timeout", "200ms"];
+    const ended = await ebbBeside([], ["run", ...flags, ...limits, ...app]);
+    expect(lineOf(ended, "waiting until ready")).toMatchObject({
+      by: "annotation sidecar.istio.io/status",
+      how: expect.stringMatching(/^its injector's annotation proves that it is in this pod: /),
+    });
+    expect(quitOf(ended, "istio")?.outcome).toStartWith("connection refused: it has not started, or ");
+    expect(ended.stderr).not.toContain("--sidecar none");
+    expect(ended.stderr).not.toContain("there is no");
   });
 
   test("the Cloud SQL proxy without --quitquitquit is explained", async () => {

@@ -95,6 +95,8 @@ export interface QuitMachinePolicy {
   readonly mustNotRepeat: boolean;
   /** The sidecar was up before: if it refuses connections, it has exited, and is not late to start. */
   readonly wasReady: boolean;
+  /** Its injector's annotation proves that it is in this pod. */
+  readonly isProven?: boolean;
   /** If all of its ports refuse connections, it is gone, or was never here: that is as good as a quit. */
   readonly mayBeAbsent: boolean;
   /** Processes are signalled if the sidecar does not take the quit. */
@@ -189,12 +191,13 @@ function closed(state: Attempts, policy: QuitMachinePolicy): QuitStep {
  * why: closed too, it is gone; not ready, it is leaving (pilot-agent closes its quit port first: istio,
  * status/server.go); ready, its quit is off or elsewhere.
  */
-function unreachable(life: SidecarLife, { name, wasReady, mayBeAbsent }: QuitMachinePolicy): QuitStep {
+function unreachable(life: SidecarLife, { name, wasReady, isProven, mayBeAbsent }: QuitMachinePolicy): QuitStep {
   const meaning = quitUnreachable(name);
   if (life === "gone" || (meaning === undefined && wasReady))
     return over({ ok: true, isTaken: true, outcome: "had exited already" });
   if (life === "leaving") return over({ ok: true, isTaken: true, outcome: "was exiting already" });
-  const why = wasReady || mayBeAbsent ? meaning : meaning && `there is no ${name} in this pod, or ${meaning}`;
+  const absent = isProven === true ? "it has not started" : `there is no ${name} in this pod`;
+  const why = wasReady || mayBeAbsent ? meaning : meaning && `${absent}, or ${meaning}`;
   return over({ ok: false, isTaken: false, outcome: why === undefined ? REFUSED : `${REFUSED}: ${why}` });
 }
 

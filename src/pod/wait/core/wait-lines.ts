@@ -43,6 +43,8 @@ export interface Expected {
   readonly by: string | undefined;
   /** It is asked at its admin interface's usual place, which `--admin` changes. */
   readonly isUsualAdmin: boolean;
+  /** Its injector's annotation proves that it is in this pod. */
+  readonly isProven?: boolean;
 }
 
 const CREDENTIALS = `--header "Authorization: ..."`;
@@ -50,7 +52,11 @@ const CREDENTIALS = `--header "Authorization: ..."`;
 const IS_UNTRUSTED = /its certificate is (?:self-signed|signed by an unknown CA)/;
 
 /** Returns what to do about a target that is not ready for this reason; undefined if nothing is known. */
-export function adviceFor(reason: string, { sidecar, isUsualAdmin }: Expected, refused: string): string | undefined {
+export function adviceFor(
+  reason: string,
+  { sidecar, isUsualAdmin, isProven }: Expected,
+  refused: string,
+): string | undefined {
   const [, status] = /(?:^|, )HTTP (401|403)\b/.exec(reason) ?? [];
   if (status === "401") return `it requires credentials: set ${CREDENTIALS}, or USER:PASSWORD@ in the URL`;
   if (status === "403") return `allow this path (Envoy: admin.allow_paths), or set ${CREDENTIALS}`;
@@ -60,7 +66,11 @@ export function adviceFor(reason: string, { sidecar, isUsualAdmin }: Expected, r
   if (sidecar === undefined) return undefined;
   if (!reason.includes(refused)) return "read the log of its container";
   const elsewhere = isUsualAdmin ? "; if its admin interface is elsewhere, set --admin URL" : "";
-  return `if there is no sidecar in this pod, set --sidecar none${elsewhere}`;
+  const why =
+    isProven === true
+      ? "its injector's annotation proves that it is in this pod: look at its container, which has not started it yet"
+      : "if there is no sidecar in this pod, set --sidecar none";
+  return `${why}${elsewhere}`;
 }
 
 /** Formats whose a target is, why it is waited for, and what to do: ` (istio, because of --sidecar; ...)`, or nothing. */

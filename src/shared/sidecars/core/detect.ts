@@ -2,6 +2,7 @@ import type { HttpTarget } from "../../core/address.ts";
 import type { Environment } from "../../core/environment.ts";
 import { isServiceLink } from "../../core/service-links.ts";
 import { PLAIN, type PortFinding } from "./identify.ts";
+import { annotationOf } from "./injected.ts";
 import type { Annotations, PodFacts } from "./kinds/kind.ts";
 import { type SidecarUrls, saysHowToQuit } from "./own-probes.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
@@ -138,18 +139,6 @@ function proxiesByAnnotation({ annotations }: PodFacts, { names, by }: Naming): 
     names.push(name);
     by.push(`annotation ${annotation}`);
   }
-}
-
-/** Returns the injector's annotation that says that the sidecar is in this pod, or undefined if the pod has none. */
-function annotationOf(name: SidecarName, annotations: Annotations): string | undefined {
-  const { annotation, isInjected } = kindOf(name);
-  if (annotation === undefined || !saysSo(annotations.get(annotation))) return undefined;
-  return isInjected === undefined || isInjected(annotations) ? annotation : undefined;
-}
-
-/** Reports whether an annotation says yes. Injectors write true, injected, a version or JSON; users also `false`. */
-function saysSo(value: string | undefined): boolean {
-  return value !== undefined && !/^(false|f|no|n|0|off|disabled|)$/i.test(value);
 }
 
 function proxiesByPort({ byPort }: Evidence, { names, by }: Naming): void {

@@ -1,5 +1,6 @@
 import { type HttpTarget, withPath } from "../../core/address.ts";
 import type { Header } from "../../http/core/http-framing.ts";
+import { isProven } from "./injected.ts";
 import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kinds/kind.ts";
 import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, targetOf } from "./own-probes.ts";
 import { withHeaders } from "./probe.ts";
@@ -16,6 +17,8 @@ export interface FoundSidecar {
   readonly isSuggested?: true;
   /** It is on its node's network, where its usual ports may be another pod's: only what is named is asked. */
   readonly isOnNode?: true;
+  /** Its injector's annotation proves that it is in this pod. */
+  readonly isProven?: true;
 }
 
 /**
@@ -25,9 +28,13 @@ export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly 
   const found: FoundSidecar[] = [];
   for (const name of names) {
     const { isNative, adjust } = kindOf(name);
-    const one = { name, isNative: isNative(pod.annotations) || saysNative(pod.annotations, name) };
     const adjustment = adjust?.(pod);
-    found.push(adjustment === undefined ? one : { ...one, adjustment });
+    found.push({
+      name,
+      isNative: isNative(pod.annotations) || saysNative(pod.annotations, name),
+      ...(adjustment === undefined ? {} : { adjustment }),
+      ...(isProven(name, pod.annotations) ? { isProven: true } : {}),
+    });
   }
   return found;
 }
@@ -134,7 +141,10 @@ function exitsWhenOf(own: Sidecar, quits: readonly QuitRequest[]): string | unde
   return undefined;
 }
 
-function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, readyPath }: AdminUrls): Sidecar {
+function ownSidecar(
+  { name, isNative, adjustment = {}, isProven }: FoundSidecar,
+  { admin, readyPath }: AdminUrls,
+): Sidecar {
   const kind = kindOf(name);
   const exitsWhen = adjustment.exitsWhen ?? kind.exitsWhen;
   const quits = isNative ? [] : ownQuits(kind, adjustment, admin);
@@ -150,6 +160,7 @@ function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, 
       readyPath === undefined ? ownProbes(kind, adjustment, admin) : [probeAt(kind, adjustment, { admin, readyPath })],
     quits,
     processes: [],
+    ...(isProven === undefined ? {} : { isProven }),
     ...(address === undefined ? {} : { alwaysOpen: address }),
     ...(exitsWhen === undefined ? {} : { exitsWhen }),
     ...(kind.closesFirst === undefined ? {} : { closesFirst: kind.closesFirst }),
@@ -161,7 +172,8 @@ function ownSidecar({ name, isNative, adjustment = {} }: FoundSidecar, { admin, 
  * Returns a sidecar of which only addresses are asked that are named: by `--admin`, by a port beside its name, or in the
  * pod's annotations and variables.
  */
-function sidecarOnNode({ name, isNative, adjustment = {} }: FoundSidecar, { admin, readyPath }: AdminUrls): Sidecar {
+function sidecarOnNode(found: FoundSidecar, { admin, readyPath }: AdminUrls): Sidecar {
+  const { name, isNative, adjustment = {} } = found;
   const kind = kindOf(name);
   const base = admin ?? (adjustment.admin === undefined ? undefined : targetOf(adjustment.admin));
   const { quits = [], ready = [] } = adjustment.isNamed === true ? adjustment : {};
@@ -173,7 +185,7 @@ function sidecarOnNode({ name, isNative, adjustment = {} }: FoundSidecar, { admi
   const atAdmin = isAtAdmin
     ? ({ quits: [{ target: withPath(base, kind.adminQuitPath) }], alwaysOpen: false } as const)
     : {};
-  return ownSidecar({ name, isNative, adjustment: { ...adjustment, ...atAdmin } }, { admin: base, readyPath });
+  return ownSidecar({ ...found, adjustment: { ...adjustment, ...atAdmin } }, { admin: base, readyPath });
 }
 
 function socketOf({ adminSocket, quitPath }: SidecarKind, isNative: boolean): NonNullable<Sidecar["socket"]> {

@@ -22,6 +22,8 @@ export interface Sidecar {
   readonly name: SidecarName | "custom";
   /** A native sidecar ends by itself after the app; a quit would only restart it. */
   readonly isNative: boolean;
+  /** Its injector's annotation proves that it is in this pod. */
+  readonly isProven?: true;
   /**
    * The admin interface of its Envoy, the user's headers for it, and the path there that drains the listeners. Undefined
    * if it is not an Envoy.

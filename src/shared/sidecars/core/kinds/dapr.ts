@@ -28,6 +28,7 @@ export const dapr = {
   ports: [],
   variable: "DAPR_HTTP_PORT",
   annotation: "dapr.io/enabled",
+  annotationIsWish: true,
   isNative: (annotations) => saysYes(annotations.get("dapr.io/enable-native-sidecar")),
   adjust,
   refusals: () => ({

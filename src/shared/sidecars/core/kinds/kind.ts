@@ -133,6 +133,8 @@ export interface SidecarKind {
   readonly userVariables?: readonly string[];
   /** The annotation of pods that have it. A value such as `false` counts as none. */
   readonly annotation: string | undefined;
+  /** The annotation is the user's, who asks for the sidecar, and not its injector's, which has added it. */
+  readonly annotationIsWish?: true;
   /** Returns false if the pod has the annotation, but no container of the sidecar. */
   readonly isInjected?: (annotations: Annotations) => boolean;
   /** Reports whether the pod's annotations say that it is a native sidecar, under initContainers. */

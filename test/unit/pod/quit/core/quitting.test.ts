@@ -115,6 +115,14 @@ describe("a quit", () => {
       },
     ],
     [
+      "where nobody listens, and it is proven that it is to be here",
+      { ...early, isProven: true },
+      "refused: rest 10; bound soon",
+      {
+        outcome: "connection refused: it has not started, or its admin interface is elsewhere: set --admin to its URL",
+      },
+    ],
+    [
       "where nobody listens, and it is there",
       asHook,
       "refused: rest 10; bound soon",

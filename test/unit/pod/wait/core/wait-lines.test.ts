@@ -68,11 +68,16 @@ describe("what to do about", () => {
   const istio: Expected = { sidecar: "istio", by: "port 15021", isUsualAdmin: false };
   const envoy: Expected = { sidecar: "envoy", by: "--sidecar", isUsualAdmin: true };
   const target: Expected = { sidecar: undefined, by: undefined, isUsualAdmin: false };
+  const proven: Expected = { ...envoy, isProven: true };
+  const start =
+    "its injector's annotation proves that it is in this pod: look at its container, which has not started it yet";
   const none = "if there is no sidecar in this pod, set --sidecar none";
 
   test.each<[string, Expected, string | undefined]>([
     ["connection refused", istio, none],
     ["connection refused", envoy, `${none}; if its admin interface is elsewhere, set --admin URL`],
+    ["connection refused", proven, `${start}; if its admin interface is elsewhere, set --admin URL`],
+    ["connection refused", { ...proven, isUsualAdmin: false }, start],
     ['HTTP 503 "DRAINING", connection refused', istio, none],
     ["connection refused", target, undefined],
     ['HTTP 503 "warming up"', istio, "read the log of its container"],

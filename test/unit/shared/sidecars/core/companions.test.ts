@@ -86,7 +86,18 @@ describe("whether a sidecar is a native one is told by the annotations, however 
     ["", false],
     ["injected", false],
   ])("Istio's status %s", (status, expected) => {
-    expect(istio(status)).toEqual([{ name: "istio", isNative: expected }]);
+    expect(istio(status)).toMatchObject([{ name: "istio", isNative: expected }]);
+  });
+
+  test.each<[SidecarName, string, string, boolean]>([
+    ["istio", "sidecar.istio.io/status", istioStatus, true],
+    ["istio", "sidecar.istio.io/inject", "true", false],
+    ["linkerd", "linkerd.io/proxy-version", "stable", true],
+    ["linkerd", "linkerd.io/inject", "enabled", false],
+    ["dapr", "dapr.io/enabled", "true", false],
+  ])("of %s, %s: %s is its injector's: %p", (name, annotation, value, isProven) => {
+    const [one] = foundIn({ env: {}, annotations: new Map([[annotation, value]]) }, [name]);
+    expect(one?.isProven === true).toBe(isProven);
   });
 
   test.each<[string, string, boolean]>([

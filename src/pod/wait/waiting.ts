@@ -81,7 +81,7 @@ export function startWait(options: WaitOptions): Wait {
     await waitForOne({ sidecar: found.sidecars[at] as Sidecar, by: found.by ?? by }, reasons, options);
   };
   const pending = (isWhole: boolean) => {
-    if (here === undefined) return "still looking for sidecars";
+    if (here === undefined) return stillLooking(options);
     const texts: string[] = [];
     for (const [probe, { reason, why }] of reasons)
       texts.push(`${describeProbe(probe)}: ${reason}${isWhole ? why() : ""}`);
@@ -90,6 +90,14 @@ export function startWait(options: WaitOptions): Wait {
   const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending(true)}`;
   const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending(false)}`;
   return { done: wait(), here: () => here, line, failure };
+}
+
+/** Says that the sidecars are not found yet, and what is therefore not asked yet. */
+function stillLooking({ settings, targets }: WaitOptions): string {
+  const later: string[] = [];
+  for (const { name } of settings.sidecar.named) later.push(name);
+  for (const probe of [...settings.ready, ...targets]) later.push(describeProbe(probe));
+  return `still looking for sidecars${later.length === 0 ? "" : `, and not asked yet: ${later.join(", ")}`}`;
 }
 
 /** Waits until all that is asked of a sidecar is ready. */

@@ -235,6 +235,20 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     expect(ended.stderr).not.toContain("there is no");
   });
 
+  test.each([
+    ["run", ["--ready", "tcp://127.0.0.1:5432", ...app], "cloud-sql-proxy, tcp://127.0.0.1:5432"],
+    ["wait", [], "cloud-sql-proxy"],
+  ])("ebb %s that ends while it still looks names what it has not asked", async (name, args, later) => {
+    const flags = ["--sidecar", "auto,cloud-sql-proxy:9092", "--wait-timeout", "300ms"];
+    const { code, stderr } = await ebbBeside([], [name, ...flags, ...args], { env: { EBB_QUIT_TIMEOUT: "200ms" } });
+    expect({ code, stderr }).toEqual({
+      code: 69,
+      stderr: expect.stringContaining(
+        `not ready within 300ms: still looking for sidecars, and not asked yet: ${later}`,
+      ),
+    });
+  });
+
   test("the Cloud SQL proxy without --quitquitquit is explained", async () => {
     const ended = await ebbBeside([], ["quit", "--sidecar", "cloud-sql-proxy", "--quit-timeout", "300ms"]);
     expect(quitOf(ended, "cloud-sql-proxy")?.outcome).toMatch(/^connection refused: .*--quitquitquit/);

@@ -12,7 +12,7 @@ import type { AskScope, DrainRequestOptions } from "./scope.ts";
 
 /**
  * Creates a function that counts an Envoy's work in flight, by the best of its clusters, its statistics and the pod's
- * sockets, logs the count, and resolves with it as an event. If the connection is refused, or breaks for the first
+ * sockets, logs the count, and resolves with it as an event; a failure for the same reason as before at debug. If the connection is refused, or breaks for the first
  * time, the count fails, whatever the sockets say: those of an Envoy that is just exiting say that nothing is in
  * flight.
  */
@@ -21,6 +21,7 @@ export function createCounter(options: DrainRequestOptions, askScope: AskScope):
   const tell = createTeller(options);
   let wasBroken = false;
   let isAgain = false;
+  let warned: string | undefined;
   return async () => {
     const { outcome, inFlight } = await count(options, () => askScope(isAgain));
     isAgain = inFlight === undefined;
@@ -30,7 +31,8 @@ export function createCounter(options: DrainRequestOptions, askScope: AskScope):
     if (!isAnswer(outcome) && outcome.isRefused) return { kind: "failed", request: "count", isRefused: true };
     if (inFlight === undefined || mayExit) {
       const reason = isAnswer(outcome) ? `no statistics: ${excerpt(outcome.body)}` : outcome.reason;
-      log[mayExit ? "debug" : "warn"]({ sidecar, reason }, "cannot count the work in flight");
+      log[mayExit || reason === warned ? "debug" : "warn"]({ sidecar, reason }, "cannot count the work in flight");
+      if (!mayExit) warned = reason;
       return { kind: "failed", request: "count", isRefused: false };
     }
     tell(inFlight);

@@ -13,7 +13,7 @@ setDefaultTimeout(60_000);
 /** What it warned of, but for the outcome. */
 function warnings({ log }: Ended): readonly string[] {
   const said = log.filter(({ level, msg }) => level === "warn" && msg !== "ebb: could not drain the sidecar");
-  return [...new Set(said.map(({ msg }) => msg.replace("ebb: ", "")))];
+  return said.map(({ msg }) => msg.replace("ebb: ", ""));
 }
 
 /** How it ended, and that it took no longer than it may. */

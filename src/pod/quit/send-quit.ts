@@ -53,6 +53,8 @@ export interface QuitReport {
   /** Whether the sidecar took the quit, and is gone as far as can be seen, or leaves by itself. */
   readonly ok: boolean;
   readonly outcome: string;
+  /** What to do, if the outcome does not say it. */
+  readonly how?: string;
   /** The HTTP status of the last answer. */
   readonly status?: number;
   /** It is gone, or was never here. */

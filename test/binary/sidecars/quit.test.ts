@@ -31,6 +31,7 @@ describe.each(ways)("ebb %s", (name, flagsFor, code) => {
     expect(ended.code).toBe(outcome === "exited" ? code.ok : code.failed);
     const report = ended.log.find(isQuitLine);
     if (outcome !== undefined) expect(report?.outcome).toBe(outcome);
+    expect(report?.how === undefined).toBe(outcome === "exited");
     expect(sidecar.requests).toEqual(Array(times).fill(request[0]));
   });
 

@@ -1,5 +1,5 @@
 import { errorTexts } from "../../../shared/core/system-error.ts";
-import { quitRefusal, quitUnreachable } from "../../../shared/sidecars/core/quit.ts";
+import { quitRefusal, quitUnfinished, quitUnreachable } from "../../../shared/sidecars/core/quit.ts";
 import type { Sidecar } from "../../../shared/sidecars/core/sidecar.ts";
 
 /**
@@ -47,6 +47,8 @@ export interface Result {
   /** What happened, in words for the log. */
   readonly outcome: string;
   readonly status?: number;
+  /** What to do, if the outcome does not say it. */
+  readonly how?: string;
   /** It is gone, or was never here. */
   readonly isAbsent?: true;
 }
@@ -234,9 +236,12 @@ function unanswered(state: Attempts, askedMs: number, policy: QuitMachinePolicy)
     return over({ ok: false, isTaken: false, outcome: `${quitRefusal(policy.name, last)}`, status });
   }
   if (last === undefined || askedMs >= SHORT_MS) {
-    return over({ ok: false, isTaken: false, outcome: errorTexts.ETIMEDOUT });
+    return over({ ok: false, isTaken: false, outcome: errorTexts.ETIMEDOUT, how: quitUnfinished(policy.name) });
   }
-  if (last.why !== "refused") return over({ ok: false, isTaken: false, outcome: last.message });
+  if (last.why !== "refused") {
+    const how = last.why === "unreachable" ? {} : { how: quitUnfinished(policy.name) };
+    return over({ ok: false, isTaken: false, outcome: last.message, ...how });
+  }
   return state.wasCut ? closed(state, policy) : unreachable("unknown", policy);
 }
 
@@ -261,10 +266,11 @@ function watching(
     return over({ ok: true, isTaken: true, outcome, ...answer });
   }
   if (event.kind !== "bound") return [state, []];
-  if (why !== undefined) return over({ ok: false, isTaken: false, outcome: why });
-  const isLeaving = exitsWhen !== undefined;
-  const outcome = isLeaving ? `answered, still draining: ${later}` : "answered, but still runs";
-  return over({ ok: isLeaving, isTaken: true, outcome, ...answer });
+  const how = quitUnfinished(policy.name);
+  if (why !== undefined) return over({ ok: false, isTaken: false, outcome: why, how });
+  if (exitsWhen !== undefined)
+    return over({ ok: true, isTaken: true, outcome: `answered, still draining: ${later}`, ...answer });
+  return over({ ok: false, isTaken: true, outcome: "answered, but still runs", how, ...answer });
 }
 
 function over(result: Result): QuitStep {

@@ -44,6 +44,16 @@ export function quitRefusal(name: Sidecar["name"], { status }: Pick<HttpAnswer, 
   return meaning === undefined ? `HTTP ${status}` : `HTTP ${status}: ${meaning}`;
 }
 
+/** Says what to do about a sidecar that has taken its quit, or may have, and does not exit. */
+export function quitUnfinished(name: Sidecar["name"]): string {
+  const program = (name === "custom" ? undefined : kindOf(name).programs[0]) ?? "";
+  const executable = program === "" || program.length === SHOWN_LENGTH ? "NAME" : program;
+  return `raise --quit-timeout, or end it by signals: --signal-process ${executable}, with shareProcessNamespace: true`;
+}
+
+/** The kernel cuts the name of a program in /proc at so many characters. */
+const SHOWN_LENGTH = 15;
+
 /**
  * Explains why the address of a sidecar's quit refuses connections, and what to change. Returns undefined for `custom`.
  */

@@ -45,6 +45,7 @@ const tell = (actions: readonly QuitAction[]): string =>
   actions.map((action) => (action.kind === "rest" ? `rest ${Math.round(action.ms)}` : action.kind)).join(", ");
 
 describe("a quit", () => {
+  const how = "raise --quit-timeout, or end it by signals: --signal-process envoy, with shareProcessNamespace: true";
   const early: QuitMachinePolicy = { ...envoy, wasReady: false };
   const asHook: QuitMachinePolicy = { ...early, mayBeAbsent: true };
   const once: QuitMachinePolicy = { ...envoy, mustNotRepeat: true };
@@ -58,7 +59,7 @@ describe("a quit", () => {
       "is taken, and the sidecar stays",
       envoy,
       "200: watch; half; bound",
-      { ok: false, isTaken: true, outcome: "answered, but still runs" },
+      { ok: false, isTaken: true, outcome: "answered, but still runs", how },
     ],
     [
       "of another program is done when it is answered",
@@ -78,7 +79,7 @@ describe("a quit", () => {
       "that is cut off is repeated twice",
       custom,
       "broken: rest 200; rested: ask; broken: rest 1000; rested: ask; broken",
-      { ok: false, outcome: "broken" },
+      { ok: false, outcome: "broken", how: how.replace("envoy", "NAME") },
     ],
     [
       "that was its end is taken",
@@ -129,7 +130,7 @@ describe("a quit", () => {
       { ok: false, outcome: "connection refused: its admin interface is elsewhere: set --admin to its URL" },
     ],
     ["that is taken is not absent", asHook, "200: watch; absent; gone", { ok: true, outcome: "exited" }],
-    ["that hangs", envoy, "half; bound", { ok: false, isTaken: false, outcome: "no answer in time" }],
+    ["that hangs", envoy, "half; bound", { ok: false, isTaken: false, outcome: "no answer in time", how }],
     [
       "that hangs, and there is nothing to signal",
       agent,

@@ -82,7 +82,7 @@ async function takeSnapshot(call: StatusCall, env: Environment): Promise<Snapsho
     findElsewhere(view, sidecars),
   ]);
   const rest = { foundBy, sidecars: states, sockets, processes };
-  const elsewhere = states.every(({ ready }) => ready) ? [] : others;
+  const elsewhere = states.every(({ ready }) => ready !== false) ? [] : others;
   return { version: 1, time, ...rest, findings: findingsOf(rest, { doubts, elsewhere, isByInit: view.isByInit }) };
 }
 

@@ -19,7 +19,8 @@ export async function askSidecarStatus(
     Promise.all(ready.map((each) => probe(each, withinMs))),
     envoy && stateOf(name, envoy, withinMs),
   ]);
-  return { name, native: isNative, ready: probes.every(({ ready }) => ready), probes, envoy: envoyState ?? null };
+  const areReady = probes.length === 0 ? null : probes.every(({ ready }) => ready);
+  return { name, native: isNative, ready: areReady, probes, envoy: envoyState ?? null };
 }
 
 async function stateOf(

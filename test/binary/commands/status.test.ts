@@ -126,6 +126,11 @@ describe("an admin interface that does not answer as it should is a finding, and
   });
 });
 
+test("a sidecar that has nothing to ask is neither ready nor not ready", async () => {
+  const seen = await statusOf(["--sidecar", "vault-agent"]);
+  expect(seen.sidecars).toMatchObject([{ name: "vault-agent", ready: null, probes: [] }]);
+});
+
 describe.skipIf(!canHaveNetwork)("in a network of its own", () => {
   test.each([
     ["nothing", [], [], null],

@@ -27,8 +27,8 @@ export interface SidecarStatus {
   readonly name: Sidecar["name"];
   /** Whether it is a native sidecar, under initContainers, as far as the pod's annotations tell. */
   readonly native: boolean;
-  /** Whether all probes are ready; true if there is none. */
-  readonly ready: boolean;
+  /** Whether all probes are ready. Null if there is none: nothing was asked. */
+  readonly ready: boolean | null;
   readonly probes: readonly ProbeStatus[];
   /** Null if it is not an Envoy. */
   readonly envoy: EnvoyStatus | null;

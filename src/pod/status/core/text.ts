@@ -24,7 +24,8 @@ function sidecarLines(
   { name, native, ready, probes, envoy }: SidecarStatus,
   foundBy: string | null,
 ): readonly string[] {
-  const state = [envoy?.state ?? [], ready ? "ready" : "NOT READY", native ? "native" : []].flat().join(", ");
+  const readiness = ready === null ? "not asked" : ready ? "ready" : "NOT READY";
+  const state = [envoy?.state ?? [], readiness, native ? "native" : []].flat().join(", ");
   const rows = probes.map(({ target, reason }) => ["ready", `${target}${reason === null ? "" : `: ${reason}`}`]);
   const by = foundBy === null ? [] : [["found by", foundBy]];
   const all = [...by, ...rows, ...(envoy === null ? [] : envoyRows(envoy))];

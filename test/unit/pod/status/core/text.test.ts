@@ -43,6 +43,11 @@ istio: NOT READY, native
 nothing stands out`);
 });
 
+test("a sidecar that nobody asks is not said to be ready", () => {
+  const vault = { ...istio, name: "vault-agent", ready: null, probes: [], envoy: null } as const;
+  expect(statusLines({ ...snapshot, sidecars: [vault] })[0]).toBe("vault-agent: not asked");
+});
+
 test("what others have named cannot move the cursor", () => {
   const evil = "\x1b[2Jevil\r\n\u009b1A\u202e";
   const child = { pid: 7, name: evil, command: [evil], state: "sleeping", ageMs: null };

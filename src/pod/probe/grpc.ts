@@ -1,6 +1,5 @@
 import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
-import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { hostsToDial, isIp } from "../../shared/core/address.ts";
 import { errorTexts } from "../../shared/core/system-error.ts";
@@ -11,12 +10,19 @@ import {
   type Done,
   type TcpAddress,
 } from "../../shared/http/connection.ts";
-import { RequestFailed, tooLong } from "../../shared/http/request-failed.ts";
+import { RequestFailed } from "../../shared/http/request-failed.ts";
 import { tcpCheck } from "../../shared/http/tcp-check.ts";
 import { trustOptions } from "../../shared/http/trust.ts";
 import type { Probe, Verdict } from "../../shared/sidecars/core/probe.ts";
-import { DEFAULT_MAX_ANSWER } from "../http/http.ts";
-import { CHECK_PATH, encodeCheck, type GrpcAnswer, judgeHealth } from "./core/grpc-health.ts";
+import { type BoundedSocket, bounded } from "./bounded-socket.ts";
+import {
+  CHECK_PATH,
+  CLOSED_AT_ONCE,
+  encodeCheck,
+  type GrpcAnswer,
+  judgeHealth,
+  whyNotHttp2,
+} from "./core/grpc-health.ts";
 
 // By node:http2, loaded for gRPC targets alone. What servers may do to it: test/attacks/sidecars/hostile-grpc.test.ts.
 
@@ -31,8 +37,9 @@ export interface HealthClient extends Disposable {
 /** Creates a client without time limits, which keeps `counts` up to date. */
 export function createHealthClient(probe: GrpcProbe, counts: ConnectionCounts): HealthClient {
   let idle: Connection | undefined;
+  const server: Server = {};
   const connect = (): Connection => {
-    const connection = open(probe, counts);
+    const connection = open(probe, counts, server);
     const forget = (): void => {
       if (idle === connection) idle = undefined;
     };
@@ -56,16 +63,36 @@ export function createHealthClient(probe: GrpcProbe, counts: ConnectionCounts): 
   };
 }
 
-interface Connection {
+/** What is known of the server from all connections. */
+interface Server {
+  /**
+   * What it speaks in place of HTTP/2, as a reason; undefined if it has said nothing else. A connection that it closes
+   * early may break before its answer is read, which is no other reason.
+   */
+  speaks?: string | undefined;
+}
+
+interface Connection extends Pick<BoundedSocket, "allowAnswer"> {
   readonly session: ClientHttp2Session;
-  /** Lets it receive so many bytes more as an answer may have. */
-  allowAnswer(): void;
+  /** Calls `start` once the server has begun to speak HTTP/2: any other would get a request that it cannot read. */
+  whenSpoken(start: () => void): void;
+  /** Returns why it was closed. */
+  whyClosed(): string;
   /** Closes it at once. */
   end(): void;
 }
 
-function open({ target }: GrpcProbe, counts: ConnectionCounts): Connection {
-  const { socket, allowAnswer } = bounded(connectSocket(target, counts));
+function open({ target }: GrpcProbe, counts: ConnectionCounts, server: Server): Connection {
+  let isSpoken = false;
+  let start = ignore;
+  const hear = (first: Buffer): RequestFailed | undefined => {
+    server.speaks = whyNotHttp2(first);
+    if (server.speaks !== undefined) return new RequestFailed("broken", server.speaks);
+    isSpoken = true;
+    start();
+    return undefined;
+  };
+  const { socket, allowAnswer } = bounded(connectSocket(target, counts), hear);
   const settings = { enablePush: false };
   const session = connectHttp2(`http://${target.authority}`, { settings, createConnection: () => socket });
   session.once("goaway", () => session.close());
@@ -74,7 +101,12 @@ function open({ target }: GrpcProbe, counts: ConnectionCounts): Connection {
     session.destroy();
     socket.destroy(); // Bun would wait for the server to close it
   };
-  return { session, allowAnswer, end };
+  const whenSpoken = (call: () => void): void => {
+    if (isSpoken) call();
+    else start = call;
+  };
+  const whyClosed = () => (isSpoken ? errorTexts.ECONNRESET : (server.speaks ?? CLOSED_AT_ONCE));
+  return { session, whenSpoken, whyClosed, allowAnswer, end };
 }
 
 function connectSocket({ address, isSecure }: GrpcProbe["target"], counts: ConnectionCounts): Socket {
@@ -94,39 +126,6 @@ function connectSocket({ address, isSecure }: GrpcProbe["target"], counts: Conne
   return socket.once("connect", opened).once("close", opened);
 }
 
-/**
- * Returns a socket as one that fails when more bytes come than an answer may have: frames that nobody asked for would cost
- * a processor, and ebb its timers.
- */
-function bounded(socket: Socket): { readonly socket: Duplex } & Pick<Connection, "allowAnswer"> {
-  let left = 0;
-  const outer = new Duplex({
-    read: ignore,
-    write(piece, _, done) {
-      socket.write(piece, (error) => {
-        if (!error) done(); // else the socket's own error says why
-      });
-    },
-    final: (done) => void socket.end(done),
-    destroy(error, done) {
-      socket.destroy();
-      done(error);
-    },
-  });
-  socket.on("data", (piece: Buffer) => {
-    left -= piece.length;
-    if (left < 0) outer.destroy(new RequestFailed("broken", tooLong(DEFAULT_MAX_ANSWER)));
-    else outer.push(piece);
-  });
-  socket.on("end", () => void outer.push(null));
-  socket.on("error", (error) => void outer.destroy(error));
-  socket.on("close", () => void outer.destroy());
-  const allowAnswer = (): void => {
-    left = DEFAULT_MAX_ANSWER;
-  };
-  return { socket: outer, allowAnswer };
-}
-
 function ignore(): void {
   // nothing follows from it
 }
@@ -138,48 +137,57 @@ function ipOf(address: TcpAddress): string {
   return others.find((ip) => tcpCheck(ip, address.port) === "open") ?? first;
 }
 
-function ask({ session, allowAnswer, end: close }: Connection, probe: GrpcProbe, done: Done<Verdict>): Cancel {
+function ask(connection: Connection, probe: GrpcProbe, done: Done<Verdict>): Cancel {
+  const { session, allowAnswer, end: close } = connection;
   const { target, service, headers = [] } = probe;
   let isOver = false;
   const end = (outcome: Verdict | RequestFailed): void => {
     if (!isOver) done(outcome);
     isOver = true;
   };
-  const fail = (error: unknown): void => end(error instanceof RequestFailed ? error : connectFailure(error));
+  const closed = (): void => end(new RequestFailed("broken", connection.whyClosed()));
+  const fail = (error: unknown): void => {
+    const failure = error instanceof RequestFailed ? error : connectFailure(error);
+    if (failure.message === errorTexts.ECONNRESET) closed();
+    else end(failure);
+  };
   session.once("error", fail);
+  session.once("close", closed);
   allowAnswer();
   const given = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
-  try {
-    const stream = session.request({
-      ...{ ":method": "POST", ":scheme": target.isSecure ? "https" : "http", ":path": CHECK_PATH },
-      ...{ ":authority": target.authority, te: "trailers", "content-type": "application/grpc", "user-agent": "ebb" },
-      ...Object.fromEntries(given),
-    });
-    let [head, trailers, body]: [IncomingHttpHeaders, IncomingHttpHeaders, Buffer] = [{}, {}, Buffer.alloc(0)];
-    stream.on("error", fail);
-    stream.on("response", (received) => {
-      head = received;
-    });
-    stream.on("trailers", (received) => {
-      trailers = received;
-    });
-    stream.on("data", (piece: Buffer) => {
-      body = Buffer.concat([body, piece]);
-    });
-    stream.on("close", () => {
-      session.off("error", fail);
-      const answer = answerOf(head, trailers, body);
-      const { rstCode = 0 } = stream;
-      if (answer.grpcStatus !== undefined || (rstCode === 0 && answer.status !== 0))
-        return end(judgeHealth(answer, service));
-      const isClosed = rstCode === 0 || session.closed || session.destroyed;
-      const reason = isClosed ? errorTexts.ECONNRESET : `it refuses the request: HTTP/2 error ${rstCode}`;
-      end(new RequestFailed("broken", reason));
-    });
-    stream.end(encodeCheck(service));
-  } catch (error) {
-    fail(error); // the idle connection has just been closed
-  }
+  const send = (): void => {
+    try {
+      const stream = session.request({
+        ...{ ":method": "POST", ":scheme": target.isSecure ? "https" : "http", ":path": CHECK_PATH },
+        ...{ ":authority": target.authority, te: "trailers", "content-type": "application/grpc", "user-agent": "ebb" },
+        ...Object.fromEntries(given),
+      });
+      let [head, trailers, body]: [IncomingHttpHeaders, IncomingHttpHeaders, Buffer] = [{}, {}, Buffer.alloc(0)];
+      stream.on("error", fail);
+      stream.on("response", (received) => {
+        head = received;
+      });
+      stream.on("trailers", (received) => {
+        trailers = received;
+      });
+      stream.on("data", (piece: Buffer) => {
+        body = Buffer.concat([body, piece]);
+      });
+      stream.on("close", () => {
+        session.off("error", fail).off("close", closed);
+        const answer = answerOf(head, trailers, body);
+        const { rstCode = 0 } = stream;
+        if (answer.grpcStatus !== undefined || (rstCode === 0 && answer.status !== 0))
+          return end(judgeHealth(answer, service));
+        if (rstCode === 0 || session.closed || session.destroyed) return closed();
+        end(new RequestFailed("broken", `it refuses the request: HTTP/2 error ${rstCode}`));
+      });
+      stream.end(encodeCheck(service));
+    } catch (error) {
+      fail(error); // the idle connection has just been closed
+    }
+  };
+  connection.whenSpoken(send);
   return () => {
     isOver = true;
     close();

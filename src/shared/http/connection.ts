@@ -1,6 +1,6 @@
 import type { Socket, SocketHandler } from "bun";
 import { type Address, hostsToDial, nameIn } from "../core/address.ts";
-import { describeSystemError } from "../core/system-error.ts";
+import { describeSystemError, errorTexts } from "../core/system-error.ts";
 import { latin1 } from "./latin1.ts";
 import { lookUp } from "./name-watch.ts";
 import { closedWithin, REFUSED, RequestFailed } from "./request-failed.ts";
@@ -146,6 +146,7 @@ function open(where: Where, done: Done<Connection>, counts: ConnectionCounts): C
 export function connectFailure(error: unknown): RequestFailed {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED" || code === "ENOENT") return new RequestFailed("refused", REFUSED);
+  if (code === "EPIPE") return new RequestFailed("broken", errorTexts.ECONNRESET);
   return new RequestFailed("unreachable", describeSystemError(error));
 }
 

@@ -1,6 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { CLOSED_AT_ONCE } from "../../../src/pod/probe/core/grpc-health.ts";
+import { listen } from "../../free-port.ts";
 import { ebb, startEbb, until } from "../../harness.ts";
 import { startGrpcServer } from "../../stand-in/grpc.ts";
 
@@ -53,10 +56,35 @@ test("a server that is not there yet, and one that is no gRPC server, are reason
   await using waiting = startEbb([...wait, `grpc://127.0.0.1:${first.port}`]);
   await until("it is refused", () => waiting.stderr().includes("connection refused"));
   const server = Bun.serve({ hostname: "127.0.0.1", port: first.port, fetch: () => new Response() });
-  await until("it is no gRPC server", () => waiting.stderr().includes("the answer is not HTTP/2"));
+  await until("it is no gRPC server", () => waiting.stderr().includes("it speaks HTTP/1, not gRPC"));
   await server.stop(true);
   waiting.kill("SIGTERM");
   expect((await waiting.ended).code).toBe(143);
+});
+
+const greets = (socket: Socket) => socket.end("SSH-2.0-OpenSSH_9\r\n");
+const refuses = (socket: Socket) => socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+test.each<[string, (socket: Socket) => unknown, string]>([
+  ["refuses in HTTP/1", refuses, "it speaks HTTP/1, not gRPC: wait for it with http://"],
+  ["speaks TLS", (socket) => socket.end("\x15\x03\x01\0\x02\x02\x16"), "it speaks TLS: wait for it with grpcs://"],
+  ["says something else", greets, "the answer is not HTTP/2, or breaks its rules"],
+  ["closes each connection", (socket) => socket.end(), CLOSED_AT_ONCE],
+  ["resets each connection", (socket) => socket.resetAndDestroy(), CLOSED_AT_ONCE],
+])("a server that %s is one reason", async (_, serve, reason) => {
+  const attempts = { made: 0 };
+  const server = createServer((socket) => {
+    attempts.made += 1;
+    socket.on("error", () => undefined);
+    serve(socket);
+  });
+  const port = await listen(server);
+  await using waiting = startEbb([...wait, "--log-level", "debug", `grpc://127.0.0.1:${port}`]);
+  await until("it was asked often", () => attempts.made >= 50);
+  waiting.kill("SIGTERM");
+  const { log } = await waiting.ended;
+  server.close();
+  const reasons = new Set(log.flatMap(({ reason }) => (reason === "no answer" ? [] : (reason ?? []))));
+  expect([...reasons]).toEqual([reason]);
 });
 
 test("the call is gRPC's, with the user's headers", async () => {

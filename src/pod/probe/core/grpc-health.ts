@@ -1,9 +1,31 @@
+import { errorTexts } from "../../../shared/core/system-error.ts";
 import { excerpt } from "../../../shared/http/core/http-framing.ts";
 import { percentDecoded } from "../../../shared/http/core/http-message.ts";
 import { NO_HEALTH_SERVICE, type Verdict } from "../../../shared/sidecars/core/probe.ts";
 
 // One call of grpc.health.v1 (grpc-proto, grpc/health/v1/health.proto), as gRPC over HTTP/2 frames it (grpc,
 // doc/PROTOCOL-HTTP2.md). Each message has one field, which needs no library.
+
+/** Where the first frame of HTTP/2 has its type (RFC 9113, section 4.1). */
+export const FRAME_TYPE_AT = 3;
+const LAST_FRAME_TYPE = 9;
+
+/** Returns why the first bytes of a server, four at least, begin no frame of HTTP/2; undefined if they do. */
+export function whyNotHttp2(first: Uint8Array): string | undefined {
+  const isShort = first[0] === 0; // the first of three bytes of its length: settings have a few bytes
+  if (isShort && (first[FRAME_TYPE_AT] ?? LAST_FRAME_TYPE) <= LAST_FRAME_TYPE) return undefined;
+  if (Buffer.from(first).toString("latin1", 0, 4) === "HTTP")
+    return "it speaks HTTP/1, not gRPC: wait for it with http://";
+  const isTls = first[0] === TLS_ALERT && first[1] === 3;
+  return isTls ? "it speaks TLS: wait for it with grpcs://" : errorTexts.ERR_HTTP2_ERROR;
+}
+
+/** The type of a record of TLS (RFC 8446, section 5.1); the byte after it is the version's first. */
+const TLS_ALERT = 21;
+
+/** Why there is no answer if the connection is closed before the server has said anything. */
+export const CLOSED_AT_ONCE =
+  "it closes the connection and says nothing: it is no gRPC server, it speaks TLS (grpcs://), or a proxy accepts for a server that is down";
 
 /** The path of the method that is called. */
 export const CHECK_PATH = "/grpc.health.v1.Health/Check";

@@ -2,14 +2,15 @@ import type { Command, Invocation } from "./command.ts";
 import { HelpAsked } from "./shared/cli/core/arguments.ts";
 import { UnknownFlags } from "./shared/cli/core/call.ts";
 import { EXIT, Failure } from "./shared/core/exit.ts";
+import { jsonLog } from "./shared/output/log.ts";
 import { writeError } from "./shared/output/output.ts";
 import { recordFailure } from "./shared/output/termination-log.ts";
 import { exitOnStop } from "./shared/process/stop.ts";
 
 /**
  * Runs a command. Resolves to its exit code. A stop signal ends ebb, unless the command subscribes to signals itself.
- * If the command fails, the reason is also written to the termination log (unless `isAboutCall`), and the error is
- * thrown again.
+ * If the command fails, the reason is also written to the termination log (unless `isAboutCall`). The error is thrown
+ * again, unless it was logged.
  */
 export async function invoke(command: Command, invocation: Invocation): Promise<number> {
   try {
@@ -17,7 +18,9 @@ export async function invoke(command: Command, invocation: Invocation): Promise<
     exitOnStop(invocation.signals);
     return await exitCode;
   } catch (error) {
-    if (!isAboutCall(error)) explainFailure(error, command, invocation);
+    if (isAboutCall(error) || !("terminationLog" in command.options)) throw error;
+    recordFailure(error instanceof Error ? error.message : String(error), command.options, invocation);
+    if (error instanceof Failure && logFailure(error)) return error.exitCode;
     throw error;
   }
 }
@@ -35,12 +38,11 @@ export function isAboutCall(error: unknown): error is HelpAsked | UnknownFlags {
   return error instanceof HelpAsked || error instanceof UnknownFlags;
 }
 
-/**
- * Writes the reason of a failure to the termination log, if the command has one (`--termination-log`). Prints nothing.
- */
-function explainFailure(error: unknown, { options }: Command, invocation: Invocation): void {
-  const reason = error instanceof Error ? error.message : String(error);
-  if ("terminationLog" in options) recordFailure(reason, options, invocation);
+/** Logs a failure, if the log has begun in JSON. Returns whether it has. A bad call is said in a sentence. */
+function logFailure({ exitCode, message: reason }: Failure): boolean {
+  const log = exitCode === EXIT.usage ? undefined : jsonLog();
+  log?.error({ reason, exitCode }, "cannot go on");
+  return log !== undefined;
 }
 
 /**

@@ -28,7 +28,8 @@ test("what ebb writes and the manual does not have is found", () => {
   const exitCode = 65;
   const entry = { level: "info", msg: "ebb: ready", target: "x", waitedMs: 1 };
   const shared = { level: "info", msg: "ebb: pod gone", namespace: "x", why: "x" };
-  const entries = [entry, shared, { msg: "of the app" }].map((each) => JSON.stringify(each));
+  const failed = { level: "error", msg: "ebb: cannot go on", reason: "a.yaml:2: no YAML", exitCode };
+  const entries = [entry, shared, failed, { msg: "of the app" }].map((each) => JSON.stringify(each));
   const unknown = [
     "ebb: unknown",
     "ebb: a.yaml: cannot access: x", // the manual has it with 71
@@ -36,6 +37,7 @@ test("what ebb writes and the manual does not have is found", () => {
       { ...entry, why: "x" },
       { ...entry, level: "warn" },
       { level: "info", msg: "ebb: steady" },
+      { ...failed, reason: "unknown" },
     ].map((each) => JSON.stringify(each)),
   ];
   expect(unknownLines([...known, ...entries, ...unknown].join("\n"), exitCode)).toEqual(unknown);

@@ -49,7 +49,7 @@ export const failures = itemsOf("Errors outside the log");
  */
 export function unknownLines(stderr: string, exitCode: number | undefined): readonly string[] {
   return stderr.split("\n").filter((line) => {
-    if (line.startsWith("{")) return !isKnownEntry(JSON.parse(line));
+    if (line.startsWith("{")) return !isKnownEntry(JSON.parse(line), exitCode);
     return line.startsWith("ebb: ") && !isKnownLine(line, exitCode);
   });
 }
@@ -74,8 +74,15 @@ function isKnownLine(line: string, exitCode: number | undefined): boolean {
 const byMsg = new Map(logMessages.map((message) => [`ebb: ${message.text}`, message]));
 const always = ["level", "severity", "time", "msg"];
 
-function isKnownEntry(entry: { readonly msg?: string; readonly level?: string }): boolean {
+interface Entry {
+  readonly msg?: string;
+  readonly level?: string;
+  readonly reason?: string;
+}
+
+function isKnownEntry(entry: Entry, exitCode: number | undefined): boolean {
   if (entry.msg?.startsWith("ebb: ") !== true) return true; // not ebb's
+  if (entry.msg === "ebb: cannot go on" && !isKnownLine(`ebb: ${entry.reason}`, exitCode)) return false;
   const message = byMsg.get(entry.msg);
   return (
     message?.kinds.includes(entry.level ?? "") === true &&

@@ -24,6 +24,7 @@ export const warnings = [
   "did not drain a proxy",
   "cannot read the pod's annotations",
   "ignored an unknown variable",
+  "cannot write the termination log",
   "ignored an environment variable: it needs another one, which is not set",
   "disabled by an environment variable: does not wait for the sidecar or shut it down",
   "the copy cannot be executed here: its volume is mounted noexec",
@@ -80,6 +81,7 @@ export const errors = [
   "did not drain a proxy",
   "did not drain or shut down a proxy",
   "a bug in ebb: please report it",
+  "cannot go on",
   // the reaper
   "gave up: a sidecar still runs after all methods",
   "the reaper's account lacks permissions",

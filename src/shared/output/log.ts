@@ -22,6 +22,13 @@ export interface Log {
 
 type Level = keyof Log;
 
+let begun: { readonly log: Log; readonly isText: () => boolean } | undefined;
+
+/** Returns the log, once it has begun and if its lines are JSON: what goes wrong then belongs into it. */
+export function jsonLog(): Log | undefined {
+  return begun?.isText() === false ? begun.log : undefined;
+}
+
 type LogSources = Pick<Sources, "env" | "compat">;
 type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
@@ -31,11 +38,14 @@ type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
  */
 export function createLog(settings: LogSettings, { env, compat }: LogSources, other?: (text: string) => void): Log {
   const level = settings.quiet ? "error" : settings.logLevel;
-  const logger = createLogger(level, writer(settings, env, other));
+  const isText = onceKnown(settings);
+  const logger = createLogger(level, writer(settings, isText, { env, other }));
   const log = (at: Level) => (fields: Fields, message: string) => logger[at](fields, message);
   for (const { fields, message } of compat?.notes ?? []) logger.warn(fields, message);
   for (const fields of unknownIn(env)) logger.warn(fields, UNKNOWN_VARIABLE);
-  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  const made = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
+  begun = { log: made, isText };
+  return made;
 }
 
 const MOST_UNKNOWN = 20;
@@ -56,17 +66,21 @@ function createLogger(level: Level, write: (entry: object) => void) {
   return pino({ level, browser: { asObject: true, write } });
 }
 
-function writer(
-  { logFormat }: LogSettings,
-  env: LogSources["env"],
-  other: ((text: string) => void) | undefined,
-): (entry: object) => void {
-  const format = (asText: boolean, entry: object) => `${asText ? formatText(entry, plain) : formatJson(entry)}\n`;
+/** Returns whether the lines on stderr are text, which only the first of them needs to know. */
+function onceKnown({ logFormat }: LogSettings): () => boolean {
   let isText: boolean | undefined;
-  const isTextHere = () => {
+  return () => {
     isText ??= logFormat === "text" || (logFormat === "auto" && isTerminal(2));
     return isText;
   };
+}
+
+function writer(
+  { logFormat }: LogSettings,
+  isTextHere: () => boolean,
+  { env, other }: { readonly env: LogSources["env"]; readonly other: ((text: string) => void) | undefined },
+): (entry: object) => void {
+  const format = (asText: boolean, entry: object) => `${asText ? formatText(entry, plain) : formatJson(entry)}\n`;
   describeLossBy((lines) => format(isTextHere(), { time: Date.now(), level: WARN, msg: LOST, lines }));
   return (entry) => {
     if (isTextHere() && hasColours(env)) writePrintable(`${formatText(entry, coloured)}\n`);

@@ -5,6 +5,7 @@ import { options } from "../cli/core/options.ts";
 import { resolve } from "../cli/core/values.ts";
 import { describeSystemError } from "../core/system-error.ts";
 import { oneLine } from "../core/text.ts";
+import { jsonLog } from "./log.ts";
 import { writeError } from "./output.ts";
 
 const DEFAULT = "/dev/termination-log";
@@ -20,7 +21,10 @@ export function writeTerminationLog(path: string | undefined, reason: string): v
   try {
     writeAtOnce(files, path ?? DEFAULT, `ebb: ${oneLine(reason.replaceAll("\n", "; "))}\n`);
   } catch (error) {
-    writeError(`ebb: cannot write the termination log ${path ?? DEFAULT}: ${reasonOf(error)}\n`);
+    const named = { path: path ?? DEFAULT, reason: reasonOf(error) };
+    const log = jsonLog();
+    if (log !== undefined) log.warn(named, "cannot write the termination log");
+    else writeError(`ebb: cannot write the termination log ${named.path}: ${named.reason}\n`);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { canUnshare, ebb, ebbPath, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { canUnshare, ebb, ebbPath, lineOf, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { processState } from "../../processes.ts";
 import { built, isRoot } from "./installed.ts";
 
@@ -22,7 +22,11 @@ describe("what the system refuses is exit code 71, one sentence, but nothing sti
     writeFileSync(join(folder.path, "file"), "");
     expect(await ebb(["install", missing])).toMatchObject({
       code: 71,
-      stderr: `ebb: install: cannot write ${missing}: there is no folder ${folder.path}/missing; mount the volume there, or name a folder that exists\n`,
+      log: [
+        {
+          reason: `install: cannot write ${missing}: there is no folder ${folder.path}/missing; mount the volume there, or name a folder that exists`,
+        },
+      ],
     });
     expect(await ebb(["install", file])).toMatchObject({
       code: 71,
@@ -79,8 +83,9 @@ describe("what the system refuses is exit code 71, one sentence, but nothing sti
       ],
     ])("%s", async (_, mount, sentence) => {
       using folder = temporaryFolder();
-      const { code, stdout, stderr } = await installInto(folder.path, mount);
-      expect(stderr.trimEnd()).toMatch(sentence);
+      const ended = await installInto(folder.path, mount);
+      const { code, stdout, stderr } = ended;
+      expect(lineOf(ended, "cannot go on").reason).toMatch(sentence);
       expect({ code, stdout, lines: stderr.split("\n").length }).toEqual({
         code: 71,
         stdout: "ebb\nolder\n",

@@ -46,8 +46,8 @@ test.each([
   await using server = await startGrpcServer();
   server.statuses.set("db", status);
   const target = `grpc://127.0.0.1:${server.port}/db`;
-  const { code, stderr } = await ebb([...brief, "--quiet", target]);
-  expect({ code, stderr }).toEqual({ code: 69, stderr: `ebb: not ready within 1s: ${target}: ${reason}\n` });
+  const { code, log } = await ebb([...brief, "--quiet", target]);
+  expect({ code, log }).toMatchObject({ code: 69, log: [{ reason: `not ready within 1s: ${target}: ${reason}` }] });
 });
 
 test("a server that is not there yet, and one that is no gRPC server, are reasons in words", async () => {

@@ -35,6 +35,7 @@ describe.skipIf(!canHaveNetwork)("a sidecar at localhost", () => {
     const wait = ["wait", "--sidecar", "envoy", "--wait-timeout", "1s"];
     const ended = await ebbBeside([], wait, options);
     expect(ended.code).toBe(69);
-    expect(new Set(ended.log.map(({ reason }) => reason))).toEqual(new Set(["connection refused"]));
+    const waits = ended.log.filter(({ msg }) => msg === "ebb: waiting until ready");
+    expect(new Set(waits.map(({ reason }) => reason))).toEqual(new Set(["connection refused"]));
   });
 });

@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { issueAuthority, issueServing } from "../../../src/cluster/certificates/issue.ts";
 import { namesToAsk, parseResolvConf } from "../../../src/shared/http/core/resolv-conf.ts";
-import { type Ended, quitLineOf, temporaryFolder, until } from "../../harness.ts";
+import { type Ended, lineOf, quitLineOf, temporaryFolder, until } from "../../harness.ts";
 import type { DnsPlan, Zone } from "../../stand-in/dns.ts";
 import { type BesideDns, ofPod, questionsIn, startBesideDns } from "./beside-dns.ts";
 import { canHaveNetwork } from "./own-network.ts";
@@ -55,7 +55,7 @@ describe.skipIf(!canHaveNetwork)("a target by a name", () => {
     async (target) => {
       const ended = await besideDns(wait(target, 3000), { plan: {} });
       expect(reasons(ended).at(-1)).toBe("no such host");
-      expect(ended.stderr).toEndWith(`${target}: no such host\n`);
+      expect(lineOf(ended, "cannot go on").reason).toEndWith(`${target}: no such host`);
     },
   );
 
@@ -64,7 +64,7 @@ describe.skipIf(!canHaveNetwork)("a target by a name", () => {
     async (target) => {
       const ended = await besideDns(wait(target, 3000), { plan: { isSilent: true } });
       expect(reasons(ended)).toEqual([UNRESOLVED]);
-      expect(ended.stderr).toEndWith(`${target}: ${UNRESOLVED}\n`);
+      expect(lineOf(ended, "cannot go on").reason).toEndWith(`${target}: ${UNRESOLVED}`);
     },
   );
 

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../../harness.ts";
@@ -9,9 +9,14 @@ const nowhere = "tcp:127.0.0.1:1";
 
 test("ebb wait waits for all of its targets", async () => {
   await using server = await fakeSidecar();
-  const { code, stderr } = await ebb(["wait", "--wait-timeout", "2s", `${server.url}/ready`, nowhere]);
-  expect(code).toBe(69);
-  expect(stderr).toEndWith("ebb: not ready within 2s: tcp://127.0.0.1:1: connection refused\n");
+  const ended = await ebb(["wait", "--wait-timeout", "2s", `${server.url}/ready`, nowhere]);
+  expect(ended.code).toBe(69);
+  expect(ended.log.at(-1)).toMatchObject({
+    level: "error",
+    msg: "ebb: cannot go on",
+    reason: "not ready within 2s: tcp://127.0.0.1:1: connection refused",
+    exitCode: 69,
+  });
 });
 
 test("with --any one of them is enough, whichever it is", async () => {
@@ -51,10 +56,52 @@ test("with --any the sidecars must all be ready all the same", async () => {
 });
 
 test("with --any none in time is 69, and says why of each", async () => {
-  const { code, stderr } = await ebb(["wait", "--any", "--wait-timeout", "1s", nowhere, "file:/nowhere"]);
-  expect(code).toBe(69);
-  const reasons = /^ebb: not ready within 1s: (.*)$/m.exec(stderr)?.[1]?.split("; ").sort();
+  const ended = await ebb(["wait", "--any", "--wait-timeout", "1s", nowhere, "file:/nowhere"]);
+  expect(ended.code).toBe(69);
+  const reason = String(lineOf(ended, "cannot go on").reason);
+  const reasons = /^not ready within 1s: (.*)$/.exec(reason)?.[1]?.split("; ").sort();
   expect(reasons).toEqual(["file:/nowhere: no such file", "tcp://127.0.0.1:1: connection refused"]);
+});
+
+describe("where the log is JSON, each line is:", () => {
+  const cannotLog = ["--termination-log", "/no/such/folder/log"];
+  test.each<[string, number, readonly string[]]>([
+    ["not ready in time", 69, ["--wait-timeout", "50ms", nowhere]],
+    ["continuing anyway", 0, ["--wait-timeout", "50ms", "--on-wait-timeout", "start", nowhere]],
+    ["no such command", 127, ["--", "/no/such/command"]],
+    ["a command that is none", 126, ["--", "/"]],
+    ["and the termination log cannot be written", 127, [...cannotLog, "--", "/no/such/command"]],
+  ])("%s", async (_, code, args) => {
+    const ended = await ebb(["wait", "--sidecar", "none", "--log-format", "json", ...args]);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr.trimEnd().split("\n")).toHaveLength(ended.log.length);
+    const asText = await ebb(["wait", "--sidecar", "none", "--log-format", "text", ...args]);
+    expect(asText).toMatchObject({ code, log: [] });
+  });
+
+  test("a signal", async () => {
+    await using waiting = startEbb(["wait", "--sidecar", "none", "--log-format", "json", nowhere]);
+    await until("it waits", () => waiting.stderr().includes("waiting until ready"));
+    waiting.kill("SIGHUP");
+    waiting.kill("SIGTERM");
+    const ended = await waiting.ended;
+    expect(ended.code).toBe(143);
+    expect(ended.stderr.trimEnd().split("\n")).toHaveLength(ended.log.length);
+  });
+});
+
+test("a failure is a sentence where the log is text", async () => {
+  const { stderr } = await ebb([
+    "wait",
+    "--log-format",
+    "text",
+    "--wait-timeout",
+    "50ms",
+    "--sidecar",
+    "none",
+    nowhere,
+  ]);
+  expect(stderr).toEndWith("\nebb: not ready within 50ms: tcp://127.0.0.1:1: connection refused\n");
 });
 
 test("--any without targets is a usage error", async () => {

@@ -107,9 +107,9 @@ test("a namespace that is not there is exit 64, by its name", async () => {
 test("an API server that refuses is exit 69, in its own words", async () => {
   await using cluster = startCluster();
   cluster.api.answer = () => refuse(403, 'pods is forbidden: User "x" cannot list resource "pods"');
-  const { code, stderr } = await once(cluster);
-  expect(code).toBe(69);
-  expect(stderr).toContain('User "x" cannot list resource "pods"');
+  const ended = await once(cluster);
+  expect(ended.code).toBe(69);
+  expect(lineOf(ended, "cannot go on").reason).toContain('User "x" cannot list resource "pods"');
 });
 
 test("ephemeral containers that nobody could start are not asked for: they need --image", async () => {

@@ -11,6 +11,8 @@ import { hasColours, isTerminal } from "../../shared/output/live.ts";
 import { writeError, writeStreamed } from "../../shared/output/output.ts";
 import type { Signals } from "../../shared/process/signals.ts";
 import { onStop } from "../../shared/process/stop.ts";
+import { createJoiner } from "./core/joined.ts";
+import { mixedSources } from "./core/mixed.ts";
 import { drawSvg } from "./core/svg.ts";
 import { drawText } from "./core/text.ts";
 import { type Line, readLine, timelineOf } from "./core/timeline.ts";
@@ -35,9 +37,10 @@ export async function showTimeline(
   const kept = new Map<string, Line>(); // by their text: overlapping logs have lines twice
   let leftOut = 0;
   for (const path of paths.length === 0 ? ["-"] : paths) {
-    const source = path === "-" ? "stdin" : basename(path, ".log");
+    const source = nameOf(path);
+    const join = createJoiner();
     for await (const texts of linesIn(path, signals)) {
-      for (const line of texts.flatMap((text) => readLine(text, source) ?? [])) {
+      for (const line of texts.flatMap((text) => readLine(join(text) ?? "", source) ?? [])) {
         const key = JSON.stringify(line);
         if (kept.size < MOST_LINES) kept.set(key, line);
         else if (!kept.has(key)) leftOut += 1;
@@ -52,7 +55,13 @@ export async function showTimeline(
     const what = counted(leftOut, "line");
     writeError(`ebb: timeline: warning: left out ${what}: a timeline has at most ${MOST_LINES} lines of ebb\n`);
   }
-  const timeline = timelineOf([...kept.values()]);
+  const lines = [...kept.values()];
+  for (const source of mixedSources(lines)) {
+    writeError(
+      `ebb: timeline: warning: ${source} is one row, but has the lines of several containers: name each by kubectl logs --prefix\n`,
+    );
+  }
+  const timeline = timelineOf(lines);
   try {
     if (svg !== undefined) writeFileSync(svg, drawSvg(timeline));
   } catch (error) {
@@ -63,6 +72,16 @@ export async function showTimeline(
   await writeStreamed(new TextEncoder().encode(`${shown.join("\n")}\n`)); // its texts are printable, its colours are not
   return EXIT.ok;
 }
+
+/** Returns the name of a file's row. Of a container's log on its node that is the pod and the container. */
+function nameOf(path: string): string {
+  if (path === "-") return "stdin";
+  const [, pod, container] = ON_NODE.exec(path) ?? [];
+  return pod === undefined ? basename(path, ".log") : `${pod}/${container}`;
+}
+
+/** `/var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log` (kubernetes, pkg/kubelet/kuberuntime/helpers.go). */
+const ON_NODE = /(?:^|\/)[^/_]+_([^/_]+)_[^/_]+\/([^/]+)\/\d+\.log$/;
 
 /** Yields the lines of a file or of stdin, as many as come at once. @throws Failure if it cannot be read */
 async function* linesIn(path: string, signals: Signals): AsyncGenerator<readonly string[]> {

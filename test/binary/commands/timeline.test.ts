@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
 import { lifeFrom, prefixed } from "../../unit/cluster/timeline/core/log-lines.ts";
@@ -47,6 +47,30 @@ describe("ebb timeline", () => {
     const { stdout } = await ebb(["timeline", ...paths]);
     expect(stdout).toMatch(/^web-1 .* 137 0$/m);
     expect(stdout).toMatch(/^web-2 .* 0$/m);
+  });
+
+  test("names the logs of a node, as CRI runtimes write them, by pod and container", async () => {
+    using folder = temporaryFolder();
+    const written = (life: readonly string[]) =>
+      life.map((line) => `2026-01-01T00:00:00.1Z stderr F ${line}\n`).join("");
+    const logs = ["web-1", "web-2"].map((pod, nth) => {
+      const inPod = join(folder.path, `shop_${pod}_0c11-7f`, "app");
+      mkdirSync(inPod, { recursive: true });
+      return filesIn(inPod, { "0.log": written(lifeFrom(3 * nth)) });
+    });
+    const { stdout, stderr } = await ebb(["timeline", ...logs.flat()]);
+    expect({ stdout, stderr }).toEqual({ stdout: expect.stringMatching(/^web-1\/app .*\nweb-2\/app /m), stderr: "" });
+  });
+
+  test("warns of a row that has the lines of several pods, and names --prefix", async () => {
+    using folder = temporaryFolder();
+    const [path = ""] = filesIn(folder.path, { "web.log": `${[...lifeFrom(0), ...lifeFrom(3)].join("\n")}\n` });
+    const { code, stderr } = await ebb(["timeline", path]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr:
+        "ebb: timeline: warning: web is one row, but has the lines of several containers: name each by kubectl logs --prefix\n",
+    });
   });
 
   test("writes the same as SVG", async () => {

@@ -6,9 +6,9 @@ import { type Bar, type Phase, phases, type Timeline } from "./timeline.ts";
 export const legend: Readonly<Record<Phase | "open", string>> = {
   wait: "wait",
   run: "run",
-  drain: "drain (in flight)",
+  drain: "drain (in flight, ! cut)",
   stop: "stop",
-  quit: "shut down the sidecar",
+  quit: "end the sidecar",
   open: "no end",
 };
 export const OPEN = "›";
@@ -33,6 +33,12 @@ export function labelsOf({ rows }: Timeline, most: number) {
   });
 }
 
+/** A text, and the column or pixel where it begins. */
+interface Mark {
+  readonly place: number;
+  readonly text: string;
+}
+
 /**
  * Returns the marks of the axis, and the bars of each row with the counts in them. All places and sizes are whole
  * columns or pixels: the width of a row, of its narrowest bar, of a digit, and of a time at the axis. No two texts touch.
@@ -44,15 +50,21 @@ export function layOut(
 ) {
   const perMs = (width - phases.length * bar) / Math.max(1, to - from);
   const placeOf = (time: number) => Math.round((time - from) * perMs);
-  const countsIn = ({ from, to, inFlight }: Bar, start: number, end: number) => {
-    let free = start;
-    return inFlight.flatMap(({ at, count }) => {
-      const text = `${count}`;
-      const place = Math.min(Math.max(start, placeOf(at)), end - text.length * digit);
-      if (place < free || at < from || at > to) return [];
-      free = place + (text.length + 1) * digit;
-      return [{ place, text }];
-    });
+  // those that have room: the last, which shows whether anything was cut off, the first, then the others
+  const countsIn = ({ from, to, inFlight, isCut }: Bar, start: number, end: number) => {
+    const room = end - start;
+    const within = inFlight.filter(({ at }) => at >= from && at <= to);
+    const counts = within.map(({ at, count }) => ({ at, text: `${count}` }));
+    const { at: lastAt = to, text = "" } = counts.pop() ?? {};
+    const marked = (text.length + 1) * digit <= room ? `${text}!` : "!";
+    const placed: Mark[] = [];
+    for (const { at, text: shown } of [{ at: lastAt, text: isCut ? marked : text }, ...counts]) {
+      const size = shown.length * digit;
+      const place = Math.min(Math.max(start, placeOf(at)), end - size);
+      const isFree = placed.every((one) => place + size < one.place || place > one.place + one.text.length * digit);
+      if (shown !== "" && size <= room && isFree) placed.push({ place, text: shown });
+    }
+    return placed;
   };
   const ticks = ticksOf({ from, to }, tick / perMs).map(({ time, text }) => ({ place: placeOf(time), text }));
   const placed = rows.map(({ bars }) => {

@@ -1,4 +1,4 @@
-import { parseObject, textOf } from "../../../shared/core/json.ts";
+import { type JsonObject, parseObject, textOf } from "../../../shared/core/json.ts";
 import { milestones } from "../../../shared/core/log-messages.ts";
 import { timeOf } from "../../core/time.ts";
 
@@ -29,17 +29,22 @@ export interface Bar {
   readonly to: number;
   /** Of a drain: how many requests and connections were in flight, whenever that changed. */
   readonly inFlight: readonly { readonly at: number; readonly count: number }[];
+  /** Of a drain: it ran out of time, or Envoy exited before: what was left was cut off. */
+  readonly isCut: boolean;
 }
 
 /** A line of ebb's log. */
 export interface Line {
   readonly pod: string;
   readonly container: string;
+  /** Whether the line itself names both. */
+  readonly isNamed: boolean;
   readonly at: number;
   readonly what: Phase | "end";
   /** When the phase began: before `at` if the line says how long it took. Of an end, when the command was started. */
   readonly start: number;
   readonly isDrained: boolean;
+  readonly isCut: boolean;
   /** What is in flight in one sidecar. */
   readonly count: number | undefined;
   readonly sidecar: string;
@@ -48,18 +53,19 @@ export interface Line {
 
 /**
  * What may stand before the JSON of ebb: `[pod/POD/CONTAINER]` of kubectl logs --prefix, or `[NAMESPACE] POD CONTAINER`
- * of stern (read: stern 1.34, cmd/cmd.go:544, the template "default"); then the time that --timestamps adds.
+ * of stern (read: stern 1.34, cmd/cmd.go:544, the template "default"); then the time that --timestamps adds, or what CRI
+ * runtimes write: the time, the stream, and F (kubernetes, pkg/kubelet/kuberuntime/logs).
  */
 const LINE =
-  /^(?:\[pod\/([^\s/]+)\/([^\s\]]+)\] |((?:[a-z0-9.-]+ )?[a-z0-9.-]+) ([a-z0-9.-]+) )?(?:\d{4}-\S+ )?(\{.*)$/s;
+  /^(?:\[pod\/([^\s/]+)\/([^\s\]]+)\] |((?:[a-z0-9.-]+ )?[a-z0-9.-]+) ([a-z0-9.-]+) )?(?:\d{4}-\S+ (?:std(?:out|err) F )?)?(\{.*)$/s;
 /** The most characters of a name that is kept: Kubernetes has no longer ones. */
 const LONGEST_NAME = 253;
 
 /** Reads a line of a log, of the pod `source` if it names none. Returns undefined for a line that no timeline needs. */
 export function readLine(line: string, source: string): Line | undefined {
-  if (!line.includes('"msg":"ebb: ')) return undefined; // most lines are the app's
+  if (!line.includes("ebb: ")) return undefined; // most lines are the app's
   const [, pod, container, words, last = "", json = ""] = LINE.exec(line) ?? [];
-  const fields = parseObject(json) ?? {};
+  const fields = fieldsOf(json);
   const at = timeOf(fields.time) ?? -1;
   const message = textOf(fields.msg)?.slice("ebb: ".length) ?? "";
   if (at < 0 || !Object.hasOwn(milestones, message)) return undefined;
@@ -73,14 +79,22 @@ export function readLine(line: string, source: string): Line | undefined {
   return {
     pod: (pod ?? words?.replace(" ", "/") ?? source).slice(0, LONGEST_NAME),
     container: (container ?? last).slice(0, LONGEST_NAME),
+    isNamed: (pod ?? words) !== undefined,
     at,
     what,
     start: Math.max(0, at - (what === "end" ? sinceStart : (tookMs ?? number("waitedMs") ?? 0))),
     isDrained: what === "drain" && tookMs !== undefined,
+    isCut: what === "drain" && (fields.level === "warn" || textOf(fields.outcome)?.startsWith("out of time") === true),
     count: requests === undefined ? undefined : requests + (number("connections") ?? 0),
     sidecar: textOf(fields.sidecar)?.slice(0, LONGEST_NAME) ?? "",
     exitCode: number("exitCode"),
   };
+}
+
+/** Parses an entry of the log, which Docker wraps: `{"log":"ENTRY\n","stream":"stderr","time":"..."}`. */
+function fieldsOf(json: string): JsonObject {
+  const fields = parseObject(json) ?? {};
+  return fields.msg === undefined && typeof fields.log === "string" ? (parseObject(fields.log) ?? {}) : fields;
 }
 
 /** Makes a timeline of at least one line, in any order, without repeated ones. */
@@ -113,8 +127,10 @@ function rowOf(lines: readonly Line[], first: number, last: number): Row {
     for (const [nth, { phase, start }] of begun.entries()) {
       from = Math.max(from, start);
       const to = Math.max(from, begun[nth + 1]?.start ?? limit);
-      if (to > from || phase !== "stop")
-        bars.push({ phase, from, to, inFlight: phase === "drain" ? inFlightIn(run) : [] });
+      const isDrain = phase === "drain";
+      const inFlight = isDrain ? inFlightIn(run) : [];
+      const isCut = isDrain && run.some((line) => line.isCut);
+      if (to > from || phase !== "stop") bars.push({ phase, from, to, inFlight, isCut });
       from = to;
     }
     if (!(isHook && isOver)) exits.push(end.exitCode);

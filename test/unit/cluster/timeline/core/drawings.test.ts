@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { layOut } from "../../../../../src/cluster/timeline/core/layout.ts";
 import { drawSvg } from "../../../../../src/cluster/timeline/core/svg.ts";
 import { drawText } from "../../../../../src/cluster/timeline/core/text.ts";
+import { phases } from "../../../../../src/cluster/timeline/core/timeline.ts";
 import { lifeFrom, lineAt, prefixed, timelineIn } from "./log-lines.ts";
 
 const style = (text: string) => text;
@@ -23,11 +25,11 @@ describe("as text", () => {
     expect(`\n${drawn(rollout, 80).join("\n")}\n`).toBe(`
 2026-01-01 00:00:01 to 2026-01-01 00:00:30 UTC
                                    00:00:10         00:00:20                exit
-web-7d4b9c5f-abc12  ━━━━━━━━━━━━━━━━━━━▒4▒▒▒1▒▒▓▓█                          0
+web-7d4b9c5f-abc12  ━━━━━━━━━━━━━━━━━━━▒4▒▒▒▒0▒▓▓█                          0
 web-7d4b9c5f-x9k2p  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▒▒4▒▒1▒0▓▓█      143
 web-66f9d7bb8-q7w8e ░░░━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━      ›
 web-66f9d7bb8-m2n3b                    ░░░━━━━━━━━━━━━━━━━━━━━━━━━━━━━      ›
-░ wait  ━ run  ▒ drain (in flight)  ▓ stop  █ shut down the sidecar  › no end
+░ wait  ━ run  ▒ drain (in flight, ! cut)  ▓ stop  █ end the sidecar  › no end
 `);
   });
 
@@ -39,7 +41,7 @@ web-7d4b9c5f-abc12  ━━━━━━━━━━━━━━━━━━━━
 web-7d4b9c5f-x9k2p  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━▒▒▒4▒▒▒▒▒▒▒1▒▒▒0▒▒▓▓▓▓██      143
 web-66f9d7bb8-q7w8e ░░░░░░░━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━      ›
 web-66f9d7bb8-m2n3b                                          ░░░░░░░━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━      ›
-░ wait  ━ run  ▒ drain (in flight)  ▓ stop  █ shut down the sidecar  › no end
+░ wait  ━ run  ▒ drain (in flight, ! cut)  ▓ stop  █ end the sidecar  › no end
 `);
   });
 
@@ -47,7 +49,7 @@ web-66f9d7bb8-m2n3b                                          ░░░░░░�
     "no line is wider than a terminal of %i columns, if that is not too narrow",
     (width) => {
       const widest = Math.max(...drawn(rollout, width).map((line) => line.length));
-      expect(widest).toBeLessThanOrEqual(Math.max(width, 77));
+      expect(widest).toBeLessThanOrEqual(Math.max(width, 78));
     },
   );
 
@@ -102,6 +104,114 @@ test("the axis has round times of the day, or dates where they are far apart", (
   expect(axis(8 * 86_400, 60)).toEqual(["2026-01-01", "2026-01-03", "2026-01-05", "2026-01-07"]);
 });
 
+describe("what was in flight", () => {
+  /** Draws a drain of 10 s in so many columns, with counts after so many seconds. */
+  const drainOf = (counts: readonly (readonly [number, number])[], outcome: string, columns: number) => {
+    const isDrained = outcome === "drained";
+    const lines = [
+      lineAt(0, "received a stop signal: draining"),
+      ...counts.map(([at, requests]) => lineAt(at, "in flight", { sidecar: "istio", requests })),
+      lineAt(10, isDrained ? "drain ended" : "could not drain the sidecar", {
+        ...{ level: isDrained ? "info" : "warn", sidecar: "istio", outcome, tookMs: 10_000 },
+      }),
+      lineAt(100, "done", { exitCode: 0 }),
+    ];
+    const sizes = { width: phases.length + 10 * columns, bar: 1, digit: 1, tick: 10 };
+    const drain = layOut(timelineIn(lines), sizes).rows[0]?.find(({ phase }) => phase === "drain");
+    const cells = Array((drain?.end ?? 0) - (drain?.start ?? 0)).fill("▒");
+    for (const { place, text } of drain?.counts ?? []) cells.splice(place - (drain?.start ?? 0), text.length, ...text);
+    return cells.join("");
+  };
+
+  test.each<[readonly (readonly [number, number])[], string, number, string]>([
+    [
+      [
+        [0, 3],
+        [5, 2],
+        [9, 0],
+      ],
+      "drained",
+      1,
+      "0",
+    ],
+    [
+      [
+        [0, 3],
+        [5, 2],
+        [9, 0],
+      ],
+      "drained",
+      3,
+      "3▒0",
+    ],
+    [
+      [
+        [0, 3],
+        [5, 2],
+        [9, 0],
+      ],
+      "drained",
+      7,
+      "3▒▒▒2▒0",
+    ],
+    [
+      [
+        [0, 3],
+        [5, 2],
+      ],
+      "out of time with 2 left (2 requests)",
+      1,
+      "!",
+    ],
+    [
+      [
+        [0, 3],
+        [5, 2],
+      ],
+      "out of time with 2 left (2 requests)",
+      2,
+      "2!",
+    ],
+    [
+      [
+        [0, 3],
+        [5, 2],
+      ],
+      "out of time with 2 left (2 requests)",
+      6,
+      "3▒▒2!▒",
+    ],
+    [
+      [
+        [0, 123],
+        [5, 120],
+      ],
+      "drained",
+      2,
+      "▒▒",
+    ],
+    [
+      [
+        [0, 123],
+        [5, 120],
+      ],
+      "out of time with 120 left",
+      2,
+      "▒!",
+    ],
+    [[], "out of time; what was left could not be counted", 3, "▒▒!"],
+  ])("%j, %s, in %d columns: %s", (counts, outcome, columns, shown) => {
+    expect(drainOf(counts, outcome, columns)).toBe(shown);
+  });
+
+  test("an Envoy that exited before is marked, and what the app ends is not", () => {
+    const ended = (level: string, outcome: string) =>
+      drawn([lineAt(0, "draining"), lineAt(10, "drain ended", { level, outcome, tookMs: 10_000 })], 80)[2];
+    expect(ended("warn", "Envoy exited during the drain, with 2 requests at the last count")).toContain("!");
+    expect(ended("info", "3 left (3 requests): the app ends them")).not.toContain("!");
+  });
+});
+
 describe("as SVG", () => {
   const svg = drawSvg(timelineIn(rollout));
 
@@ -109,13 +219,8 @@ describe("as SVG", () => {
     expect(svg).toContain("@media(prefers-color-scheme:dark)");
     for (const pod of ["web-7d4b9c5f-abc12", "web-66f9d7bb8-m2n3b"]) expect(svg).toContain(`>${pod}</text>`);
     for (const phase of ["wait", "run", "drain", "stop", "quit"]) expect(svg).toContain(`<rect class="${phase}" `);
-    expect([...svg.matchAll(/class="count"[^>]*>(\d+)</g)].map(([, count]) => count)).toEqual([
-      "4",
-      "1",
-      "0",
-      "4",
-      "1",
-      "0",
+    expect([...svg.matchAll(/class="count"[^>]*>(\d+)</g)].map(([, count]) => count).sort()).toEqual([
+      ...["0", "0", "1", "1", "4", "4"],
     ]);
     expect(svg).toContain(">exit 143</text>");
   });

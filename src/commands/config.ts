@@ -1,4 +1,6 @@
 import type { Command, Invocation } from "../command.ts";
+import { readAnnotations } from "../pod/find/annotations.ts";
+import { stopSteps } from "../pod/run/core/stop-plan.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { options } from "../shared/cli/core/options.ts";
 import { unknownVariables } from "../shared/cli/core/values.ts";
@@ -11,7 +13,7 @@ export const command: Command = {
   summary: "show each option's value and where it comes from",
   usage: "config [flags]",
   about:
-    "Shows each option's value and where it comes from: a flag, a variable, or the default. It reports every bad value, and warns about EBB_ variables that set no option.",
+    "Shows each option's value and where it comes from: a flag, a variable, or the default; and what follows for the stop of ebb run. It reports every bad value, and warns about EBB_ variables that set no option.",
   page: "options",
   examples: [
     { call: "ebb config", why: "With kubectl exec: the options of this container." },
@@ -39,11 +41,14 @@ async function main({ args, env }: Invocation): Promise<number> {
       const texts = call.texts[key as keyof typeof options].map(shown);
       return { flag, value: texts.join(" ") || `(${initially || "unset"})`, origin, texts };
     });
+  const steps = stopSteps(call.values, readAnnotations(call.values.podAnnotations));
   if (call.values.json) {
     const entries = rows.map(({ flag, texts, origin }) => [flag, { values: texts, origin }]);
+    entries.push(["stop", { values: [...steps], origin: "planned" }]);
     await writeOutput(`${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
     return EXIT.ok;
   }
-  await writeOutput(`${columns(rows.map(({ flag, value, origin }) => [flag, value, origin])).join("\n")}\n`);
+  const lines = columns(rows.map(({ flag, value, origin }) => [flag, value, origin]));
+  await writeOutput(`${lines.join("\n")}\n\nstop: ${steps.join("; ")}\n`);
   return EXIT.ok;
 }

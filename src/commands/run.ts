@@ -1,5 +1,6 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { announce, standsBesideOwner } from "../pod/announce/announce.ts";
+import { readAnnotations } from "../pod/find/annotations.ts";
 import { refuseUnnamed } from "../pod/find/refuse-unnamed.ts";
 import { createDeadlines, runMachine } from "../pod/machine.ts";
 import { type Change, type Child, reapChildren } from "../pod/process/child.ts";
@@ -16,7 +17,7 @@ import { argvIndexOf, type Call, readCommandCall } from "../shared/cli/core/call
 import { ownWords } from "../shared/cli/core/names.ts";
 import { type OptionsOf, optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
-import { fitMinimum, planShutdown, type ShutdownPlan } from "../shared/core/shutdown-budget.ts";
+import { fitMinimum, isShortened, planShutdown, type ShutdownPlan } from "../shared/core/shutdown-budget.ts";
 import { SIG, signalName } from "../shared/core/signal.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { createQueue } from "../shared/io/queue.ts";
@@ -153,9 +154,11 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   const queue = createQueue<Event>();
   const values = ownership === "beside" ? { ...call.values, ...owningNothing } : call.values;
   const shutdown = planShutdown(values);
+  const settings = withFittingMinimum({ ...call, values }, shutdown);
+  if (settings !== values || isShortened(values, shutdown)) warnOfStop(values, log);
   return {
     env,
-    settings: withFittingMinimum({ ...call, values }, shutdown, log),
+    settings,
     shutdown,
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log,
@@ -203,19 +206,18 @@ function ownershipOf({ sidecar, ready, quit, signalProcess }: RunCall["values"])
   return "owner";
 }
 
-/**
- * Returns the settings, with a --min-drain that is longer than the whole drain shortened: that is said now, and not only
- * when the pod is deleted.
- */
-function withFittingMinimum({ values, origins }: RunCall, { drainMs }: ShutdownPlan, log: Log): RunCall["values"] {
+/** Returns the settings, with a --min-drain that is longer than the whole drain shortened. */
+function withFittingMinimum({ values, origins }: RunCall, { drainMs }: ShutdownPlan): RunCall["values"] {
   const { minDrain } = values;
   if (drainMs === 0 || minDrain <= drainMs || origins.minDrain === "default") return values;
-  const fitsMs = fitMinimum(minDrain, drainMs);
-  log.warn(
-    { minDrainMs: minDrain, atMostMs: drainMs, fitsMs },
-    "--min-drain does not fit into the drain: shortened it",
-  );
-  return { ...values, minDrain: fitsMs };
+  return { ...values, minDrain: fitMinimum(minDrain, drainMs) };
+}
+
+/** Says now, and not only when the pod is deleted, what of the stop is shortened. */
+function warnOfStop(values: RunCall["values"], log: Log): void {
+  const { stopSteps } = require("../pod/run/core/stop-plan.ts") as typeof import("../pod/run/core/stop-plan.ts"); // rare
+  const stop = stopSteps(values, readAnnotations(values.podAnnotations)).join("; ");
+  log.warn({ stop }, "the stop does not fit: shortened it");
 }
 
 function policyOf({ settings, shutdown, ownership }: Run): RunPolicy {

@@ -32,6 +32,7 @@ export const warnings = [
   "cannot ask the ebb in the pod",
   // draining
   "--min-drain does not fit into the drain: shortened it",
+  "the stop does not fit: shortened it",
   "drain ended",
   "could not drain the sidecar",
   "no time to drain: --drain and --pod-grace leave none",

@@ -42,6 +42,14 @@ export function planShutdown({ drain, grace, podGrace }: ShutdownWishes): Shutdo
   };
 }
 
+/** Reports whether a plan has less time for the drain, or for the grace after all of it, than is wished. */
+export function isShortened(
+  { drain, grace = 0 }: ShutdownWishes,
+  { drainMs, allMs = drain + grace }: ShutdownPlan,
+): boolean {
+  return drainMs < drain || allMs - drainMs < grace;
+}
+
 /** Returns the grace of a plan that begins `elapsedMs` after the stop signal: what the drain did not need is in it. */
 export function graceAfter(elapsedMs: number, { graceMs = 0, allMs = Number.POSITIVE_INFINITY }: ShutdownPlan): number {
   return Math.max(0, Math.min(graceMs, allMs - elapsedMs));

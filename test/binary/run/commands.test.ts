@@ -66,10 +66,9 @@ describe("ebb config", () => {
       /^detect-timeout +3s +default$/m,
     ])
       expect(stdout).toMatch(line);
-    const flagsShown = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => line.split(" ")[0]);
+    const [shown = "", stop] = stdout.trimEnd().split("\n\n");
+    expect(stop).toBe("stop: 0s stop signal; at once to the app (no --drain); app killed by 10s (--grace 10s)");
+    const flagsShown = shown.split("\n").map((line) => line.split(" ")[0]);
     expect(flagsShown).toEqual(
       Object.values(options)
         .map(({ flag }) => flag)
@@ -85,6 +84,10 @@ describe("ebb config", () => {
       "wait-timeout": { values: ["90s"], origin: "--wait-timeout" },
       ready: { values: ["tcp://h:1", "tcp://h:2"], origin: "--ready" },
       "detect-timeout": { values: ["3s"], origin: "default" },
+      stop: {
+        values: ["0s stop signal", "at once to the app (no --drain)", "app killed by 10s (--grace 10s)"],
+        origin: "planned",
+      },
     });
   });
 

@@ -1,3 +1,4 @@
+import { parseDuration } from "../../../core/duration.ts";
 import { objectOf, parseObject, textsOf } from "../../../core/json.ts";
 import { inboundDrain } from "../inbound.ts";
 import {
@@ -54,6 +55,7 @@ export const istio = {
   annotationPrefixes: ["sidecar.istio.io/", "status.sidecar.istio.io/"],
   // pilot-agent drains for 5 s by default (terminationDrainDuration)
   needsHook: true,
+  ownDrain: { setting: "terminationDrainDuration", ms: terminationDrainMs },
   reaping: () => ({
     // at Envoy's admin interface, with which pilot-agent ends (istio pkg/envoy/agent.go): as other reapers exec it
     command: () => ["pilot-agent", "request", "POST", "quitquitquit"],
@@ -73,6 +75,13 @@ function isNode({ id }: EnvoyNode): boolean {
 function annotationsOfNode({ metadata }: EnvoyNode): Annotations {
   const entries = Object.entries(objectOf(metadata.ANNOTATIONS));
   return new Map(entries.flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])));
+}
+
+/** Reads the duration from the pod's ProxyConfig, which is JSON or YAML (istio pkg/kube/inject/inject.go). */
+function terminationDrainMs(annotations: Annotations): number | undefined {
+  const config = annotations.get("proxy.istio.io/config") ?? "";
+  const [, duration] = /\bterminationDrainDuration["']?: *["']?(\d[\da-z.]*)/.exec(config) ?? [];
+  return duration === undefined ? undefined : parseDuration(duration);
 }
 
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */

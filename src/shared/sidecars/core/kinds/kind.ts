@@ -180,6 +180,8 @@ export interface SidecarKind {
   readonly variablePrefixes?: readonly string[];
   /** `ebb inject` gives its ordinary container a preStop hook: by itself it would end before the app. */
   readonly needsHook?: true;
+  /** For an ordinary one: the setting of the time after its SIGTERM at which it ends, and that in ms, if annotated. */
+  readonly ownDrain?: { readonly setting: string; readonly ms: (annotations: Annotations) => number | undefined };
   /** At SIGTERM it exits at once: where it stays on, a preStop hook of its container keeps it. */
   readonly stopsAtOnce?: true;
   readonly reaping?: () => Reaping;

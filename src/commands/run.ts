@@ -23,7 +23,7 @@ import { trustFile } from "../shared/http/trust.ts";
 import { createQueue } from "../shared/io/queue.ts";
 import { keepAlive } from "../shared/io/timer.ts";
 import { native } from "../shared/native/native.ts";
-import { createLog, type Log } from "../shared/output/log.ts";
+import { createLog } from "../shared/output/log.ts";
 import { createDropper, type Signals } from "../shared/process/signals.ts";
 import { isNone } from "../shared/sidecars/core/choice.ts";
 
@@ -73,6 +73,7 @@ async function main(invocation: Invocation): Promise<number> {
   const letGo = keepAlive();
   listen(run, policy, invocation.signals);
   await refuseUnnamed("run", run.settings, invocation);
+  await warnOfStop(run);
   const machine = {
     begin: () => begin(policy),
     step: (state: State, event: Event) => {
@@ -154,11 +155,10 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   const queue = createQueue<Event>();
   const values = ownership === "beside" ? { ...call.values, ...owningNothing } : call.values;
   const shutdown = planShutdown(values);
-  const settings = withFittingMinimum({ ...call, values }, shutdown);
-  if (settings !== values || isShortened(values, shutdown)) warnOfStop(values, log);
   return {
     env,
-    settings,
+    settings: withFittingMinimum({ ...call, values }, shutdown),
+    wishes: values,
     shutdown,
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log,
@@ -214,9 +214,10 @@ function withFittingMinimum({ values, origins }: RunCall, { drainMs }: ShutdownP
 }
 
 /** Says now, and not only when the pod is deleted, what of the stop is shortened. */
-function warnOfStop(values: RunCall["values"], log: Log): void {
-  const { stopSteps } = require("../pod/run/core/stop-plan.ts") as typeof import("../pod/run/core/stop-plan.ts"); // rare
-  const stop = stopSteps(values, readAnnotations(values.podAnnotations)).join("; ");
+async function warnOfStop({ settings, wishes, shutdown, log }: Run): Promise<void> {
+  if (settings.minDrain === wishes.minDrain && !isShortened(wishes, shutdown)) return;
+  const { stopSteps } = await import("../pod/run/core/stop-plan.ts"); // few starts need it
+  const stop = stopSteps(wishes, readAnnotations(settings.podAnnotations)).join("; ");
   log.warn({ stop }, "the stop does not fit: shortened it");
 }
 

@@ -23,6 +23,8 @@ export interface Run {
   readonly command: CommandLine;
   readonly log: Log;
   readonly queue: Queue<Event>;
+  /** The times of a stop as the options have them; `settings` and `shutdown` have what fits. */
+  readonly wishes: Pick<RunSettings, "minDrain" | "drain" | "grace" | "podGrace">;
   readonly shutdown: ShutdownPlan;
   readonly stopWaiting: AbortController;
   readonly cutDrain: AbortController;

@@ -93,7 +93,7 @@ test.each<[string, string, string]>([
   ["ebb.dev/quit", "http://localhost/a,nowhere", 'got "nowhere"'],
   ["ebb.dev/quit", "", 'got ""'],
   ["ebb.dev/signal-group", "yes", 'expected true or false, got "yes"'],
-  ["ebb.dev/restart-policy", "never", 'expected Always, OnFailure or Never, got "never"'],
+  ["ebb.dev/restart-policy", "sometimes", 'expected Always, OnFailure or Never, got "sometimes"'],
 ])("a bad value is refused, not ignored: %s: %j", (name, value, message) => {
   const [[field, said] = []] = refusal({ annotations: { [name]: value } });
   expect(field).toBe(`metadata.annotations[${name}]`);

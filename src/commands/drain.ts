@@ -166,7 +166,7 @@ async function quit(
     timeoutMs,
     withinMs: timeoutMs,
     headers: settings.header,
-    wereReady: true,
+    known: () => "up",
   });
   for (const report of reports) logQuit(log, "error", report);
   return reports.every(({ ok }) => ok);

@@ -74,7 +74,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const reports = await quitAll(sidecars, {
     timeoutMs: leftUntil(end),
     headers: settings.header,
-    wereReady: false,
+    known: () => "unknown",
     ...(settings.ignoreNotFound ? { mayBeAbsent: true } : {}),
   });
   for (const report of reports) logQuit(log, "error", report);

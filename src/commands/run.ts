@@ -8,7 +8,7 @@ import { stopWith, takeTerminalBack } from "../pod/process/job-control.ts";
 import { logBug } from "../pod/process/unexpected.ts";
 import { answerToStop, type StopAnswer } from "../pod/run/core/stop-answer.ts";
 import { summarize } from "../pod/run/core/summary.ts";
-import { begin, isMissedStop, step } from "../pod/run/core/supervision.ts";
+import { begin, isMissedStop, isStop, step } from "../pod/run/core/supervision.ts";
 import { stepAfterBug } from "../pod/run/core/supervision-after-bug.ts";
 import type { Action, Deadline, Event, RunPolicy, State } from "../pod/run/core/supervision-steps.ts";
 import { performAction } from "../pod/run/perform.ts";
@@ -104,6 +104,7 @@ function listen(run: Run, policy: RunPolicy, signals: Signals): void {
     const isTyped = signal === SIG.INT && (run.child?.terminal ?? -1) >= 0;
     const event: Event = { kind: "signal", signal, wasIgnored, isEarly, isTyped };
     run.queue.push(event);
+    run.isToEnd ||= isStop(signal, policy);
     run.log.debug({ signal: signalName(signal) }, "received a signal");
     if (run.child === undefined || run.exit !== undefined || !isMissedStop(event, policy)) return;
     const stopSignal = policy.stopSignals.map(signalName).join();
@@ -167,10 +168,12 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
     stopWaiting: new AbortController(),
     cutDrain: new AbortController(),
     restarted: new Set(),
+    alive: new Set(),
     ownership,
     deadlines: createDeadlines<Deadline>((of) => queue.push({ kind: "deadline", of })),
     since: { wait: performance.now() },
     isReady: false,
+    isToEnd: false,
   };
 }
 

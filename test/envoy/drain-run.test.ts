@@ -115,6 +115,18 @@ describeAgainstEnvoy("ebb run --drain beside a real Envoy", () => {
     expect(ended.code).toBe(0);
   });
 
+  test.concurrent("an Envoy that nothing has waited for is known to the quit, since the drain has seen it", async () => {
+    await using backend = await startBackend();
+    await using envoy = await startProxy(backend);
+    await using started = await startRun(envoy, ["--no-wait", "--drain", "20s"], SIG.USR2);
+    started.kill("SIGTERM");
+    await until("the child gets its stop signal", () => started.stdout() === "ready\n15\n");
+    envoy.kill("SIGTERM");
+    await envoy.ended;
+    started.kill("SIGUSR2");
+    expect(quitOf(await started.ended)).toMatchObject({ level: "info", outcome: "had exited already" });
+  });
+
   test.concurrent("a command that ends by itself is not drained for", async () => {
     await using backend = await startBackend();
     await using envoy = await startProxy(backend);

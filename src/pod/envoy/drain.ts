@@ -41,6 +41,8 @@ export interface DrainOptions {
   readonly signal: AbortSignal;
   /** Called after each count. */
   readonly onProgress?: (sidecar: Sidecar["name"], inFlight: InFlight) => void;
+  /** Called with each answer of a sidecar's. */
+  readonly onAnswer?: (sidecar: Sidecar["name"]) => void;
 }
 
 /**
@@ -87,7 +89,12 @@ async function drainOne({ name, isNative, envoy }: Drained, options: DrainOption
   using admin = connectAdmin(envoy, over.signal, drainRequestMs(drainMs));
   const stopsAtOnce = !isNative && name !== "custom" && kindOf(name).stopsAtOnce === true;
   using presence = stopsAtOnce ? watchPresence(admin) : undefined;
-  const ask = drainRequests({ sidecar: name, envoy, admin, log, onProgress });
+  const send = drainRequests({ sidecar: name, envoy, admin, log, onProgress });
+  const ask = async (request: DrainRequest): Promise<DrainEvent> => {
+    const event = await send(request);
+    if (event.kind !== "failed") options.onAnswer?.(name);
+    return event;
+  };
   const deadlines = createDeadlines<DrainDeadline>((of) => queue.push({ kind: "deadline", of }));
   const effects = { sidecar: name, ask, queue, deadlines, boundMs, over: over.signal, log };
   const { outcome } = await runMachine<DrainState, DrainEvent, DrainAction>(

@@ -27,7 +27,7 @@ export async function rehearseQuit(name: Sidecar["name"]): Promise<void> {
   kill(process.pid, SIG.CHLD);
   const quits = [{ method: "POST", target: nowhere }];
   const sidecar = { name, isNative: false, envoy: undefined, ready: [], quits, processes: [] };
-  await quitAll([sidecar], { timeoutMs: TIMEOUT_MS, headers: [], wereReady: true, ask: askAndPretend });
+  await quitAll([sidecar], { timeoutMs: TIMEOUT_MS, headers: [], known: () => "up", ask: askAndPretend });
 }
 
 const askAndPretend: Ask = async (request, signal) => {

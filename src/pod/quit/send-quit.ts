@@ -18,17 +18,26 @@ import {
   type QuitState,
   step,
 } from "./core/quitting.ts";
-import { lifeOf, watchAbsence, watchItClose } from "./sidecar-life.ts";
+import { addressesOf, addressesOfQuit, awaitReturn, lifeOf, watchAbsence, watchItClose } from "./sidecar-life.ts";
+
+/**
+ * What is known of a sidecar before its quit. `up`: it has been up, so if it refuses connections, it has exited, and is not
+ * late. `silent`: nothing of it has ever answered; it may be late.
+ */
+export type Known = "up" | "silent" | "unknown";
 
 export interface SendOptions {
   /** The time for the quit, until it was answered and the sidecar is gone. */
   readonly timeoutMs: number;
   /** The user's headers, for each request. */
   readonly headers: readonly Header[];
-  /** Whether the sidecars have been up: if they refuse connections, they have exited, and are not late. */
-  readonly wereReady: boolean;
+  readonly known: (name: Sidecar["name"]) => Known;
   /** Whether a sidecar whose ports all refuse connections counts as gone, where that is sure (`SidecarKind.alwaysOpen`). */
   readonly mayBeAbsent?: true;
+  /** Until when (performance.now()) a `silent` one may be late: once it refuses connections after that, it is given up. */
+  readonly lateUntil?: number;
+  /** Whether the kubelet may be restarting an Envoy that is found gone. */
+  readonly mayReturn?: boolean;
   /** Sends a request, in the place of `askServer`. */
   readonly ask?: Ask;
 }
@@ -124,6 +133,7 @@ export async function sendQuit(
 }
 
 function policyOf({ sidecar, request, options }: Quit): QuitMachinePolicy {
+  const known = options.known(sidecar.name);
   return {
     name: sidecar.name,
     exitsWhen: sidecar.exitsWhen,
@@ -131,9 +141,11 @@ function policyOf({ sidecar, request, options }: Quit): QuitMachinePolicy {
     closesFirst: sidecar.closesFirst === true,
     hasFallback: request.fallback !== undefined,
     mustNotRepeat: request.mustNotRepeat === true,
-    wasReady: options.wereReady,
+    wasReady: known === "up",
     isProven: sidecar.isProven === true,
     mayBeAbsent: options.mayBeAbsent === true && canBeAbsent(sidecar, request),
+    wasSilent: known === "silent",
+    mayReturn: options.mayReturn === true && sidecar.envoy !== undefined && request.isAdditional !== true,
     hasLastResort: sidecar.lastResort !== undefined,
   };
 }
@@ -158,6 +170,8 @@ function perform(action: QuitAction, quit: Quit): void {
       return follow(quit, () => search(quit));
     case "seek":
       return follow(quit, () => seek(quit));
+    case "await":
+      return follow(quit, () => awaitIt(quit));
   }
 }
 
@@ -218,8 +232,14 @@ async function search(quit: Quit): Promise<QuitEvent> {
   return { kind: "searched", isFound: isAnyRunning(quit.sidecar.lastResort ?? []), askedMs: askedMs(quit) };
 }
 
-async function seek({ sidecar, over }: Quit): Promise<QuitEvent | undefined> {
-  return (await watchAbsence(sidecar, over)) ? { kind: "absent" } : undefined;
+async function seek({ sidecar, request, options, over }: Quit): Promise<QuitEvent | undefined> {
+  const addresses = request.isAdditional === true ? addressesOfQuit(request) : addressesOf(sidecar);
+  const absence = { sidecar, addresses, fromMs: options.lateUntil ?? 0 };
+  return (await watchAbsence(absence, over)) ? { kind: "absent" } : undefined;
+}
+
+async function awaitIt({ sent, over }: Quit): Promise<QuitEvent> {
+  return { kind: "awaited", isBack: await awaitReturn(sent.target.address, over) };
 }
 
 function askedMs({ since }: Quit): number {

@@ -4,7 +4,7 @@ import { RequestFailed } from "../../shared/http/request-failed.ts";
 import { acceptsConnections, refusesConnections } from "../../shared/http/tcp-check.ts";
 import { addressOf, chooseJudge, firstOf, isAt } from "../../shared/sidecars/core/probe.ts";
 import { kindOf } from "../../shared/sidecars/core/registry.ts";
-import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
+import type { QuitRequest, Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { clientFor } from "../probe/prober.ts";
 import { LOOPBACK_MS, probeOnce } from "../probe/ready.ts";
 import type { SidecarLife } from "./core/quitting.ts";
@@ -38,20 +38,27 @@ export async function watchItClose(address: Address, signal: AbortSignal): Promi
   return false;
 }
 
+/** What is to be absent. */
+interface Absence {
+  readonly sidecar: Sidecar;
+  readonly addresses: readonly Address[];
+  readonly fromMs: number;
+}
+
 /** So long all ports of a sidecar must refuse connections, to be sure that it is not just about to open them. */
 const ABSENT_MS = 1000;
 const ABSENT_PERIOD_MS = 25;
 
 /**
- * Resolves with true once all of a sidecar's ports have refused connections for a second, and none of its programs is seen to
- * run (as in its own container); with false if the signal is aborted first.
+ * Resolves with true once all these addresses of a sidecar have refused connections for a second, and until `fromMs`
+ * (performance.now()), and none of its programs is seen to run (as in its own container); with false if the signal is
+ * aborted first.
  */
-export async function watchAbsence(sidecar: Sidecar, signal: AbortSignal): Promise<boolean> {
-  const addresses = addressesOf(sidecar);
+export async function watchAbsence({ sidecar, addresses, fromMs }: Absence, signal: AbortSignal): Promise<boolean> {
   for (let since = performance.now(); !signal.aborted; await Bun.sleep(ABSENT_PERIOD_MS)) {
     const now = performance.now();
     if (!addresses.every(refusesConnections)) since = now;
-    else if (now - since >= ABSENT_MS) {
+    else if (now - since >= ABSENT_MS && now >= fromMs) {
       if (!(await isSeen(sidecar))) return !signal.aborted;
       since = performance.now();
     }
@@ -60,14 +67,31 @@ export async function watchAbsence(sidecar: Sidecar, signal: AbortSignal): Promi
 }
 
 /** Returns where a sidecar may listen, as far as its requests show. */
-function addressesOf({ quits, ready, envoy, alwaysOpen }: Sidecar): readonly Address[] {
+export function addressesOf({ quits, ready, envoy, alwaysOpen }: Sidecar): readonly Address[] {
   const probes = ready.flatMap((probe) => (probe.kind === "any" ? probe.probes : [probe]));
   return [
-    ...quits.filter(({ isAdditional }) => isAdditional !== true).map(({ target }) => target.address),
+    ...quits.filter(({ isAdditional }) => isAdditional !== true).flatMap(addressesOfQuit),
     ...probes.flatMap((probe) => addressOf(probe) ?? []),
     ...(envoy === undefined ? [] : [envoy.admin.address]),
     ...(alwaysOpen === undefined ? [] : [alwaysOpen]),
   ];
+}
+
+/** Returns where a quit may be sent. */
+export function addressesOfQuit({ target, fallback }: QuitRequest): readonly Address[] {
+  return fallback === undefined ? [target.address] : [target.address, fallback.target.address];
+}
+
+/** The kubelet restarts a container that has ended for the first time at once: some 0.7 s later it runs. */
+const RETURN_MS = 2000;
+
+/** Resolves with whether an address accepts connections within two seconds, or before the signal is aborted. */
+export async function awaitReturn(address: Address, signal: AbortSignal): Promise<boolean> {
+  for (const end = performance.now() + RETURN_MS; performance.now() < end; await Bun.sleep(ABSENT_PERIOD_MS)) {
+    if (signal.aborted) return false;
+    if (!(await isClosed(address, signal))) return true;
+  }
+  return false;
 }
 
 async function isSeen({ name }: Sidecar): Promise<boolean> {

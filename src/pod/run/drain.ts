@@ -21,6 +21,8 @@ export interface Draining extends SidecarContext {
   readonly stopWaiting: AbortController;
   /** The sidecars that were told to quit because a former container had drained them: once is enough. */
   readonly restarted: Set<Sidecar["name"]>;
+  /** The sidecars that a drain has seen alive. */
+  readonly alive: Set<Sidecar["name"]>;
   /** Never rejects. Resolves when it is logged how undoing a former container's drain went. Set here. */
   undoing?: Promise<unknown>;
 }
@@ -41,6 +43,7 @@ async function drainCurrent(run: Draining): Promise<void> {
     minMs: settings.minDrain,
     maxInFlight: settings.maxInFlight,
     wereReady: run.isReady,
+    onAnswer: (name) => run.alive.add(name),
     log,
     signal: cutDrain.signal,
   });
@@ -116,7 +119,7 @@ async function restart(run: Draining, sidecar: Sidecar): Promise<boolean> {
   await drainAll([sidecar], { ...limits, maxInFlight, wereReady: true, log, signal });
   if (signal.aborted) return false;
   const quits = sidecar.quits.filter(({ isAdditional }) => isAdditional !== true);
-  const reports = await quitAll([{ ...sidecar, quits }], { timeoutMs, headers, wereReady: true });
+  const reports = await quitAll([{ ...sidecar, quits }], { timeoutMs, headers, known: () => "up" });
   for (const report of reports) logQuit(log, "warn", report);
   if (reports.every(({ ok }) => ok)) return true;
   await undo(run, sidecar);

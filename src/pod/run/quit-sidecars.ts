@@ -1,7 +1,9 @@
 import { leftUntil } from "../../shared/io/timer.ts";
+import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { runsBeside } from "../announce/announce.ts";
 import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
 import { logQuit, quitAll } from "../quit/quit.ts";
+import type { Known } from "../quit/send-quit.ts";
 import type { Run } from "./run.ts";
 import { currentSidecars, waitedFor } from "./sidecars.ts";
 
@@ -32,12 +34,26 @@ export async function quit(run: Run): Promise<void> {
   await withTimeLimit(quitSidecars(run), 3 * run.settings.quitTimeout);
 }
 
+/** So long after ebb's own start a sidecar may be late of which nothing has answered. */
+const LATE_MS = 5000;
+
+function knownOf({ isReady, alive, wait }: Run, name: Sidecar["name"]): Known {
+  if (isReady || alive.has(name)) return "up";
+  return wait?.hasHeard(name) === true ? "unknown" : "silent";
+}
+
 async function quitSidecars(run: Run): Promise<void> {
   await quitLeaving(run);
   const { settings, log } = run;
   const end = performance.now() + settings.quitTimeout;
   const sidecars = await currentSidecars(run, "quit");
-  const options = { timeoutMs: leftUntil(end), headers: settings.header, wereReady: run.isReady };
+  const options = {
+    timeoutMs: leftUntil(end),
+    headers: settings.header,
+    known: (name: Sidecar["name"]) => knownOf(run, name),
+    lateUntil: run.since.wait + LATE_MS,
+    mayReturn: !run.isToEnd && settings.restartPolicy !== "Never",
+  };
   for (const report of await quitAll(sidecars, options))
     logQuit(log, report.error === undefined ? "warn" : "error", report);
 }

@@ -29,6 +29,8 @@ export interface Run {
   readonly stopWaiting: AbortController;
   readonly cutDrain: AbortController;
   readonly restarted: Set<Sidecar["name"]>;
+  /** The sidecars that a drain has seen alive. */
+  readonly alive: Set<Sidecar["name"]>;
   readonly deadlines: Deadlines<Deadline>;
   /** When each phase began (performance.now()). */
   readonly since: { readonly wait: number; run?: number; drain?: number; drained?: number; quit?: number };
@@ -43,6 +45,8 @@ export interface Run {
   readonly ownership: "owner" | "beside" | "none";
   /** Whether the sidecars have been up. */
   isReady: boolean;
+  /** Whether a stop signal has come. */
+  isToEnd: boolean;
   /** Whether the run of the command is announced (pod/announce). */
   isAnnounced?: boolean;
   /** The sidecars whose agent had not got its SIGTERM when the command started. */

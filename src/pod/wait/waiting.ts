@@ -28,12 +28,19 @@ export interface WaitOptions {
   readonly signal: AbortSignal;
 }
 
+interface Waiting extends WaitOptions {
+  /** The sidecars of which anything has answered, or has not refused a connection. */
+  readonly heard: Set<Sidecar["name"]>;
+}
+
 /** A wait for the sidecars and targets that is under way. */
 export interface Wait {
   /** Resolves when all are ready. Rejects with the signal's reason if that is aborted. */
   readonly done: Promise<void>;
   /** Returns the sidecars as they were found last; undefined until they are found. */
   readonly here: () => FoundSidecars | undefined;
+  /** Reports whether anything of a sidecar has answered, or has not refused a connection. */
+  readonly hasHeard: (name: Sidecar["name"]) => boolean;
   /** Returns a line for a terminal: for how long and for what it waits. */
   readonly line: (waitedMs: number) => string;
   /** Returns a sentence: what has not been ready within `--wait-timeout`, and why. */
@@ -44,7 +51,8 @@ export interface Wait {
  * Starts to find the sidecars and to wait until they and the targets are ready, and returns at once. Does not end at
  * `--wait-timeout`: the caller aborts the signal. Logs the reasons at info, and each attempt at debug.
  */
-export function startWait(options: WaitOptions): Wait {
+export function startWait(given: WaitOptions): Wait {
+  const options: Waiting = { ...given, heard: new Set() };
   const reasons: Reasons = new Map();
   let here: FoundSidecars | undefined;
   const wait = async (): Promise<void> => {
@@ -89,7 +97,7 @@ export function startWait(options: WaitOptions): Wait {
   };
   const failure = () => `not ready within ${formatDuration(options.settings.waitTimeout)}: ${pending(true)}`;
   const line = (waitedMs: number) => `waiting for ${formatSeconds(waitedMs)}: ${pending(false)}`;
-  return { done: wait(), here: () => here, line, failure };
+  return { done: wait(), here: () => here, hasHeard: (name) => options.heard.has(name), line, failure };
 }
 
 /** Says that the sidecars are not found yet, and what is therefore not asked yet. */
@@ -101,7 +109,7 @@ function stillLooking({ settings, targets }: WaitOptions): string {
 }
 
 /** Waits until all that is asked of a sidecar is ready. */
-async function waitForOne(owner: Owner, reasons: Reasons, options: WaitOptions): Promise<void> {
+async function waitForOne(owner: Owner, reasons: Reasons, options: Waiting): Promise<void> {
   await Promise.all(owner.sidecar.ready.map((probe) => waitFor(probe, reasons, options, owner)));
 }
 
@@ -121,7 +129,7 @@ async function whenPlaced(
 }
 
 /** Waits until the first of the targets is ready; the others are then no longer asked. */
-async function waitForAny(reasons: Reasons, options: WaitOptions): Promise<void> {
+async function waitForAny(reasons: Reasons, options: Waiting): Promise<void> {
   const others = new AbortController();
   const signal = AbortSignal.any([options.signal, others.signal]);
   await Promise.any(options.targets.map((probe) => waitFor(probe, reasons, { ...options, signal })));
@@ -145,7 +153,7 @@ interface Owner {
 async function waitFor(
   probe: Probe,
   reasons: Reasons,
-  { log, signal, settings, onNotReady: tell }: WaitOptions,
+  { log, signal, settings, heard, onNotReady: tell }: Waiting,
   owner?: Owner,
 ): Promise<void> {
   const target = describeProbe(probe);
@@ -160,6 +168,7 @@ async function waitFor(
     log.debug({ target, reason }, "not ready yet");
     if (reasons.get(probe)?.reason !== reason) {
       note(reason);
+      if (owner !== undefined && reason !== REFUSED) heard.add(owner.sidecar.name);
       if (owner !== undefined) tell?.(owner.sidecar, reason);
     }
     const waitedMs = Math.round(performance.now() - start);
@@ -172,6 +181,7 @@ async function waitFor(
   };
   await whenReady(probe, signal, onNotReady);
   reasons.delete(probe);
+  if (owner !== undefined) heard.add(owner.sidecar.name);
   if (signal.aborted) return; // the wait has ended in another way, and has written its last line
   log.info({ target, waitedMs: toTenths(performance.now() - start) }, "ready");
 }

@@ -84,7 +84,7 @@ describe.skipIf(!canHaveNetwork)("ebb quit, where a sidecar's ports are all clos
     expect(ended.code).toBe(0);
   });
 
-  test.concurrent("ebb run's own quit takes its time, as for a sidecar that is late", async () => {
+  test.concurrent("ebb run says that it is not here, and takes no longer than the quit may", async () => {
     const args = ["run", "--no-wait", "--sidecar", "envoy", "--quit-timeout", "1500ms", "--", "true"];
     const ended = await ebbBeside([], args);
     expect(ended.log.find(({ msg }) => msg === failed)).toMatchObject({ level: "warn" });

@@ -4,10 +4,12 @@ import type { Sidecar } from "../../../shared/sidecars/core/sidecar.ts";
 
 /**
  * The state of one quit, a pure state machine: asking -> resting -> asking ... -> watching -> over. A failed quit is
- * repeated: twice at most if it arrived, else until time is up. After one that was taken, the sidecar is watched.
+ * repeated: twice at most if it arrived, else until time is up. After one that was taken, the sidecar is watched. One that
+ * has exited by itself may be awaited: the kubelet may be restarting it.
  */
 export type QuitState =
   | (Attempts & { readonly phase: "asking" | "resting" | "looking" })
+  | (Attempts & { readonly phase: "awaiting" })
   | { readonly phase: "watching"; readonly taken: Taken }
   | { readonly phase: "over"; readonly result: Result };
 
@@ -23,6 +25,8 @@ interface Attempts {
   readonly misses: number;
   /** Whether an attempt was cut off: the sidecar may have ended because of it. */
   readonly wasCut: boolean;
+  /** Whether the sidecar was awaited. */
+  readonly wasAwaited: boolean;
   /** The result of the last attempt. */
   readonly last: Last | undefined;
 }
@@ -65,6 +69,8 @@ export type QuitEvent =
   | { readonly kind: "gone" }
   /** The result of `seek`: all ports of the sidecar have refused connections, and go on to. */
   | { readonly kind: "absent" }
+  /** The result of `await`: whether the sidecar listens again. */
+  | { readonly kind: "awaited"; readonly isBack: boolean }
   /** Half of the time is over. */
   | { readonly kind: "half" }
   /** The result of `search`: whether a process runs that could be signalled instead. */
@@ -82,7 +88,8 @@ export type QuitAction =
   | { readonly kind: "look" }
   | { readonly kind: "watch" }
   | { readonly kind: "search" }
-  | { readonly kind: "seek" };
+  | { readonly kind: "seek" }
+  | { readonly kind: "await" };
 
 /** The settings of one quit. */
 export interface QuitMachinePolicy {
@@ -101,6 +108,10 @@ export interface QuitMachinePolicy {
   readonly isProven?: boolean;
   /** If all of its ports refuse connections, it is gone, or was never here: that is as good as a quit. */
   readonly mayBeAbsent: boolean;
+  /** Nothing of it has answered so far: if all of its ports refuse connections, it is not here. */
+  readonly wasSilent: boolean;
+  /** If it has exited by itself, the kubelet may be restarting it. */
+  readonly mayReturn: boolean;
   /** Processes are signalled if the sidecar does not take the quit. */
   readonly hasLastResort: boolean;
 }
@@ -120,10 +131,10 @@ const ABSENT =
   "its shutdown, readiness and admin ports refuse connections; if they are not the usual ones, set --admin URL or --quit URL";
 
 /** Returns the quit's first state, and its first actions: to send the request, and to look whether the sidecar is there. */
-export function begin({ mayBeAbsent }: Pick<QuitMachinePolicy, "mayBeAbsent">): QuitStep {
-  const nothing = { usesFallback: false, arrived: 0, refusals: 0, misses: 0, wasCut: false, last: undefined };
-  const [state, actions] = ask(nothing, false);
-  return [state, mayBeAbsent ? [...actions, { kind: "seek" }] : actions];
+export function begin({ mayBeAbsent, wasSilent }: Pick<QuitMachinePolicy, "mayBeAbsent" | "wasSilent">): QuitStep {
+  const so = { usesFallback: false, wasCut: false, wasAwaited: false };
+  const [state, actions] = ask({ ...so, arrived: 0, refusals: 0, misses: 0, last: undefined }, false);
+  return [state, mayBeAbsent || wasSilent ? [...actions, { kind: "seek" }] : actions];
 }
 
 /**
@@ -138,8 +149,11 @@ export function step(state: QuitState, event: QuitEvent, policy: QuitMachinePoli
     case "resting":
       return event.kind === "rested" ? ask(state, false) : timed(state, event, policy);
     case "looking":
-      if (event.kind === "looked") return unreachable(event.life, policy);
+      if (event.kind === "looked") return looked(state, event.life, policy);
       return event.kind === "bound" ? unreachable("unknown", policy) : [state, []];
+    case "awaiting":
+      if (event.kind === "awaited" && event.isBack) return ask({ ...state, refusals: 0, wasAwaited: true }, false);
+      return event.kind === "awaited" || event.kind === "bound" ? unreachable("gone", policy) : [state, []];
     case "watching":
       return watching(state, event, policy);
     case "over":
@@ -188,6 +202,11 @@ function closed(state: Attempts, policy: QuitMachinePolicy): QuitStep {
   return canLook ? [{ ...state, phase: "looking" }, [{ kind: "look" }]] : unreachable("unknown", policy);
 }
 
+function looked(state: Attempts, life: SidecarLife, policy: QuitMachinePolicy): QuitStep {
+  if (life !== "gone" || !policy.mayReturn || state.wasAwaited) return unreachable(life, policy);
+  return [{ ...state, phase: "awaiting" }, [{ kind: "await" }]];
+}
+
 /**
  * Ends the quit of a sidecar whose quit port is closed. If it was ready before, its readiness endpoint tells
  * why: closed too, it is gone; not ready, it is leaving (pilot-agent closes its quit port first: istio,
@@ -223,7 +242,10 @@ function timed(
   event: QuitEvent,
   policy: QuitMachinePolicy,
 ): QuitStep {
-  if (event.kind === "absent") return over({ ok: true, isTaken: true, isAbsent: true, outcome: ABSENT });
+  if (event.kind === "absent") {
+    if (policy.mayBeAbsent) return over({ ok: true, isTaken: true, isAbsent: true, outcome: ABSENT });
+    return unanswered(state, 0, policy);
+  }
   if (event.kind === "half") return [state, policy.hasLastResort ? [{ kind: "search" }] : []];
   const isUp = event.kind === "bound" || (event.kind === "searched" && event.isFound);
   return isUp ? unanswered(state, state.phase === "asking" ? event.askedMs : 0, policy) : [state, []];

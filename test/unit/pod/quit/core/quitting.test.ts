@@ -18,6 +18,8 @@ const envoy: QuitMachinePolicy = {
   mustNotRepeat: false,
   wasReady: true,
   mayBeAbsent: false,
+  wasSilent: false,
+  mayReturn: false,
   hasLastResort: false,
 };
 const custom: QuitMachinePolicy = { ...envoy, name: "custom" };
@@ -39,6 +41,8 @@ const events: Readonly<Record<string, QuitEvent>> = {
   ...{ rested, gone, half, bound, absent: { kind: "absent" }, "bound soon": { kind: "bound", askedMs: 99 } },
   ...{ refused: failed("refused"), unreachable: failed("unreachable"), broken: failed("broken") },
   ...{ "not found": searched(false), found: searched(true), leaving: { kind: "looked", life: "leaving" } },
+  ...{ missing: { kind: "looked", life: "gone" } },
+  ...{ back: { kind: "awaited", isBack: true }, away: { kind: "awaited", isBack: false } },
 };
 
 const tell = (actions: readonly QuitAction[]): string =>
@@ -48,6 +52,8 @@ describe("a quit", () => {
   const how = "raise --quit-timeout, or end it by signals: --signal-process envoy, with shareProcessNamespace: true";
   const early: QuitMachinePolicy = { ...envoy, wasReady: false };
   const asHook: QuitMachinePolicy = { ...early, mayBeAbsent: true };
+  const late: QuitMachinePolicy = { ...early, wasSilent: true };
+  const killed: QuitMachinePolicy = { ...envoy, mayReturn: true };
   const once: QuitMachinePolicy = { ...envoy, mustNotRepeat: true };
   const elsewhere: QuitMachinePolicy = { ...envoy, hasFallback: true, fallbackExitsWhen: "later" };
   const wasTaken = "refused: rest 10; rested: ask; refused: rest 15; rested: ask; refused";
@@ -129,6 +135,30 @@ describe("a quit", () => {
       "refused: rest 10; bound soon",
       { ok: false, outcome: "connection refused: its admin interface is elsewhere: set --admin to its URL" },
     ],
+    [
+      "where nobody listens at any of its ports, and nothing has answered before",
+      late,
+      "refused: rest 10; rested: ask; refused: rest 15; absent",
+      { ok: false, outcome: expect.stringContaining("there is no envoy in this pod") },
+    ],
+    [
+      "where nobody listens any more, but the kubelet restarts it",
+      killed,
+      `${wasTaken}: look; missing: await; back: ask; 200: watch; gone`,
+      { ok: true, outcome: "exited" },
+    ],
+    [
+      "where nobody listens any more, nor in a while",
+      killed,
+      `${wasTaken}: look; missing: await; away`,
+      { ok: true, outcome: "had exited already" },
+    ],
+    [
+      "of one that has ended again is not repeated again",
+      killed,
+      `${wasTaken}: look; missing: await; back: ask; ${wasTaken.replace("10", "23").replace("15", "34")}: look; missing`,
+      { ok: true, outcome: "had exited already" },
+    ],
     ["that is taken is not absent", asHook, "200: watch; absent; gone", { ok: true, outcome: "exited" }],
     ["that hangs", envoy, "half; bound", { ok: false, isTaken: false, outcome: "no answer in time", how }],
     [
@@ -160,7 +190,7 @@ describe("a quit", () => {
       return next;
     };
     const eventOf = (text: string) => events[text] ?? answered(Number(text));
-    const asked = policy.mayBeAbsent ? "ask, seek" : "ask";
+    const asked = policy.mayBeAbsent || policy.wasSilent ? "ask, seek" : "ask";
     expectLife({ begin: () => begin(policy), step: play }, `begin: ${asked}; ${life}`, eventOf, tell);
     expect(last?.phase === "over" ? last.result : undefined).toMatchObject(result);
   });
@@ -174,6 +204,8 @@ const policies: fc.Arbitrary<QuitMachinePolicy> = fc.record({
   mustNotRepeat: fc.boolean(),
   wasReady: fc.boolean(),
   mayBeAbsent: fc.boolean(),
+  wasSilent: fc.boolean(),
+  mayReturn: fc.boolean(),
   hasLastResort: fc.boolean(),
 });
 const life = fc.constantFrom("gone" as const, "leaving" as const, "ready" as const, "unknown" as const);
@@ -185,6 +217,7 @@ const anyEvent: fc.Arbitrary<QuitEvent> = fc.oneof(
   fc.constant(half),
   fc.boolean().map(searched),
   fc.constant<QuitEvent>({ kind: "absent" }),
+  fc.boolean().map((isBack) => ({ kind: "awaited", isBack }) as const),
   life.map((life) => ({ kind: "looked", life }) as const),
 );
 

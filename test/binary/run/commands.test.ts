@@ -144,6 +144,26 @@ describe("the command line", () => {
       ["quit", "--sidecar", "istio,none"],
       /: expected none by itself, or sidecars without it, got /,
     ],
+    [
+      "two sidecars of a kind",
+      ["drain", "--sidecar", "envoy:9901,envoy:9902"],
+      /: expected one envoy; for the other, --ready http:\/\/localhost:9902\/ready and --quit \+http:\/\/localhost:9902\/quitquitquit, got /,
+    ],
+    [
+      "two sidecars of a kind, by two flags",
+      ["wait", "--sidecar", "cloud-sql-proxy", "--sidecar", "cloud-sql-proxy:9092"],
+      /: expected one cloud-sql-proxy; for the other, --ready tcp:\/\/localhost:9092 and --quit \+http:\/\/localhost:9092\/quitquitquit, got "cloud-sql-proxy and cloud-sql-proxy:9092"\n$/,
+    ],
+    [
+      "two sidecars by two flags",
+      ["run", "--sidecar", "istio", "--sidecar", "dapr", "--", "true"],
+      /: expected one list: istio,dapr, got "istio and dapr"\n$/,
+    ],
+    [
+      "two admin interfaces",
+      ["quit", "--admin", "http://a:b@localhost:1", "--admin", "unix:/b"],
+      /: expected one URL; for the other Envoy, --ready URL\/ready and --quit \+URL\/quitquitquit, got "http:\/\/\*\*\*@localhost:1 and unix:\/b"\n$/,
+    ],
     ["a slip in a sidecar", ["quit", "--sidecar", "auto,itsio"], /; did you mean istio\?\n$/],
     ["a header without a colon", ["quit", "--header", "abc"], /: expected NAME: VALUE, with a colon, got "\*\*\*"\n$/],
     ["no image", ["inject", "README.md"], /; neither the flag nor EBB_IMAGE is set\n$/],
@@ -170,6 +190,7 @@ describe("the command line", () => {
 
   test.each([
     ["flags with =", ["run", "--sidecar=none", "--quiet", "--", "echo", "a"]],
+    ["a flag twice, the same", ["run", "--sidecar=none", "--sidecar=none", "--quiet", "--", "echo", "a"]],
     ["-- may be left out", ["run", "--sidecar", "none", "--quiet", "echo", "a"]],
   ])("%s", async (_, args) => {
     expect(await ebb(args)).toMatchObject({ code: 0, stdout: "a\n", stderr: "" });

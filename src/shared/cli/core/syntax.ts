@@ -4,7 +4,7 @@ import { parsePort } from "../../core/host-port.ts";
 import { redactUrls } from "../../core/redact.ts";
 import { isForwarded, parseSignal, SIG, type SignalNumber } from "../../core/signal.ts";
 import { splitBy } from "../../core/text.ts";
-import { expectedOfChoice, parseChoice, type SidecarChoice } from "../../sidecars/core/choice.ts";
+import { expectedOfChoice, expectedOfChoices, parseChoice, type SidecarChoice } from "../../sidecars/core/choice.ts";
 import { sidecarNames } from "../../sidecars/core/registry.ts";
 import { nearest } from "./suggestion.ts";
 
@@ -19,6 +19,8 @@ export interface Syntax<V> {
   readonly expected: string;
   /** What is expected, if a bad text shows it more closely; in the place of `expected`. */
   readonly closer?: (text: string) => string | undefined;
+  /** What is expected of an option that takes one value, if several are given; undefined if the last one counts. */
+  readonly several?: (texts: readonly string[]) => string | undefined;
   /** All words that are good, if there are only a few. */
   readonly words?: readonly string[];
   /** Redacts a text, good or bad, that may hold a secret. */
@@ -97,6 +99,7 @@ export const sidecarChoice: Syntax<SidecarChoice> = {
     `auto, none, or NAME or NAME:PORT of ${sidecarNames.join(", ")}, or several of these with commas`,
   ),
   closer: expectedOfChoice,
+  several: expectedOfChoices,
   hint: hintAtSidecar,
   words: choiceWords,
 };

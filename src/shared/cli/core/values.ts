@@ -6,7 +6,7 @@ import type { Warning } from "../../core/log-messages.ts";
 import { isServiceLink } from "../../core/service-links.ts";
 import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
 import { isOneSlipAway, nearest } from "./suggestion.ts";
-import { unexpected } from "./syntax.ts";
+import { type Syntax, unexpected } from "./syntax.ts";
 
 /** Where a value came from, for people: `--flag`, a variable's name, or `default`. */
 export type Origin = string;
@@ -179,6 +179,8 @@ export function textsOf({ shown }: Option<unknown>, variable: Variable, { value,
  */
 export function parseFound(option: Option<unknown>, found: readonly Found[]): unknown {
   const { syntax, repeatable } = option;
+  const several = repeatable || found.length < 2 ? undefined : syntax.several;
+  if (several !== undefined) refuseSeveral(option, found, several);
   const values: unknown[] = []; // no map: JavaScriptCore would compile it, for 0.1 ms
   for (const { origin, text } of found) {
     const value = syntax.parse(text);
@@ -194,6 +196,16 @@ export function parseFound(option: Option<unknown>, found: readonly Found[]): un
 
 function isQuoted(text: string): boolean {
   return text.length > 1 && (text.startsWith('"') || text.startsWith("'")) && text.endsWith(text[0] as string);
+}
+
+function refuseSeveral(
+  { flag, shown }: Option<unknown>,
+  found: readonly Found[],
+  several: NonNullable<Syntax<unknown>["several"]>,
+): void {
+  const expected = several(found.map(({ text }) => text));
+  const got = found.map(({ text }) => shown(text)).join(" and ");
+  if (expected !== undefined) throw new BadValue(unexpected(`--${flag}`, expected, got));
 }
 
 /** A variable that no option reads, though its name says that one should: a type, so that it is a log line's fields, too. */

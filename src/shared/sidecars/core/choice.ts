@@ -2,7 +2,7 @@ import { parsePort } from "../../core/host-port.ts";
 import { splitBy } from "../../core/text.ts";
 import type { PodFacts } from "./kinds/kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
-import { type SidecarName, sidecarNames } from "./registry.ts";
+import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** A sidecar that `--sidecar` names. */
 export interface NamedSidecar {
@@ -26,7 +26,7 @@ export function isNone({ isAuto, named }: SidecarChoice): boolean {
 
 /**
  * Parses `auto`, `none`, or a comma-separated list of `NAME` and `NAME:PORT`, which may have `auto` in it. Returns
- * undefined for anything else. Words may be in any case.
+ * undefined for anything else, also for a name with two ports. Words may be in any case.
  */
 export function parseChoice(text: string): SidecarChoice | undefined {
   const words = splitBy(text.toLowerCase(), ",");
@@ -34,6 +34,7 @@ export function parseChoice(text: string): SidecarChoice | undefined {
   const named = new Map<string, NamedSidecar>();
   for (const word of words) {
     const one = word === "auto" ? undefined : parseNamed(word);
+    if (one !== undefined && isElsewhere(one, named.get(one.name))) return undefined;
     if (one !== undefined) named.set(one.name, one);
     else if (word !== "auto") return undefined;
   }
@@ -41,9 +42,19 @@ export function parseChoice(text: string): SidecarChoice | undefined {
   return words.length === 0 ? undefined : { isAuto: words.includes("auto"), named: ordered };
 }
 
+/** Reports whether a sidecar is at another port than the one of the same name. */
+function isElsewhere(one: NamedSidecar, other: NamedSidecar | undefined): boolean {
+  return other !== undefined && adminAt(one) !== adminAt(other);
+}
+
+function adminAt({ name, port }: NamedSidecar): string {
+  const { admin } = kindOf(name);
+  return port === undefined ? admin : `http://localhost:${port}`;
+}
+
 /**
- * Returns what is expected of a text that `parseChoice` does not take: another port, or `none` alone. Undefined if it
- * shows neither.
+ * Returns what is expected of a text that `parseChoice` does not take: another port, one port for each name, or `none`
+ * alone. Undefined if it shows none of these.
  */
 export function expectedOfChoice(text: string): string | undefined {
   const words = splitBy(text.toLowerCase(), ",");
@@ -54,7 +65,39 @@ export function expectedOfChoice(text: string): string | undefined {
     if (isName && digits !== undefined && parseNamed(word) === undefined)
       return `a port from 1 to 65535 after ${given}:`;
   }
+  return expectedOfSecond(words);
+}
+
+/** Returns how to name the second sidecar of a kind; undefined if there is none. */
+function expectedOfSecond(words: readonly string[]): string | undefined {
+  const first = new Map<string, NamedSidecar>();
+  for (const one of words.flatMap((word) => parseNamed(word) ?? [])) {
+    const { name } = one;
+    if (isElsewhere(one, first.get(name))) return `one ${name}; for the other, ${describedBy(name, adminAt(one))}`;
+    first.set(name, one);
+  }
   return undefined;
+}
+
+/** Returns the options that describe a sidecar of a kind at this admin interface. */
+function describedBy(name: SidecarName, admin: string): string {
+  const { ready, readyPath, quitPath, adminQuitPath } = kindOf(name);
+  const quit = `--quit +${admin}${quitPath ?? adminQuitPath}`;
+  if (ready === undefined) return quit;
+  return `--ready ${readyPath === undefined ? admin.replace("http:", "tcp:") : `${admin}${readyPath}`} and ${quit}`;
+}
+
+/** Returns what is expected in the place of several values of `--sidecar`; undefined if they say the same. */
+export function expectedOfChoices(texts: readonly string[]): string | undefined {
+  const all = texts.join(",");
+  if (texts.every((text) => text === texts[0])) return undefined;
+  return expectedOfChoice(all) ?? `one list: ${all}`;
+}
+
+/** Returns what is expected in the place of several values of `--admin`; undefined if they say the same. */
+export function expectedOfAdmins(texts: readonly string[]): string | undefined {
+  const isSame = texts.every((text) => text === texts[0]);
+  return isSame ? undefined : `one URL; for the other Envoy, ${describedBy("envoy", "URL")}`;
 }
 
 function parseNamed(word: string): NamedSidecar | undefined {

@@ -1,6 +1,7 @@
 import { parseHttpTarget, withoutSlashes } from "../../../core/address.ts";
 import { redactHeader, redactUrl } from "../../../core/redact.ts";
 import { splitBy } from "../../../core/text.ts";
+import { expectedOfAdmins } from "../../../sidecars/core/choice.ts";
 import { parseExecutable } from "../../../sidecars/core/executable.ts";
 import { hintAtHttp, hintAtTcp, parseTarget, TARGET_FORMS } from "../../../sidecars/core/probe.ts";
 import { parseHeader, parseQuitOption } from "../../../sidecars/core/quit.ts";
@@ -32,7 +33,11 @@ export const sidecars = {
     group: "sidecars",
     value: "URL",
     initially: "depends on the sidecar",
-    syntax: { ...syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl), hint: hintAtHttp },
+    syntax: {
+      ...syntax(parseHttpTarget, `${url} or unix:/path.sock`, redactUrl),
+      several: expectedOfAdmins,
+      hint: hintAtHttp,
+    },
     also: [{ name: "ENVOY_ADMIN_API" }],
     inProxyHook: true,
     help: "URL of the sidecar's admin interface; ebb then checks readiness there",

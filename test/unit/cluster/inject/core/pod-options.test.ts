@@ -90,6 +90,11 @@ test.each<[string, string, string]>([
   ["ebb.dev/drain", "soon", 'expected a duration such as 30s, 1m30s or 500ms, got "soon"'],
   ["ebb.dev/drain.app", "", 'expected a duration such as 30s, 1m30s or 500ms, got ""'],
   ["ebb.dev/sidecar", "istio,linkerdd", "expected auto, none, or NAME or NAME:PORT of istio, envoy"],
+  [
+    "ebb.dev/sidecar",
+    "envoy:9901,envoy:9902",
+    "expected one envoy; for the other, --ready http://localhost:9902/ready",
+  ],
   ["ebb.dev/quit", "http://localhost/a,nowhere", 'got "nowhere"'],
   ["ebb.dev/quit", "", 'got ""'],
   ["ebb.dev/signal-group", "yes", 'expected true or false, got "yes"'],

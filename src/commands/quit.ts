@@ -1,5 +1,6 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { findSidecars } from "../pod/find/find.ts";
+import { warnOfLeftOut } from "../pod/find/left-out.ts";
 import { logQuit, quitAll } from "../pod/quit/quit.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { option } from "../shared/cli/core/option.ts";
@@ -63,6 +64,7 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   const actMs = settings.quitTimeout;
   const look = { env, forMs: 0, actMs, anyPort: true, signal: abortedAfter(actMs), log };
   const here = await findSidecars(settings, look);
+  warnOfLeftOut(settings, { env, log });
   const { sidecars } = here;
   if (isNone(settings.sidecar) && sidecars.length === 0)
     log.info({}, "nothing to shut down: --sidecar none, and neither --quit nor --signal-process");

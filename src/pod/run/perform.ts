@@ -6,6 +6,7 @@ import { native } from "../../shared/native/native.ts";
 import { A_SECOND, keepLive } from "../../shared/output/live.ts";
 import { writeTerminationLog } from "../../shared/output/termination-log.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
+import { warnOfLeftOut } from "../find/left-out.ts";
 import { type Child, ownChildren, sendSignal, spawn } from "../process/child.ts";
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
@@ -14,7 +15,7 @@ import { logBug, runOrLogBug, setUncaughtHandler } from "../process/unexpected.t
 import { rehearseQuit } from "../quit/quit-rehearsal.ts";
 import { startWait } from "../wait/waiting.ts";
 import { announceDrained, announceRun } from "./announce-run.ts";
-import type { Action, Deadline, Event } from "./core/supervision-steps.ts";
+import { type Action, type Deadline, type Event, reasonToStay } from "./core/supervision-steps.ts";
 import { drainSidecars, undoDrain, undoHiddenDrains } from "./drain.ts";
 import { keepSidecars, noteAgents, quit } from "./quit-sidecars.ts";
 import type { Run } from "./run.ts";
@@ -141,6 +142,7 @@ function start(run: Run): void {
     setUncaughtHandler((error) => logBug(run.log, error, "an uncaught error"));
     giveMemoryBack(() => rehearse(run)); // again, so that the pages that the end needs are back
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
+    if (reasonToStay(0, run.settings) === undefined) warnOfLeftOut(run.settings, run);
     if (run.shutdown.drainMs > 0) void runOrLogBug(() => noteAgents(run), run.log, "the agents could not be noted");
     void runOrLogBug(() => announceRun(run), run.log, "the run could not be announced");
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);

@@ -19,6 +19,7 @@ export const warnings = [
   // sidecars, and any command's start
   "no sidecar found",
   "did not wait for a proxy",
+  "--sidecar leaves out sidecars of this pod: they keep it running",
   "could not shut down the sidecar",
   "did not shut down a proxy",
   "did not drain a proxy",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ebb } from "../../harness.ts";
+import { join } from "node:path";
+import { ebb, temporaryFolder } from "../../harness.ts";
 
 describe("--quiet and --log-level set the level of the log", () => {
   test.concurrent.each<[readonly string[], Record<string, string>, readonly string[]]>([
@@ -44,4 +45,48 @@ test.concurrent.each<[string, readonly string[], string | undefined]>([
   const stop = expect.stringContaining(said ?? "");
   expect(warnings).toMatchObject(said === undefined ? [] : [{ msg: "ebb: the stop does not fit: shortened it", stop }]);
   expect(code).toBe(0);
+});
+
+describe("a sidecar that --sidecar leaves out, and that would keep the pod running", () => {
+  const msg = "ebb: --sidecar leaves out sidecars of this pod: they keep it running";
+  const dapr = { DAPR_HTTP_PORT: "3500" };
+  const named = ["--sidecar", "istio", "--quit-timeout", "10ms"];
+  const run = (...flags: readonly string[]) => ["run", ...named, "--no-wait", ...flags, "--", "true"];
+
+  test.concurrent.each([
+    ["ebb run", run()],
+    ["ebb run, if a failure keeps it", run("--restart-policy", "OnFailure")],
+    ["ebb quit", ["quit", ...named]],
+  ])("%s says so, and what to write", async (_, args) => {
+    const { log } = await ebb(args, { env: dapr });
+    expect(log.filter((line) => line.msg === msg)).toEqual([
+      expect.objectContaining({
+        level: "warn",
+        sidecars: ["dapr"],
+        by: "DAPR_HTTP_PORT",
+        how: "set --sidecar istio,dapr, or --sidecar auto,istio",
+      }),
+    ]);
+  });
+
+  test.concurrent.each([
+    ["of a server's run, which shuts none down", run("--restart-policy", "Always")],
+    ["of a run that shuts none down", run("--quit-on", "never")],
+    ["with --sidecar none", ["run", "--sidecar", "none", "--", "true"]],
+    ["with auto", ["run", "--sidecar", "auto,istio", "--no-wait", "--quit-timeout", "10ms", "--", "true"]],
+  ])("nothing is said %s", async (_, args) => {
+    const { log } = await ebb(args, { env: dapr });
+    expect(log.filter((line) => line.msg === msg)).toEqual([]);
+  });
+
+  test.concurrent("an annotation shows it, too", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "annotations");
+    await Bun.write(path, 'vault.hashicorp.com/agent-inject-status="injected"\n');
+    const { log } = await ebb(run("--pod-annotations", path));
+    expect(log.find((line) => line.msg === msg)).toMatchObject({
+      sidecars: ["vault-agent"],
+      by: "annotation vault.hashicorp.com/agent-inject-status",
+    });
+  });
 });

@@ -20,7 +20,7 @@ function reportJob(): Manifest {
   if (manifest === undefined) throw new Error("README.md: the Job report is gone");
   const own = {
     "registry.example.com/report": images.appInEbb,
-    '"--sidecar", "istio", ': "",
+    '"--sidecar", "auto,istio", ': "",
     '["/my-app", "--month", "10"]': '["/child", "exit", "3"]',
   };
   return Bun.YAML.parse(fill(manifest, own)) as Manifest;

@@ -125,6 +125,16 @@ function hasUserVariable(env: Environment): boolean {
   return false;
 }
 
+/** Returns the sidecars that injectors' variables and annotations show, each with what shows it, for the log. */
+export function shownIn(pod: PodFacts): readonly { readonly name: SidecarName; readonly by: string }[] {
+  const naming: Naming = { names: [], by: [] };
+  proxiesByAnnotation(pod, naming);
+  companions(pod, naming);
+  const shown: { readonly name: SidecarName; readonly by: string }[] = [];
+  for (const [at, name] of naming.names.entries()) shown.push({ name, by: naming.by[at] as string });
+  return shown;
+}
+
 /** Returns the proxies that the pod's annotations name. */
 export function annotatedIn(pod: PodFacts): readonly SidecarName[] {
   const naming: Naming = { names: [], by: [] };
@@ -148,7 +158,7 @@ function proxiesByPort({ byPort }: Evidence, { names, by }: Naming): void {
   }
 }
 
-function companions({ env, annotations }: Evidence, { names, by }: Naming): void {
+function companions({ env, annotations }: PodFacts, { names, by }: Naming): void {
   for (const name of sidecarNames) {
     if (isProxy(name)) continue;
     const { variable } = kindOf(name);

@@ -1,6 +1,8 @@
+import { isProxy, type SidecarName } from "../../../../shared/sidecars/core/registry.ts";
 import { NATIVE } from "../annotation-names.ts";
 import { type App, runsEbb } from "../apps/app.ts";
 import { quits } from "../apps/quits.ts";
+import { choiceIn } from "../apps/sidecar-options.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
@@ -15,6 +17,7 @@ export const outliving: Concern = (facts, apps) => {
   return {
     warnings: [
       ...(withEbb.some(quitsByItself) ? quitProblems(facts) : []),
+      ...withEbb.flatMap((app) => leftOut(app, facts)),
       ...facts.containers.flatMap((one) => unquittable(one, facts)),
     ],
   };
@@ -23,6 +26,20 @@ export const outliving: Concern = (facts, apps) => {
 /** Reports whether ebb quits the sidecars there, and the user does not say which or how. */
 function quitsByItself(app: App): boolean {
   return quits(app) && !["quit", "signal-process", "sidecar"].some(app.isGiven);
+}
+
+/** Returns a warning for each ordinary sidecar that the user's `ebb.dev/sidecar` leaves out, and that would take a quit. */
+function leftOut(app: App, { sidecars }: PodFacts): readonly Note[] {
+  const choice = choiceIn(app.evidence.env, app.options);
+  if (choice === undefined || choice.isAuto || choice.named.length === 0) return [];
+  if (!app.isGiven("sidecar") || !quits(app) || ["quit", "signal-process"].some(app.isGiven)) return [];
+  const hasProxy = choice.named.some(({ name }) => isProxy(name));
+  const isNamed = (name: SidecarName) => (hasProxy && isProxy(name)) || choice.named.some((one) => one.name === name);
+  return sidecars.flatMap(({ name, container, at, problem }) => {
+    if (at === undefined || problem !== undefined || isNamed(name)) return [];
+    const message = `"${container}" will outlive the app: ebb.dev/sidecar leaves out ${name}; add it`;
+    return [{ container, field: "", message }];
+  });
 }
 
 /** Returns a warning for each ordinary sidecar that ebb knows and that will not be told to quit, or ignores that. */

@@ -96,3 +96,24 @@ test("beside an orchestrator's one app, a sidecar by its image becomes native, t
   const injection = injectPod({ metadata: { labels, annotations }, spec: { ...job, containers } }, policy);
   expect(injection).toMatchObject({ kind: "changed", natives: ["k"], warnings: [] });
 });
+
+const csql = { name: "cloud-sql-proxy", args: ["shop:eu:db", "--quitquitquit"] };
+const leftOut = '"cloud-sql-proxy" will outlive the app: ebb.dev/sidecar leaves out cloud-sql-proxy; add it';
+
+test.each<[Record<string, string>, readonly string[]]>([
+  [{ "ebb.dev/sidecar": "istio" }, [leftOut]],
+  [{ "ebb.dev/sidecar.app": "istio" }, [leftOut]],
+  [{ "ebb.dev/sidecar": "auto,istio" }, []],
+  [{ "ebb.dev/sidecar": "istio,cloud-sql-proxy" }, []],
+  [{ "ebb.dev/sidecar": "none" }, []],
+  [{ "ebb.dev/sidecar": "istio", "ebb.dev/quit": "+http://localhost:9091/quitquitquit" }, []],
+  [{ "ebb.dev/sidecar": "istio", "ebb.dev/native": "true" }, []],
+  [{}, []],
+])("a sidecar that the user's choice leaves out is said to outlive the app: %j", (annotations, said) => {
+  const messages = warnings({ containers: [app(), csql], spec: job, annotations }).map(([, message]) => message);
+  expect(messages).toEqual([...said]);
+});
+
+test("nothing is said of it in a server", () => {
+  expect(warnings({ containers: [app(), csql], annotations: { "ebb.dev/sidecar": "istio" } })).toEqual([]);
+});

@@ -64,6 +64,19 @@ describe.skipIf(!canHaveNetwork)("auto, in a network of its own (which needs roo
     },
   );
 
+  test("waits for a companion that ebb inject has made native, and never quits it", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "annotations");
+    writeFileSync(path, 'ebb.dev/native="true,cloud-sql-proxy"\n');
+    const flags = ["--pod-annotations", path, "--detect-timeout", "50ms"];
+    const ended = await ebbBeside([{ port: 5432, afterMs: 500 }], ["run", ...flags, ...app]);
+    expect(ended).toMatchObject({ code: 5, requests: [] });
+    const messages = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
+    expect(messages.filter((each) => each !== "waiting until ready")).toEqual([
+      ...["found", "ready", "started the command", "done"],
+    ]);
+  });
+
   test.each<[string, Record<string, string>, readonly Port[], readonly string[]]>([
     ["ISTIO_QUIT_API", { ISTIO_QUIT_API: "http://localhost:15020" }, istio, ["15020 POST /quitquitquit"]],
     ["ENVOY_ADMIN_API", { ENVOY_ADMIN_API: "http://localhost:19000" }, [{ port: 19000 }], ["19000 POST /quitquitquit"]],

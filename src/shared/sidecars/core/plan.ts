@@ -1,7 +1,14 @@
 import { type HttpTarget, withPath } from "../../core/address.ts";
 import type { Header } from "../../http/core/http-framing.ts";
 import { isProven } from "./injected.ts";
-import type { Adjustment, Annotations, PodFacts, QuitTarget, SidecarKind } from "./kinds/kind.ts";
+import {
+  type Adjustment,
+  type Annotations,
+  nativeWords,
+  type PodFacts,
+  type QuitTarget,
+  type SidecarKind,
+} from "./kinds/kind.ts";
 import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, targetOf } from "./own-probes.ts";
 import { withHeaders } from "./probe.ts";
 import { serializeQuit } from "./quit.ts";
@@ -49,8 +56,7 @@ export function onNode(found: FoundSidecar): FoundSidecar {
  * annotation tells.
  */
 function saysNative(annotations: Annotations, name: string): boolean {
-  const names = annotations.get("ebb.dev/native");
-  return names?.replaceAll(" ", "").split(",").includes(name) === true;
+  return nativeWords(annotations).includes(name);
 }
 
 /**

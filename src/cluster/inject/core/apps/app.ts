@@ -25,6 +25,8 @@ export interface App extends AppContainer {
   readonly isGiven: (flag: string) => boolean;
   /** The sidecars that the options leave out, because nothing names where they are on the node's network. */
   readonly unnamed: readonly SidecarName[];
+  /** The containers of sidecars that nothing waits for, because nothing shows where they listen. */
+  readonly unwaited: readonly string[];
   readonly delay: Delay | undefined;
   readonly drain: DrainPlan;
   /** Whether ebb looks for sidecars there. */
@@ -94,6 +96,7 @@ function planApp(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App
     given,
     isGiven,
     unnamed: sidecars.unnamed,
+    unwaited: sidecars.unwaited,
     delay,
     drain,
     looksForSidecars,

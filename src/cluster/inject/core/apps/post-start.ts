@@ -3,6 +3,7 @@ import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
+import { showsWhere } from "./awaited.ts";
 import { choiceIn, type SidecarEvidence } from "./sidecar-options.ts";
 
 /**
@@ -34,8 +35,7 @@ export function delayOf(
   if (choice === undefined) return undefined;
   const isNamed = (name: SidecarName) => choice.named.some((one) => one.name === name);
   const later = sidecars.find(
-    ({ at: index = -1, name, problem }) =>
-      index > at && isAwaited(name) && (isNamed(name) || (choice.isAuto && problem === undefined)),
+    (one) => (one.at ?? -1) > at && isAwaited(one.name) && (isNamed(one.name) || (choice.isAuto && showsWhere(one))),
   );
   if (later !== undefined) return { kind: "later", container: later.container };
   const found = choice.isAuto ? detected.found : [];

@@ -14,6 +14,7 @@ import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
 import type { PodSidecar } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
+import { awaited } from "./awaited.ts";
 import { type Saying, unnamedOf, urlsIn } from "./unnamed.ts";
 
 /** What a container's variables and the pod's annotations tell of the sidecars. */
@@ -37,34 +38,43 @@ export function choiceIn(env: Environment, options: ReadonlyMap<string, string>)
  */
 const LATE_PROXY = "1m";
 
-/** Options by flag, and the sidecars that these leave out: on the node's network nothing names where they are. */
+/** Options by flag, and what these leave out. */
 export interface SidecarOptions {
   readonly options: ReadonlyMap<string, string>;
+  /** Sidecars of which, on the node's network, nothing names where they are. */
   readonly unnamed: readonly SidecarName[];
+  /** As `Awaited` has them. */
+  readonly unwaited: readonly string[];
 }
 
-/** Returns the options of the user (`given`), after those by which `ebb run` learns of the sidecars. */
+/** Returns the options of the user (`given`), and those by which `ebb run` learns of the sidecars. */
 export function sidecarOptions(
   evidence: SidecarEvidence,
   facts: PodFacts,
   given: ReadonlyMap<string, string>,
 ): SidecarOptions {
+  const { env } = evidence;
   const shown = shownOptions(evidence, facts, given);
   const options = new Map([...shown.options, ...given]);
-  if (variableOf("sidecar") in evidence.env) return { options, unnamed: [] }; // it wins
+  const ready = [shown.options, given].flatMap((one) => one.get("ready") ?? []);
+  if (ready.length > 0) options.set("ready", ready.join(","));
+  if (variableOf("sidecar") in env) return { ...shown, options, unnamed: [] }; // it wins
   const choice = parseChoice(given.get("sidecar") ?? "");
-  if (choice === undefined) return { options, unnamed: shown.unnamed };
-  const unnamed = unnamedOf(choice.named, { env: evidence.env, options: given, facts });
+  if (choice === undefined) return { ...shown, options };
+  const unnamed = unnamedOf(choice.named, { env, options: given, facts });
   const left = choice.named.filter(({ name }) => !unnamed.includes(name));
-  if (unnamed.length > 0) options.set("sidecar", formatChoice({ ...choice, named: left }));
-  return { options, unnamed };
+  const more = choice.isAuto ? (parseChoice(shown.options.get("sidecar") ?? "")?.named ?? []) : [];
+  const others = more.filter(({ name }) => !choice.named.some((one) => one.name === name));
+  if (unnamed.length + others.length > 0)
+    options.set("sidecar", formatChoice({ ...choice, named: [...left, ...others] }));
+  return { ...shown, options, unnamed };
 }
 
 /**
  * Returns the options by which `ebb run` learns of the sidecars that the manifest shows, and that `auto` would not find in
  * this container by annotations and variables. `sidecar` names them: beside `auto`, but alone on the node's network, where
- * no port is believed. `quit` adds those of further sidecars of a kind. One that cannot be told to quit is not named:
- * nothing shows whether it is ready, either. `given`: options that the user says.
+ * no port is believed. `ready` has those that no name stands for; `quit` adds those of further sidecars of a kind. `given`:
+ * options that the user says.
  */
 function shownOptions(
   { env, detected }: SidecarEvidence,
@@ -74,22 +84,31 @@ function shownOptions(
   const { isOnNode, sidecars, annotations } = facts;
   const saying = { env, options: given, facts };
   const options = new Map<string, string>();
-  if (describesAll(saying)) return { options, unnamed: [] };
-  const proxies = sidecars.filter(({ name }) => isProxy(name));
-  const all = sidecars.filter((one) => one.problem === undefined && isKnownNative(one, annotations));
-  const unnamed = unnamedOf(named(all), saying);
-  const usable = all.filter(({ name }) => !unnamed.includes(name));
-  if (isOnNode && usable.some(({ name }) => isProxy(name)))
-    return { options: options.set("sidecar", formatChoice({ isAuto: false, named: named(usable) })), unnamed };
+  const choice = choiceIn(env, given);
+  const isNone = choice?.isAuto === false && choice.named.length === 0;
+  if (isNone || describesAll(saying)) return { options, unnamed: [], unwaited: [] };
   const { found, hasProxy } = detected;
+  const all = sidecars.filter((one) => isKnownNative(one, annotations));
+  const first = firstOfEach(all);
+  const isFound = ({ name }: PodSidecar) => found.some((one) => one.name === name);
+  const hasNoName = (one: PodSidecar) => kindOf(one.name).ready !== undefined && !first.includes(one) && !isFound(one);
+  const { ready, unwaited } = awaited(all.filter(hasNoName), saying);
+  if (ready.length > 0) options.set("ready", ready.join(","));
+  const unnamed = unnamedOf(first.flatMap(nameOf), saying);
+  const usable = first.filter(({ name }) => !unnamed.includes(name));
+  const choose = (isAuto: boolean, list: readonly PodSidecar[]) =>
+    options.set("sidecar", formatChoice({ isAuto, named: list.flatMap(nameOf) }));
+  if (isOnNode && usable.some(({ name }) => isProxy(name)))
+    return { options: choose(false, usable), unnamed, unwaited };
   const isAtAdmin = given.has("admin") || variablesOf("admin").some((name) => (env[name] ?? "") !== "");
-  const unfound = usable.filter(({ name }) => !found.some((one) => one.name === name) && !(isAtAdmin && isProxy(name)));
-  if (unfound.length > 0) options.set("sidecar", formatChoice({ isAuto: true, named: named(unfound) }));
-  const isLate = !isOnNode && proxies.length > 0 && !hasProxy && !unfound.some(({ name }) => isProxy(name));
+  const unfound = usable.filter((one) => !isFound(one) && !(isAtAdmin && isProxy(one.name)));
+  if (unfound.length > 0) choose(true, unfound);
+  const hasShownProxy = sidecars.some(({ name }) => isProxy(name));
+  const isLate = !isOnNode && hasShownProxy && !hasProxy && !unfound.some(({ name }) => isProxy(name));
   if (isLate) options.set("detect-timeout", LATE_PROXY);
-  const quits = furtherQuits(unfound);
+  const quits = unfound.flatMap((one) => furtherQuits(one, all));
   if (quits.length > 0) options.set("quit", quits.join(","));
-  return { options, unnamed };
+  return { options, unnamed, unwaited };
 }
 
 /** Reports false for a native sidecar if the pod's own ebb.dev/native leaves it out: `ebb run` would tell it to quit. */
@@ -98,17 +117,31 @@ function isKnownNative({ at, name }: PodSidecar, annotations: Annotations): bool
   return foundIn({ env: {}, annotations }, [name]).every(({ isNative }) => isNative);
 }
 
-/** Returns the first sidecar of each kind, in the registry's order. */
-function named(sidecars: readonly PodSidecar[]): readonly NamedSidecar[] {
-  return sidecarNames.flatMap((name) => sidecars.find((one) => one.name === name) ?? []);
+/** Returns the first sidecar of each kind that can be named, in the registry's order: rather one that takes a quit. */
+function firstOfEach(sidecars: readonly PodSidecar[]): readonly PodSidecar[] {
+  return sidecarNames.flatMap((name) => {
+    const ofKind = sidecars.filter((one) => one.name === name && nameOf(one).length > 0);
+    return (ofKind.find(({ problem }) => problem === undefined) ?? ofKind[0]) || [];
+  });
 }
 
-/** Returns a quit for each ordinary sidecar whose kind another one has before it, at another port. */
-function furtherQuits(sidecars: readonly PodSidecar[]): readonly string[] {
-  return sidecars.flatMap(({ name, at, port }) => {
-    const first = sidecars.find((one) => one.name === name);
-    if (at === undefined || port === undefined || port === first?.port) return [];
-    return [`+POST http://localhost:${port}${kindOf(name).quitPath}`];
+/**
+ * Returns how a sidecar is named, so that ebb waits for it: by the port of its admin interface. One without that (`problem`)
+ * is at its usual ports, or, if it is native and so gets no quit, named by the port at which it serves the app. An empty list
+ * if it cannot be named.
+ */
+export function nameOf({ name, at, port, problem, listeners }: PodSidecar): readonly NamedSidecar[] {
+  if (problem === undefined) return [port === undefined ? { name } : { name, port }];
+  if (listeners === undefined) return [{ name }];
+  const [first] = at === undefined ? listeners : [];
+  return first === undefined ? [] : [{ name, port: first }];
+}
+
+/** Returns a quit for each ordinary sidecar of the kind of `first` that is at another port. */
+function furtherQuits(first: PodSidecar, sidecars: readonly PodSidecar[]): readonly string[] {
+  return sidecars.flatMap(({ name, at, port, problem }) => {
+    if (name !== first.name || at === undefined || port === undefined || port === first.port) return [];
+    return problem === undefined ? [`+POST http://localhost:${port}${kindOf(name).quitPath}`] : [];
   });
 }
 

@@ -1,5 +1,6 @@
 import { listOf, objectOf, textOf } from "../../../../shared/core/json.ts";
 import { NATIVE } from "../annotation-names.ts";
+import { nameOf } from "../apps/sidecar-options.ts";
 import { isChange } from "../edits/edit.ts";
 import type { SeenContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
@@ -39,12 +40,13 @@ export const nativeAnnotation: Concern = (facts, _, planned) => {
 
 /**
  * Returns the value of ebb.dev/native that names a pod's native sidecars (init containers with restartPolicy Always) that
- * ebb knows: `istio,dapr`, behind the pod's own `true` or `false`. Returns undefined if there are none, or if the pod
- * names some itself.
+ * ebb knows: `istio,dapr`, behind the pod's own `true` or `false`. `ebb run` waits for these, so not one that nothing shows
+ * where it listens. Returns undefined if there are none, or if the pod names some itself.
  */
 function nativeSidecarsIn({ pod, sidecars }: PodFacts): string | undefined {
   const annotation = pod.metadata?.annotations?.[NATIVE];
   if (annotation !== undefined && readNativeValue(annotation).names.length > 0) return undefined;
-  const names = new Set(sidecars.filter(({ at }) => at === undefined).map(({ name }) => name));
+  const natives = sidecars.filter((one) => one.at === undefined && nameOf(one).length > 0);
+  const names = new Set(natives.map(({ name }) => name));
   return names.size === 0 ? undefined : [...(annotation === undefined ? [] : [annotation.trim()]), ...names].join(",");
 }

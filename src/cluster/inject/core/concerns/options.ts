@@ -21,6 +21,7 @@ export const options: Concern = (facts, apps) => {
     warnings: [
       ...apps.flatMap((app) => [...warnOfOwn(app), ...warnOfNoProxy(app, facts)]),
       ...warnOfUnnamed(withEbb, facts),
+      ...warnOfUnwaited(withEbb, facts),
     ],
   };
 };
@@ -61,5 +62,16 @@ function warnOfUnnamed(apps: readonly App[], { sidecars }: PodFacts): readonly N
     const admin = isProxy(name) ? ", or ebb.dev/admin" : "";
     const message = `ebb leaves out ${who}: nothing names its address, and on the node's network its usual ports may be another pod's; set ebb.dev/sidecar: ${name}:PORT${admin}`;
     return { field: "spec.hostNetwork", message };
+  });
+}
+
+/** Returns a warning for each sidecar that nothing waits for, because nothing shows where it listens. */
+function warnOfUnwaited(apps: readonly App[], { containers, moves }: PodFacts): readonly Note[] {
+  const names = new Set(apps.flatMap(({ start, unwaited }) => (start.kind === "wrapped" ? unwaited : [])));
+  return [...names].map((container) => {
+    const isOrdinary = containers.some((one) => one.name === container && !moves.moved.has(one));
+    const probe = isOrdinary ? "" : "give it a startupProbe, or ";
+    const message = `nothing waits for "${container}", because nothing shows where it listens: if the app needs it from the start, ${probe}set ebb.dev/ready to its address`;
+    return { container, field: "", message };
   });
 }

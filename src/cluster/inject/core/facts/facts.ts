@@ -1,5 +1,3 @@
-import { isPort } from "../../../../shared/core/host-port.ts";
-import { listOf, objectOf } from "../../../../shared/core/json.ts";
 import type { Annotations } from "../../../../shared/sidecars/core/kinds/kind.ts";
 import { isSidecar } from "../../../core/containers.ts";
 import { LONGEST_READ } from "../../../core/readable.ts";
@@ -17,8 +15,8 @@ import { type Moves, movesOf } from "./natives.ts";
 import { architecturesOf } from "./other-system.ts";
 import { restartsAlways } from "./restart.ts";
 import { rolesOf } from "./role.ts";
-import { shownIn } from "./shown-sidecars.ts";
-import { isSidecarImage } from "./sidecar-images.ts";
+import { portsOf, shownIn } from "./shown-sidecars.ts";
+import { isNeverCalled, isSidecarImage } from "./sidecar-images.ts";
 import { type PodSidecar, sidecarsOf } from "./sidecars.ts";
 import { startOf } from "./start.ts";
 
@@ -39,6 +37,8 @@ export interface PodFacts {
   readonly hasOwnApp: boolean;
   /** Which containers become native sidecars, and why others do not. */
   readonly moves: Moves;
+  /** Those that become native, and of which ebb does not know whether the app needs them from its start. */
+  readonly strangers: readonly SeenContainer[];
   /** The sidecars that ebb knows, the native ones first. */
   readonly sidecars: readonly PodSidecar[];
   /** The TCP ports declared by containers that neither ebb nor ebb.dev/sidecars takes for sidecars. */
@@ -85,6 +85,9 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   return {
     ...{ pod, policy, requested, former, orchestrator, containers, moves, missingImages },
     hasOwnApp: rolesOf(seen, { pod, orchestrator, requested: nobody }).some(({ role }) => role !== "sidecar"),
+    strangers: [...moves.moved].filter(
+      ({ sidecar, container }) => sidecar === undefined && !isNeverCalled(container.image ?? ""),
+    ),
     annotations: new Map(texts),
     sidecars: sidecarsOf(pod, containers, moves.moved, requested.apps),
     appPorts: appPortsOf(containers, requested.sidecars),
@@ -114,9 +117,6 @@ const MAX_PORTS = 50;
 
 function appPortsOf(containers: readonly ContainerFacts[], sidecars: ReadonlySet<string>): readonly number[] {
   const apps = containers.filter(({ name, isKnownSidecar }) => !isKnownSidecar && !sidecars.has(name));
-  const ports = apps.flatMap(({ container }) => listOf(container.ports).map(objectOf));
-  const numbers = ports.flatMap(({ containerPort, protocol }) =>
-    Number.isInteger(containerPort) && (protocol ?? "TCP") === "TCP" ? [containerPort as number] : [],
-  );
-  return [...new Set(numbers)].filter(isPort).slice(0, MAX_PORTS);
+  const numbers = apps.flatMap(({ container }) => portsOf(container));
+  return [...new Set(numbers)].slice(0, MAX_PORTS);
 }

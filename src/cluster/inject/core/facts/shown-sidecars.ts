@@ -1,3 +1,5 @@
+import { isPort } from "../../../../shared/core/host-port.ts";
+import { listOf, objectOf } from "../../../../shared/core/json.ts";
 import type { Annotations, Shown } from "../../../../shared/sidecars/core/kinds/kind.ts";
 import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
@@ -20,6 +22,8 @@ export interface ManifestContainer {
 export interface ShownSidecar extends Shown {
   readonly name: SidecarName;
   readonly container: string;
+  /** Whether it has a startupProbe: the kubelet waits for that if it is native. */
+  readonly isProbed?: true;
 }
 
 /** Returns which sidecar a container is, and what its arguments show of it. Returns undefined if it is none. */
@@ -28,15 +32,33 @@ export function shownIn(container: ManifestContainer): ShownSidecar | undefined 
   const name = sidecarIn(container.name, image);
   if (name === undefined) return undefined;
   const { inManifest } = kindOf(name);
-  if (inManifest === undefined) return { name, container: container.name };
-  const given = readable([...(container.command ?? []), ...(container.args ?? [])]);
-  const words = given.flatMap((word) => word.split(/\s+/));
-  const env = new Map((container.env ?? []).map((one) => [one.name, fixedValue(one)]));
-  return {
+  const one = {
     name,
     container: container.name,
-    ...inManifest({ image: image === undefined ? "" : baseOf(image), words, env }),
+    ...(objectOf(container).startupProbe != null && { isProbed: true as const }),
   };
+  if (inManifest === undefined) return one;
+  const given = readable([...(container.command ?? []), ...(container.args ?? [])]);
+  const env = new Map((container.env ?? []).map((one) => [one.name, fixedValue(one)]));
+  const words = given.flatMap((word) => withVariables(word, env).split(/\s+/));
+  return {
+    ...one,
+    ...inManifest({ image: image === undefined ? "" : baseOf(image), words, env, ports: portsOf(container) }),
+  };
+}
+
+/** Returns the TCP ports that a container declares. */
+export function portsOf(container: object): readonly number[] {
+  const ports = listOf(objectOf(container).ports).map(objectOf);
+  const numbers = ports.map(({ containerPort, protocol }) =>
+    (protocol ?? "TCP") === "TCP" ? containerPort : undefined,
+  );
+  return numbers.filter((port): port is number => typeof port === "number" && isPort(port));
+}
+
+/** Returns a word as the kubelet expands it. A variable that is not seen stays as it is. */
+function withVariables(word: string, env: ReadonlyMap<string, string | undefined>): string {
+  return word.replace(/\$\((\w+)\)/g, (reference, name) => readable([env.get(name) ?? reference])[0] ?? reference);
 }
 
 function fixedValue({ value, valueFrom }: NonNullable<ManifestContainer["env"]>[number]): string | undefined {

@@ -73,11 +73,23 @@ export const sidecarImages: Readonly<Record<string, string>> = {
   "openpolicyagent/opa": "open-policy-agent/opa-envoy-plugin 07a1fd15b quick_start.yaml:53",
 };
 
+/** Those through which an app calls. What ships, collects or exports is none: an exporter may even need the app first. */
+const calledImages: readonly string[] = ["pgbouncer", "crunchy-pgbouncer"];
+
 /**
  * Reports whether an image is one of `sidecarImages`, whatever its registry, tag and digest. `_` counts as `-`: publishers
  * of exporters write either.
  */
 export function isSidecarImage(image: string): boolean {
+  return endsOf(image).some((end) => Object.hasOwn(sidecarImages, end));
+}
+
+/** Reports whether an app needs nothing of an image from its start. */
+export function isNeverCalled(image: string): boolean {
+  return isSidecarImage(image) && !endsOf(image).some((end) => calledImages.includes(end));
+}
+
+function endsOf(image: string): readonly string[] {
   const path = withoutTag(image).replaceAll("_", "-").split("/");
-  return [path.slice(-1), path.slice(-2)].some((end) => Object.hasOwn(sidecarImages, end.join("/")));
+  return [path.slice(-1), path.slice(-2)].map((end) => end.join("/"));
 }

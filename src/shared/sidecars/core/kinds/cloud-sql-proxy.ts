@@ -1,5 +1,6 @@
 import { parseHttpTarget } from "../../../core/address.ts";
 import type { Probe } from "../probe.ts";
+import { listenersOfFirst } from "./google-listeners.ts";
 import { shownOfGoogleProxy } from "./google-proxy.ts";
 import type { Adjustment, PodFacts, QuitTarget, Shown, ShownContainer, SidecarKind } from "./kind.ts";
 
@@ -70,7 +71,9 @@ function inManifest(container: ShownContainer): Shown {
     container.image === "gce-proxy" || container.words.some((word) => /(^|\/)cloud_sql_proxy$/.test(word));
   const problem =
     'version 1 has no shutdown endpoint: use version 2 with --quitquitquit, or ebb.dev/native: "true", or shareProcessNamespace with ebb.dev/signal-process: cloud_sql_proxy';
-  return isFirst ? { problem } : shownOfGoogleProxy(container, { name: "Cloud SQL Auth Proxy", prefix: "CSQL_PROXY_" });
+  return isFirst
+    ? { problem, listeners: listenersOfFirst(container) }
+    : shownOfGoogleProxy(container, { name: "Cloud SQL Auth Proxy", prefix: "CSQL_PROXY_" });
 }
 
 /** Adds a quit and a probe for each of the operator's proxies in this pod. */

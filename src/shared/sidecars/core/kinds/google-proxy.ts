@@ -1,3 +1,5 @@
+import { listenersOf } from "./google-listeners.ts";
+import { settingOf } from "./google-settings.ts";
 import { portOf, type Shown, type ShownContainer } from "./kind.ts";
 
 /** A proxy of Google's databases: all of them have the same flags and variables. */
@@ -9,37 +11,27 @@ interface GoogleProxy {
 }
 
 /**
- * Returns what a container's flags or variables set: the admin port; whether its quit is off, as it is unless
+ * Returns what a container's flags or variables set: where it listens; the admin port; whether its quit is off, as it is unless
  * `--quitquitquit` is set; and `--min-sigterm-delay` (cloud-sql-proxy v2.27.0 cmd/root.go; alloydb-auth-proxy v1.17.1
  * cmd/root.go: flags win over variables, and both over a file).
  */
 export function shownOfGoogleProxy(container: ShownContainer, { name, prefix }: GoogleProxy): Shown {
-  const port = portOf(settingOf(container, "admin-port", `${prefix}ADMIN_PORT`));
-  const delay = settingOf(container, "min-sigterm-delay", `${prefix}MIN_SIGTERM_DELAY`) ?? "0";
-  const set = {
+  const set = (flag: string, variable: string) => settingOf(container, { flag, variable: `${prefix}${variable}` });
+  const port = portOf(set("admin-port", "ADMIN_PORT"));
+  const delay = set("min-sigterm-delay", "MIN_SIGTERM_DELAY") ?? "0";
+  const listeners = listenersOf(container, prefix);
+  const shown = {
+    ...(listeners !== undefined && { listeners }),
     ...(port !== undefined && { port }),
     ...(!/^0[a-z]*$/.test(delay) && { hasOwnDelay: true as const }),
   };
-  const quits = settingOf(container, "quitquitquit", `${prefix}QUITQUITQUIT`);
-  const hasFile = settingOf(container, "config-file", `${prefix}CONFIG_FILE`) !== undefined;
+  const quits = set("quitquitquit", "QUITQUITQUIT");
+  const hasFile = set("config-file", "CONFIG_FILE") !== undefined;
   const isOff = quits === undefined ? !hasFile : /^(0|f|false)$/i.test(quits);
   return isOff
     ? {
-        ...set,
+        ...shown,
         problem: `the ${name} has a shutdown endpoint only with --quitquitquit; or ebb.dev/native: "true" makes it a native sidecar`,
       }
-    : set;
-}
-
-/**
- * Returns the value of a flag, `true` if it has none; else that of the variable. Returns undefined if neither is set, and
- * an empty text if the value is elsewhere.
- */
-function settingOf({ words, env }: ShownContainer, flag: string, variable: string): string | undefined {
-  const at = words.findLastIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`));
-  const word = words[at];
-  if (word === undefined) return env.has(variable) ? (env.get(variable) ?? "") : undefined;
-  if (word.includes("=")) return word.slice(word.indexOf("=") + 1);
-  const next = words[at + 1];
-  return next === undefined || next.startsWith("-") || flag === "quitquitquit" ? "true" : next;
+    : shown;
 }

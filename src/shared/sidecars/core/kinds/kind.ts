@@ -73,8 +73,10 @@ export interface Reaping {
 export interface ShownContainer {
   /** The last part of its image's name, without tag and digest. */
   readonly image: string;
-  /** Its command and its arguments, split at spaces too: they may be a shell's. */
+  /** Its command and its arguments, split at spaces too: they may be a shell's. `$(NAME)` has the variable's value. */
   readonly words: readonly string[];
+  /** The TCP ports that it declares. */
+  readonly ports: readonly number[];
   /** Its variables; undefined if the value is elsewhere (valueFrom). */
   readonly env: ReadonlyMap<string, string | undefined>;
 }
@@ -83,6 +85,8 @@ export interface ShownContainer {
 export interface Shown {
   /** The port of its admin interface, if that was moved. */
   readonly port?: number;
+  /** The ports at which it serves the app, if they are not the usual ones; empty: none, or none that can be seen. */
+  readonly listeners?: readonly number[];
   /** Why it cannot be told to quit, and what to set. */
   readonly problem?: string;
   /** Whether its variables say that it can, whatever the pod's annotations say (`quitIsOff`). */
@@ -207,6 +211,14 @@ export function portOf(text = ""): number | undefined {
 export function onPort(port: number, path: string): HttpTarget {
   const address = { kind: "tcp", host: "localhost", port } as const;
   return { address, isSecure: false, authority: `localhost:${port}`, path };
+}
+
+/** The annotation that names native sidecars: `kuma`; `true,cloud-sql-proxy` if `ebb inject` has made it native. */
+export const NATIVE = "ebb.dev/native";
+
+/** Returns the words of that annotation. */
+export function nativeWords(annotations: Annotations): readonly string[] {
+  return annotations.get(NATIVE)?.replaceAll(" ", "").split(",") ?? [];
 }
 
 /** Parses an annotation of whole seconds, of at most five digits. Returns `fallback` if there is no such value. */

@@ -18,6 +18,12 @@ describe("a companion stands beside the mesh's proxy: neither hides the other", 
     ["Cloud SQL by its variable", { env: { CSQL_PROXY_QUIT_URLS } }, "cloud-sql-proxy", "CSQL_PROXY_QUIT_URLS"],
     ["Vault by its annotation", { annotations: vault }, "vault-agent", vaultBy],
     [
+      "one that ebb inject made native",
+      { annotations: { "ebb.dev/native": "true,kuma,cloud-sql-proxy" } },
+      "cloud-sql-proxy (native)",
+      "annotation ebb.dev/native",
+    ],
+    [
       "Dapr by its variable, Linkerd by its annotation",
       { env: { DAPR_HTTP_PORT }, annotations: linkerdVersion, listening: [9901] },
       "linkerd, dapr",

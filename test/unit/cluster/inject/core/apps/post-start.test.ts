@@ -27,6 +27,7 @@ describe("beside a postStart hook, ebb", () => {
     ["waits for a native one", { containers: [hooked], spec: native(envoy) }, unheld, undefined],
     ["does not wait for one after it", { containers: [hooked, envoy] }, atOnce, 'put "envoy" before'],
     ["nor for a companion after it", { containers: [envoy, hooked, csql] }, atOnce, 'put "db" before'],
+    ["nor where that takes no quit", { containers: [envoy, hooked, { ...csql, args: [] }] }, atOnce, 'put "db" before'],
     [
       "waits for one before it, whatever does not have to be ready after it",
       { containers: [envoy, hooked, { name: "vault-agent" }] },
@@ -35,7 +36,10 @@ describe("beside a postStart hook, ebb", () => {
     ],
     [
       "waits for one before it, whatever cannot be named after it",
-      { containers: [envoy, hooked, { ...csql, args: [] }] },
+      {
+        containers: [envoy, hooked, { ...csql, args: ["--unix-socket=/s"] }],
+        annotations: { "ebb.dev/ready": "unix:/s/a:b:c/.s.PGSQL.5432" },
+      },
       unheld,
       undefined,
     ],

@@ -20,6 +20,8 @@ const withAdmin = (proxy: object, port: number) => ({
   ...proxy,
   args: [`--config-yaml={"admin": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": ${port}}}}}`],
 });
+const off = (...args: readonly string[]) => ({ ...csql, args: [...args, "p:r:i"] });
+const makeNative = { annotations: { "ebb.dev/native": "true" } };
 const beside = (...sidecars: object[]): Given => ({ containers: [app(), ...sidecars], spec: job });
 const native = (sidecar: object): Given => ({
   spec: { ...job, initContainers: [{ ...sidecar, restartPolicy: "Always" }] },
@@ -58,7 +60,13 @@ describe("the sidecars that a manifest shows are named to ebb run:", () => {
       { containers: [{ ...envoy, command: ["envoy"] }], annotations: { "ebb.dev/apps": "edge" }, spec: job },
       undefined,
     ],
-    ["not one that cannot be told to quit", beside({ ...csql, args: [] }), undefined],
+    ["one that cannot be told to quit", beside(off()), "auto,cloud-sql-proxy"],
+    ["nor where it would be, where it has no quit", beside(off("--admin-port=9092")), "auto,cloud-sql-proxy"],
+    ["a native one of that kind", native(off()), "auto,cloud-sql-proxy"],
+    ["which listens elsewhere", native(off("--port", "6432")), "auto,cloud-sql-proxy:6432"],
+    ["one that ebb makes native", { ...beside(off("--port=6432")), ...makeNative }, "auto,cloud-sql-proxy:6432"],
+    ["rather one that can be told to quit", beside(off(), moved(csql, 9092)), "auto,cloud-sql-proxy:9092"],
+    ["not one that listens on a socket", beside(off("--unix-socket=/s")), undefined],
     [
       "not a native one that the user's ebb.dev/native leaves out",
       { ...native(csql), annotations: { "ebb.dev/native": "kuma" } },
@@ -77,6 +85,11 @@ describe("the sidecars that a manifest shows are named to ebb run:", () => {
       },
       undefined,
     ],
+    [
+      "beside the user's, if that looks for others",
+      { ...beside(csql, envoy), annotations: { "ebb.dev/sidecar": "auto,istio,envoy:9911" } },
+      "auto,istio,envoy:9911,cloud-sql-proxy",
+    ],
     ["the user's annotation wins", { ...beside(csql), annotations: { "ebb.dev/sidecar": "istio" } }, "istio"],
     ["the user's variable wins", own("EBB_SIDECAR", "none"), "none"],
   ])("%s", (_, given, expected) => expect(variable(changed(given), "EBB_SIDECAR")).toBe(expected));
@@ -92,7 +105,7 @@ describe("the sidecars that a manifest shows are named to ebb run:", () => {
   });
 
   test("the policy wins", () => {
-    expect(variable(changed(beside(csql), { options: new Map([["sidecar", "auto"]]) }), "EBB_SIDECAR")).toBe("auto");
+    expect(variable(changed(beside(csql), { options: new Map([["sidecar", "istio"]]) }), "EBB_SIDECAR")).toBe("istio");
   });
 
   test.each([beside(csql, envoy), native(csql)])("a second time nothing changes, and it can be taken out", (given) => {
@@ -102,9 +115,81 @@ describe("the sidecars that a manifest shows are named to ebb run:", () => {
   });
 });
 
+describe("what no name stands for is waited for where it shows that it listens:", () => {
+  const first = { name: "db", image: "gcr.io/cloudsql-docker/gce-proxy:1.33", command: ["/cloud_sql_proxy"] };
+  const pool = {
+    name: "pool",
+    image: "pgbouncer",
+    ports: [{ containerPort: 9, protocol: "UDP" }, { containerPort: 6432 }],
+  };
+  const agent = { name: "agent", image: "r/agent" };
+  const said = (sidecar: object): Given => {
+    return { ...beside(sidecar), annotations: { "ebb.dev/sidecars": "agent", "ebb.dev/native": "true" } };
+  };
+  const probed = { startupProbe: { tcpSocket: { port: 1 } } };
+  const asNative = (...sidecars: object[]): Given => ({ ...beside(...sidecars), ...makeNative });
+  const says = 'nothing waits for "';
+
+  test.each<[string, Given, string | undefined, readonly string[]]>([
+    ["a Cloud SQL proxy without a quit", beside(off("--port=6432")), "tcp://localhost:6432", []],
+    ["its version 1", beside({ ...first, args: ["-instances=p:r:i=tcp:3307"] }), "tcp://localhost:3307", []],
+    ["a second one of a kind", beside(csql, moved(csql, 9092)), "tcp://localhost:9092", []],
+    ["a second Envoy", beside(envoy, { ...withAdmin(envoy, 9911), name: "b" }), "http://localhost:9911/ready", []],
+    ["one that ebb makes native by its image, at its first port", asNative(pool), "tcp://localhost:6432", []],
+    ["unless the kubelet waits for its startupProbe", asNative({ ...pool, ...probed }), undefined, []],
+    [
+      "before what the user names",
+      { ...beside(off("--port=6432")), annotations: { "ebb.dev/ready": "http://db/" } },
+      "tcp://localhost:6432,http://db/",
+      [],
+    ],
+    [
+      "not where there is none to name",
+      { ...asNative(pool), annotations: { "ebb.dev/native": "true", "ebb.dev/sidecar": "none" } },
+      undefined,
+      [],
+    ],
+    [
+      "not where that would describe all",
+      { ...asNative(pool), annotations: { "ebb.dev/native": "true", "ebb.dev/quit": "http://localhost:1/" } },
+      undefined,
+      [],
+    ],
+    ["one on a socket is said", beside(off("--unix-socket=/s")), undefined, ["cloud-sql-proxy"]],
+    [
+      "unless the user says where",
+      { ...beside(off("--unix-socket=/s")), annotations: { "ebb.dev/ready": "unix:/s/a" } },
+      "unix:/s/a",
+      [],
+    ],
+    ["at another address, too", native(off("--address=10.0.0.1")), undefined, ["cloud-sql-proxy"]],
+    ["one whose arguments are elsewhere, too", beside({ ...csql, args: ["$(DB)"] }), undefined, ["cloud-sql-proxy"]],
+    ["one that the user names, and that shows no port, too", said(agent), undefined, ["agent"]],
+    ["not where the kubelet waits for it", said({ ...agent, ...probed }), undefined, []],
+    ["one that the user names, at its port", said({ ...agent, ports: pool.ports }), "tcp://localhost:6432", []],
+    ["not what ships logs", said({ ...agent, image: "fluent-bit", ports: pool.ports }), undefined, []],
+    ["not one that need not be waited for", native({ name: "vault-agent" }), undefined, []],
+  ])("%s", (_, given, ready, unwaited) => {
+    expect(variable(changed(given), "EBB_READY")).toBe(ready);
+    const messages = warnings(given).map(([, message]) => message);
+    const names = messages.flatMap((one) => (one.startsWith(says) ? (one.slice(says.length).split('"')[0] ?? "") : []));
+    expect(names).toEqual([...unwaited]);
+  });
+
+  test("ebb run is not told that it is native where it would wait for it in vain", () => {
+    const nativeOf = (given: Given) => changed(given).metadata.annotations["ebb.dev/native"];
+    expect(nativeOf(asNative(off()))).toBe("true,cloud-sql-proxy");
+    expect(nativeOf(asNative(off("--unix-socket=/s")))).toBe("true");
+  });
+});
+
 describe("a quit that cannot work is said:", () => {
   const off = { ...csql, args: ["p:r:i"] };
-  const first = { name: "db", image: "gcr.io/cloudsql-docker/gce-proxy:1.33", command: ["/cloud_sql_proxy"] };
+  const first = {
+    name: "db",
+    image: "gcr.io/cloudsql-docker/gce-proxy:1.33",
+    command: ["/cloud_sql_proxy", "-instances=p:r:i=tcp:5432"],
+  };
   const vault = { "vault.hashicorp.com/agent-inject": "true" };
   test.each<[string, Given, string | undefined, string]>([
     ["Cloud SQL without --quitquitquit", beside(off), "spec.containers[1].args", "--quitquitquit"],

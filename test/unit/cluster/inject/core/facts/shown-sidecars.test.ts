@@ -79,7 +79,12 @@ describe("what a container's arguments and variables show", () => {
       {},
     ],
     ["a value that is elsewhere", { env: [{ name: "CSQL_PROXY_QUITQUITQUIT", valueFrom: {} }] }, {}],
-    ["a file, which may say anything", { args: ["--config-file=/etc/proxy.toml"] }, {}],
+    ["a file, which may say anything", { args: ["--config-file=/etc/proxy.toml"] }, { listeners: [] }],
+    [
+      "a file, beside a port",
+      { args: ["--config-file=/etc/proxy.toml"], ...{ ports: [{ containerPort: 6432 }] } },
+      { listeners: [6432] },
+    ],
     ["a delay after SIGTERM", { args: ["--quitquitquit", "--min-sigterm-delay=20s"] }, { hasOwnDelay: true }],
     [
       "such a delay in a variable",
@@ -88,7 +93,12 @@ describe("what a container's arguments and variables show", () => {
     ],
     ["such a delay that is none", { args: ["--quitquitquit", "--min-sigterm-delay", "0s"] }, {}],
     ["no arguments", { args: null, command: null, env: null }, { problem: off }],
-    ["a port that is none", { args: ["--quitquitquit", "--admin-port", "$(PORT)"] }, {}],
+    ["a port that is none", { args: ["--quitquitquit", "--admin-port", "$(PORT)"] }, { listeners: [] }],
+    [
+      "a port in a variable",
+      { args: ["--quitquitquit", "--admin-port", "$(PORT)"], env: [{ name: "PORT", value: "9092" }] },
+      { port: 9092 },
+    ],
   ])("%s", (_, container, shown) => {
     expect(shownIn({ name: "db", image: csql, ...container })).toEqual({
       name: "cloud-sql-proxy",
@@ -109,7 +119,7 @@ describe("what a container's arguments and variables show", () => {
       "Cloud SQL's version 1",
       { name: "x", image: "gcr.io/cloudsql-docker/gce-proxy:1.33", command: ["/cloud_sql_proxy", "-instances=a"] },
       "cloud-sql-proxy",
-      { problem: expect.stringContaining("version 1") },
+      { problem: expect.stringContaining("version 1"), listeners: [] },
     ],
     ["an Envoy", { name: "envoy", image: "envoyproxy/envoy:v1.31" }, "envoy", {}],
     ["an app", { name: "app", image: "r/app" }, undefined, {}],
@@ -147,4 +157,49 @@ test.each<[string, object, number | undefined, number]>([
   const shown = shownIn({ name: "linkerd-proxy", ...more });
   const annotations = new Map([["linkerd.io/proxy-version", "2.19"]]);
   expect(quitsThatAreOff(annotations, shown === undefined ? [] : [{ ...shown, at }])).toHaveLength(count);
+});
+
+describe("where a proxy of Google's listens", () => {
+  const from = (name: string, value: string | undefined) => ({
+    env: [value === undefined ? { name, valueFrom: {} } : { name, value }],
+  });
+  const shell = { command: ["sh", "-c", "exec /cloud-sql-proxy 'a:b:c?port=7000' --structured-logs"] };
+
+  test.each<[string, readonly string[], object, readonly number[] | undefined]>([
+    ["its usual ports", ["a:b:c"], {}, undefined],
+    ["no instance at all", [], {}, undefined],
+    ["a port for all", ["--port=6432", "a:b:c"], {}, [6432]],
+    ["by its letter", ["-p", "6432", "example.com:a:b:c"], {}, [6432]],
+    ["one's own port", ["--port=6432", "a:b:c?port=7000&private-ip=true"], {}, [7000]],
+    ["that of a second one", ["a:b:c", "a:b:d?port=7000"], {}, [7000]],
+    ["a shell's", [], shell, [7000]],
+    ["a variable's", ["a:b:c"], from("CSQL_PROXY_PORT", "6432"), [6432]],
+    ["an instance in a variable", [], from("CSQL_PROXY_INSTANCE_CONNECTION_NAME_0", "a:b:c?port=7000"), [7000]],
+    ["an instance by reference", ["$(DB)"], from("DB", "a:b:c?port=7000"), [7000]],
+    ["an instance elsewhere, with a port for all", ["--port=6432", "$(DB)"], from("DB", undefined), [6432]],
+    ["an instance elsewhere", ["$(DB)"], from("DB", undefined), []],
+    ["a port elsewhere", ["a:b:c"], from("CSQL_PROXY_PORT", undefined), []],
+    ["a socket for all", ["--unix-socket", "/s", "a:b:c"], {}, []],
+    ["one's own socket", ["a:b:c?unix-socket-path=/s/a"], {}, []],
+    ["a socket, but one's own port", ["-u=/s", "a:b:c?port=7000"], {}, [7000]],
+    ["a file system", ["--fuse=/f"], {}, []],
+    ["all addresses", ["--address", "0.0.0.0", "a:b:c"], {}, undefined],
+    ["another address", ["--address=10.0.0.1", "a:b:c"], {}, []],
+    ["one's own address", ["a:b:c?address=10.0.0.1&port=7000"], {}, []],
+  ])("%s", (_, args, more, listeners) => {
+    expect(shownIn({ name: "db", image: csql, args, ...more })?.listeners).toEqual(listeners as never);
+  });
+
+  test.each([
+    ["-instances=a:b:c=tcp:3306,a:b:d=tcp:0.0.0.0:3307", [3306, 3307]],
+    ["-instances=a:b:c=tcp:10.0.0.1:3306", []],
+    ["-dir=/s -instances=a:b:c", []],
+  ])("version 1: %s", (args, listeners) => {
+    expect(shownIn({ name: "db", image: "gce-proxy:1.33", args: args.split(" ") })?.listeners).toEqual(listeners);
+  });
+
+  test("AlloyDB's", () => {
+    const args = ["projects/p/locations/l/clusters/c/instances/i?port=6000"];
+    expect(shownIn({ name: "db", image: "alloydb-auth-proxy", args })?.listeners).toEqual([6000]);
+  });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
 import { ebbPath, isQuitLine, lineOf, temporaryFolder } from "../../harness.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
-import { canHaveNetwork, ebbBeside, found, type InNetwork } from "./own-network.ts";
+import { canHaveNetwork, ebbBeside, found, type InNetwork, posts } from "./own-network.ts";
 
 const app = ["--", childPath(), "exit", "5"];
 
@@ -262,5 +262,28 @@ describe.skipIf(!canHaveNetwork)("each sidecar, in a network of its own (which n
     const ended = await ebbBeside([{ port: 8300 }], ["run", ...flags, "--detect-timeout", "0s", "--", ...untilThere]);
     expect(ended).toMatchObject({ code: 0, requests: ["8300 POST /agent/v1/quit"] });
     expect(ended.log.map(({ msg }) => msg)).not.toContain("ebb: ready");
+  });
+});
+
+describe.skipIf(!canHaveNetwork)("Vault Agent, without an init container that has written the secrets", () => {
+  const late = `${annotated}vault.hashicorp.com/agent-pre-populate="false"\nvault.hashicorp.com/agent-enable-quit="true"\n`;
+
+  test("is waited for at its port", async () => {
+    using folder = temporaryFolder();
+    const flags = await annotations(folder.path, late);
+    const args = ["run", ...flags, "--detect-timeout", "50ms", "--", "true"];
+    const ended = await ebbBeside([{ port: 8200, afterMs: 500 }], args);
+    const messages = ended.log.map(({ msg }) => msg.replace("ebb: ", ""));
+    expect(messages.indexOf("ready")).toBeGreaterThan(0);
+    expect(messages.indexOf("ready")).toBeLessThan(messages.indexOf("started the command"));
+    expect(posts(ended)).toEqual(["8200 POST /agent/v1/quit"]);
+  });
+
+  test("is not called ready by ebb status where it is not asked", async () => {
+    using folder = temporaryFolder();
+    const args = ["status", ...(await annotations(folder.path, annotated))];
+    expect((await ebbBeside([], args)).stdout).toStartWith("vault-agent: not asked\n");
+    const { stdout } = await ebbBeside([], [...args, "--json"]);
+    expect(JSON.parse(stdout).sidecars).toMatchObject([{ name: "vault-agent", ready: null, probes: [] }]);
   });
 });

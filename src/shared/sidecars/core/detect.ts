@@ -3,7 +3,8 @@ import type { Environment } from "../../core/environment.ts";
 import { isServiceLink } from "../../core/service-links.ts";
 import { PLAIN, type PortFinding } from "./identify.ts";
 import { annotationOf } from "./injected.ts";
-import { type Annotations, NATIVE, nativeWords, type PodFacts } from "./kinds/kind.ts";
+import type { Annotations, PodFacts } from "./kinds/kind.ts";
+import { isMadeNative, NATIVE } from "./kinds/native.ts";
 import { type SidecarUrls, saysHowToQuit } from "./own-probes.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "./registry.ts";
@@ -151,12 +152,6 @@ function proxiesByAnnotation({ annotations }: PodFacts, { names, by }: Naming): 
   }
 }
 
-/** Returns ebb.dev/native if `ebb inject` has made the sidecar native: then the pod has it. */
-function madeNative(name: SidecarName, annotations: Annotations): string | undefined {
-  const [wish, ...names] = nativeWords(annotations);
-  return wish === "true" && names.includes(name) ? NATIVE : undefined;
-}
-
 function proxiesByPort({ byPort }: Evidence, { names, by }: Naming): void {
   for (const one of byPort) {
     names.push(one.name);
@@ -170,7 +165,9 @@ function companions({ env, annotations }: PodFacts, { names, by }: Naming): void
     const { variable } = kindOf(name);
     const value = variable === undefined ? "" : (env[variable] ?? "");
     const isNamed = variable !== undefined && value !== "" && !isServiceLink(variable, value);
-    const annotation = isNamed ? undefined : (annotationOf(name, annotations) ?? madeNative(name, annotations));
+    const annotation = isNamed
+      ? undefined
+      : (annotationOf(name, annotations) ?? (isMadeNative(annotations, name) ? NATIVE : undefined));
     if (!isNamed && annotation === undefined) continue;
     names.push(name);
     by.push(isNamed ? variable : `annotation ${annotation}`);

@@ -32,7 +32,9 @@ export type AdminUrls = Pick<SidecarUrls, "admin" | "readyPath">;
  */
 export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: HttpTarget | undefined): readonly Probe[] {
   const { admin, ready, readyPath } = kind;
-  if (ready === undefined) return [];
+  if (ready === undefined && adjustment.ready !== undefined && given !== undefined)
+    return [{ kind: "connect", address: given.address }];
+  if (ready === undefined) return adjustment.ready ?? [];
   if (given === undefined && adjustment.ready !== undefined) return adjustment.ready;
   const isConnection = ready === `tcp${admin.slice("http".length)}`;
   const moved = isConnection || ready === `${admin}${readyPath}` ? adjustment.admin : undefined;

@@ -1,16 +1,10 @@
 import { type HttpTarget, withPath } from "../../core/address.ts";
 import type { Header } from "../../http/core/http-framing.ts";
 import { isProven } from "./injected.ts";
-import {
-  type Adjustment,
-  type Annotations,
-  nativeWords,
-  type PodFacts,
-  type QuitTarget,
-  type SidecarKind,
-} from "./kinds/kind.ts";
+import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kinds/kind.ts";
+import { saysNative } from "./kinds/native.ts";
 import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, targetOf } from "./own-probes.ts";
-import { withHeaders } from "./probe.ts";
+import { isAt, type Probe, withHeaders } from "./probe.ts";
 import { serializeQuit } from "./quit.ts";
 import { isProxy, kindOf, type SidecarName } from "./registry.ts";
 import type { QuitRequest, Sidecar } from "./sidecar.ts";
@@ -49,14 +43,6 @@ export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly 
 /** Returns the sidecar as one that is on its node's network. */
 export function onNode(found: FoundSidecar): FoundSidecar {
   return { ...found, isOnNode: true };
-}
-
-/**
- * Reports whether ebb.dev/native names the sidecar: `ebb inject`, `ebb webhook` or a user sets it if no injector's
- * annotation tells.
- */
-function saysNative(annotations: Annotations, name: string): boolean {
-  return nativeWords(annotations).includes(name);
 }
 
 /**
@@ -204,8 +190,12 @@ function socketOf({ adminSocket, quitPath }: SidecarKind, isNative: boolean): No
 export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
   const { adjustment = {} } = found;
   const from = targetOf(adjustment.admin ?? kindOf(found.name).admin);
-  const moved = (target: HttpTarget) =>
-    target.authority === from.authority ? withPath(targetOf(admin), target.path) : target;
+  const to = targetOf(admin);
+  const moved = (target: HttpTarget) => (target.authority === from.authority ? withPath(to, target.path) : target);
+  const movedProbe = (probe: Probe): Probe => {
+    if (probe.kind === "http") return { ...probe, target: moved(probe.target) };
+    return probe.kind === "connect" && isAt(probe, from.address) ? { ...probe, address: to.address } : probe;
+  };
   const { quits, ready } = adjustment;
   return {
     ...found,
@@ -213,9 +203,7 @@ export function moveAdmin(found: FoundSidecar, admin: string): FoundSidecar {
       ...adjustment,
       admin,
       ...(quits && { quits: quits.map((quit) => ({ ...quit, target: moved(quit.target) })) }),
-      ...(ready && {
-        ready: ready.map((probe) => (probe.kind === "http" ? { ...probe, target: moved(probe.target) } : probe)),
-      }),
+      ...(ready && { ready: ready.map(movedProbe) }),
     },
   };
 }

@@ -35,20 +35,24 @@ export function delayOf(
   if (choice === undefined) return undefined;
   const isNamed = (name: SidecarName) => choice.named.some((one) => one.name === name);
   const later = sidecars.find(
-    (one) => (one.at ?? -1) > at && isAwaited(one.name) && (isNamed(one.name) || (choice.isAuto && showsWhere(one))),
+    (one) =>
+      (one.at ?? -1) > at &&
+      isAwaited(one.name, annotations) &&
+      (isNamed(one.name) || (choice.isAuto && showsWhere(one))),
   );
   if (later !== undefined) return { kind: "later", container: later.container };
   const found = choice.isAuto ? detected.found : [];
   const isShown = (name: SidecarName) => sidecars.some((one) => one.name === name);
   const mayCome = [...choice.named, ...found].some(
-    ({ name }) => isAwaited(name) && !isShown(name) && !isNative(name, annotations),
+    ({ name }) => isAwaited(name, annotations) && !isShown(name) && !isNative(name, annotations),
   );
   const hasProxy = sidecarNames.some((name) => isProxy(name) && (isShown(name) || isNative(name, annotations)));
   return mayCome || (choice.isAuto && !hasProxy && !isOnNode) ? { kind: "unknown" } : undefined;
 }
 
-function isAwaited(name: SidecarName): boolean {
-  return kindOf(name).ready !== undefined;
+function isAwaited(name: SidecarName, annotations: Annotations): boolean {
+  if (kindOf(name).ready !== undefined) return true;
+  return foundIn({ env: {}, annotations }, [name]).some(({ adjustment }) => adjustment?.ready !== undefined);
 }
 
 /** Reports whether annotations say that a sidecar is native. */

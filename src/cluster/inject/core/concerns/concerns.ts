@@ -6,6 +6,7 @@ import type { Concern, Note, Plan } from "./concern.ts";
 import { drainHooks } from "./drain-hooks.ts";
 import { install } from "./install.ts";
 import { lastOf } from "./last-of.ts";
+import { lateFiles } from "./late-files.ts";
 import { names } from "./names.ts";
 import { native, nativeAnnotation } from "./native.ts";
 import { options } from "./options.ts";
@@ -29,6 +30,7 @@ const concerns: readonly Concern[] = [
   proxyHooks,
   postStart,
   readiness,
+  lateFiles,
   lastOf,
   outliving,
   orchestrator,

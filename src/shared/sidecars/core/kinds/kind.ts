@@ -177,6 +177,8 @@ export interface SidecarKind {
   readonly inManifest?: (container: ShownContainer) => Shown;
   /** Returns why the pod's annotations keep it from being told to quit, and what to set; undefined if they do not. */
   readonly quitIsOff?: (annotations: Annotations) => string | undefined;
+  /** Returns why files that it writes are not there when the app starts, and what to set; undefined if they are. */
+  readonly filesComeLate?: (annotations: Annotations) => string | undefined;
   /** The names of its programs in /proc (15 characters at most). */
   readonly programs: readonly string[];
   /** Prefixes of annotations that concern it, and of such variables in the app's containers. */
@@ -211,14 +213,6 @@ export function portOf(text = ""): number | undefined {
 export function onPort(port: number, path: string): HttpTarget {
   const address = { kind: "tcp", host: "localhost", port } as const;
   return { address, isSecure: false, authority: `localhost:${port}`, path };
-}
-
-/** The annotation that names native sidecars: `kuma`; `true,cloud-sql-proxy` if `ebb inject` has made it native. */
-export const NATIVE = "ebb.dev/native";
-
-/** Returns the words of that annotation. */
-export function nativeWords(annotations: Annotations): readonly string[] {
-  return annotations.get(NATIVE)?.replaceAll(" ", "").split(",") ?? [];
 }
 
 /** Parses an annotation of whole seconds, of at most five digits. Returns `fallback` if there is no such value. */

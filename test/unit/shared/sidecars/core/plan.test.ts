@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { foundByName, parseChoice } from "../../../../../src/shared/sidecars/core/choice.ts";
+import { planSidecars } from "../../../../../src/shared/sidecars/core/plan.ts";
+import { describeProbe } from "../../../../../src/shared/sidecars/core/probe.ts";
 import type { SidecarName } from "../../../../../src/shared/sidecars/core/registry.ts";
-import { type Given, inWords, type Pod, plan, type Table } from "./planned.ts";
+import { type Given, inWords, type Pod, plan, type Table, urlsOf } from "./planned.ts";
 
 const consulLifecycle = "consul.hashicorp.com/sidecar-proxy-lifecycle";
 
@@ -188,4 +191,29 @@ test.each<[SidecarName, string, boolean]>([
 test.each(["bye", " ", "//"])("a path of Consul's that is %p makes no other address", (path) => {
   const annotations = { [`${consulLifecycle}-graceful-shutdown-path`]: path };
   expect(plan(["consul"], { annotations })[0]?.quits[0]?.fallback?.target.authority).toBe("localhost:20600");
+});
+
+describe("Vault Agent is waited for at its port where nothing was written before the app starts", () => {
+  const prefix = "vault.hashicorp.com/";
+  const late = { [`${prefix}agent-pre-populate`]: "false" };
+  const quit = { [`${prefix}agent-enable-quit`]: "true" };
+  const cache = { [`${prefix}agent-cache-enable`]: "true" };
+
+  test.each<[Table, Given, readonly string[]]>([
+    [{ ...late, ...quit }, {}, ["tcp://localhost:8200"]],
+    [{ ...late, ...cache, [vaultPort]: "8300" }, {}, ["tcp://localhost:8300"]],
+    [{ ...late, ...quit, [`${prefix}agent-configmap`]: "agent" }, {}, []],
+    [{ ...late, ...quit }, { admin: "http://localhost:8300" }, ["tcp://localhost:8300"]],
+    [{ ...late }, {}, []],
+    [{ ...quit, ...cache }, {}, []],
+    [{ ...quit, [`${prefix}agent-pre-populate`]: "true" }, {}, []],
+  ])("%j", (annotations, given, ready) => {
+    expect(plan(["vault-agent"], { annotations }, given)[0]?.ready.map(describeProbe)).toEqual([...ready]);
+  });
+
+  test("also at the port beside its name", () => {
+    const pod = { env: {}, annotations: new Map(Object.entries({ ...late, ...quit })) };
+    const [agent] = planSidecars(foundByName(pod, parseChoice("vault-agent:8300")?.named ?? []), urlsOf({}));
+    expect(agent?.ready.map(describeProbe)).toEqual(["tcp://localhost:8300"]);
+  });
 });

@@ -35,6 +35,18 @@ describe("beside a postStart hook, ebb", () => {
       undefined,
     ],
     [
+      "waits briefly for a Vault Agent that is to be injected, and has to be up",
+      {
+        containers: [envoy, hooked],
+        annotations: {
+          ...{ "vault.hashicorp.com/agent-inject-status": "injected", "vault.hashicorp.com/agent-enable-quit": "true" },
+          ...{ "vault.hashicorp.com/agent-pre-populate": "false" },
+        },
+      },
+      briefly,
+      "10s at most",
+    ],
+    [
       "waits for one before it, whatever cannot be named after it",
       {
         containers: [envoy, hooked, { ...csql, args: ["--unix-socket=/s"] }],

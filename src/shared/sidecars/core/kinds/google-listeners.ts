@@ -28,16 +28,23 @@ interface Common {
   readonly address: string | undefined;
 }
 
-/** A connection name (`project:region:instance`) or an instance's URI, and its own settings behind it. */
-const INSTANCE = /^['"]?(?:[\w.:-]+:[\w-]+:[\w-]+|projects\/[^?]+\/instances\/[^?]+?)(?:\?(.*?))?['"]?$/;
+/**
+ * Returns the own settings of an instance, behind its connection name (`project:region:instance`) or its URI
+ * (`projects/.../instances/...`); undefined for another word.
+ */
+function queryIn(word: string): string | undefined {
+  const [name = "", query = ""] = word.replaceAll(/['"]/g, "").split("?");
+  const isName = /^[\w.:-]+$/.test(name) && name.split(":").length > 2;
+  return isName || (name.startsWith("projects/") && name.includes("/instances/")) ? query : undefined;
+}
 
 /** Returns the settings of each instance as a query; undefined for one whose name is not seen. One, if none is named. */
 function queriesOf({ words, env }: ShownContainer, prefix: string): readonly (string | undefined)[] {
   const variables = [...env].filter(([name]) => name.startsWith(`${prefix}INSTANCE_`));
   const queries: (string | undefined)[] = [];
   for (const word of [...words, ...variables.map(([, value]) => value)]) {
-    const [seen, query = ""] = INSTANCE.exec(word ?? "") ?? [];
-    if (seen !== undefined) queries.push(query);
+    const query = queryIn(word ?? "");
+    if (query !== undefined) queries.push(query);
     else if (word === undefined || word.startsWith("$(")) queries.push(undefined);
   }
   const known = queries.filter((query) => query !== undefined);
@@ -60,6 +67,10 @@ function listenerOf(query: string | undefined, { port, socket, address }: Common
 
 /** Returns the same of Cloud SQL's version 1: `-instances=project:region:instance=tcp:3306`. */
 export function listenersOfFirst({ words }: ShownContainer): readonly number[] {
-  const found = words.flatMap((word) => [...word.matchAll(/=tcp:(?:([^:,]+|\[[^\]]*\]):)?(\d+)/g)]);
-  return found.flatMap(([, address = "localhost", port]) => (LOOPBACK.test(address) ? (portOf(port) ?? []) : []));
+  const places = words.flatMap((word) => word.split(",")).flatMap((instance) => instance.split("=tcp:")[1] ?? []);
+  return places.flatMap((place) => {
+    const colon = place.lastIndexOf(":");
+    const isReached = colon < 0 || LOOPBACK.test(place.slice(0, colon));
+    return isReached ? (portOf(place.slice(colon + 1)) ?? []) : [];
+  });
 }

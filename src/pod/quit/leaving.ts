@@ -1,24 +1,31 @@
 import { describeTarget, withPath } from "../../shared/core/address.ts";
-import { refusesConnections } from "../../shared/http/tcp-check.ts";
 import type { Log } from "../../shared/output/log.ts";
-import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { connectAdmin, isAnswer } from "../envoy/admin.ts";
-
-/** Returns those of the sidecars whose agent accepts connections: an agent that refuses them later has got its SIGTERM. */
-export function withAgent(sidecars: readonly Sidecar[]): readonly Sidecar[] {
-  return sidecars.filter((sidecar) => agentOf(sidecar) !== undefined && !isLeaving(sidecar));
-}
+import { isAgentLeaving } from "./agent.ts";
 
 /** Envoy's own quit, with which its agent ends, too (istio pkg/envoy/agent.go, Run). */
 const QUIT = "/quitquitquit";
 
+/** The kubelet stops all containers at once: an agent's SIGTERM comes no later than so long after the app's. */
+export const TOGETHER_MS = 1000;
+const LOOK_MS = 50;
+
 /**
- * Ends the Envoys of agents that have got their SIGTERM and would sit out a drain of their own, although the app has
- * drained and ended. `agents`: what `withAgent` returned while the app ran.
+ * Ends the Envoys of agents that have got their SIGTERM, or get it within `withinMs`, and would sit out a drain of their
+ * own, although the app has ended. `agents`: those that had not when the app started.
  */
-export async function endLeaving(agents: readonly Sidecar[], log: Log): Promise<void> {
-  await Promise.all(agents.filter(isLeaving).map((sidecar) => endEnvoy(sidecar, log)));
+export async function endLeaving(agents: readonly Sidecar[], withinMs: number, log: Log): Promise<void> {
+  const end = performance.now() + withinMs;
+  await Promise.all(
+    agents.map(async (sidecar) => {
+      while (!isAgentLeaving(sidecar)) {
+        if (performance.now() >= end) return;
+        await Bun.sleep(LOOK_MS);
+      }
+      await endEnvoy(sidecar, log);
+    }),
+  );
 }
 
 async function endEnvoy({ name, envoy }: Sidecar, log: Log): Promise<void> {
@@ -28,14 +35,4 @@ async function endEnvoy({ name, envoy }: Sidecar, log: Log): Promise<void> {
   // without an answer it has ended by itself
   if (isAnswer(await admin.post(QUIT)))
     log.info({ sidecar: name, request }, "the agent only waits after its SIGTERM: asked its Envoy to exit");
-}
-
-/** Reports whether the agent refuses connections: it does from its SIGTERM on. */
-function isLeaving(sidecar: Sidecar): boolean {
-  const agent = agentOf(sidecar);
-  return agent !== undefined && refusesConnections(agent);
-}
-
-function agentOf({ name, isNative, alwaysOpen }: Sidecar) {
-  return isNative || name === "custom" || kindOf(name).agent === undefined ? undefined : alwaysOpen;
 }

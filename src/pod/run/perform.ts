@@ -133,6 +133,7 @@ function giveUpWaiting(run: Run, isStarting: boolean): void {
 }
 
 function start(run: Run): void {
+  noteAgents(run); // a stop may come as soon as the command runs
   run.since.run = performance.now();
   try {
     run.child = spawn(run.command, mustLeadGroup(run));
@@ -143,7 +144,6 @@ function start(run: Run): void {
     giveMemoryBack(() => rehearse(run)); // again, so that the pages that the end needs are back
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
     if (reasonToStay(0, run.settings) === undefined) warnOfLeftOut(run.settings, run);
-    if (run.shutdown.drainMs > 0) void runOrLogBug(() => noteAgents(run), run.log, "the agents could not be noted");
     void runOrLogBug(() => announceRun(run), run.log, "the run could not be announced");
     setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {

@@ -2,29 +2,32 @@ import { leftUntil } from "../../shared/io/timer.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { runsBeside } from "../announce/announce.ts";
 import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
+import { hasAgent } from "../quit/agent.ts";
 import { logQuit, quitAll } from "../quit/quit.ts";
 import type { Known } from "../quit/send-quit.ts";
 import type { Run } from "./run.ts";
 import { currentSidecars, waitedFor } from "./sidecars.ts";
 
 /** Notes which sidecars have an agent that has not got its SIGTERM. */
-export async function noteAgents(run: Run): Promise<void> {
-  const { withAgent } = await import("../quit/leaving.ts");
-  run.agents = withAgent(waitedFor(run) ?? []);
+export function noteAgents(run: Run): void {
+  run.agents = (waitedFor(run) ?? []).filter(hasAgent);
 }
 
 /** Keeps the sidecars, but those that only wait to end. */
 export function keepSidecars(run: Run, reason: string): void {
   run.log.info({ reason }, "kept the sidecars running");
   if (run.settings.quitOn === "always")
-    run.leaving = runOrLogBug(() => quitLeaving(run), run.log, "an agent could not be ended");
+    run.leaving = runOrLogBug(() => quitLeaving(run, true), run.log, "an agent could not be ended");
 }
 
-/** After a drain, ends what only waits to end, unless an app of another container still needs it. */
-async function quitLeaving({ since, agents = [], log }: Run): Promise<void> {
-  if (since.drained === undefined || agents.length === 0 || runsBeside()) return;
-  const { endLeaving } = await import("../quit/leaving.ts"); // few runs need it
-  await endLeaving(agents, log);
+/**
+ * After a stop signal, ends what only waits to end, unless an app of another container still needs it. `isKept`: nothing
+ * else asks it to exit.
+ */
+async function quitLeaving({ isToEnd, since, agents = [], log }: Run, isKept: boolean): Promise<void> {
+  if (!isToEnd || agents.length === 0 || runsBeside()) return;
+  const { endLeaving, TOGETHER_MS } = await import("../quit/leaving.ts"); // few runs need it
+  await endLeaving(agents, isKept && since.drained === undefined ? TOGETHER_MS : 0, log);
 }
 
 /** Tells the sidecars to quit. */
@@ -43,7 +46,7 @@ function knownOf({ isReady, alive, wait }: Run, name: Sidecar["name"]): Known {
 }
 
 async function quitSidecars(run: Run): Promise<void> {
-  await quitLeaving(run);
+  await quitLeaving(run, false);
   const { settings, log } = run;
   const end = performance.now() + settings.quitTimeout;
   const sidecars = await currentSidecars(run, "quit");

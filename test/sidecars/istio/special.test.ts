@@ -92,10 +92,13 @@ test("an app that ends while it exits by itself finds it leaving", async () => {
 /** How long pilot-agent waits after its SIGTERM if nobody ends it. */
 const patient = istioMesh({ config: { terminationDrainDuration: "40s" } });
 
-/** Starts an app in a pod whose proxy is ready. It drains at SIGTERM, and ends at signal `last`. */
-async function startApp(pod: Pod, last = 15): Promise<Started> {
-  const flags = ["--sidecar", "istio", "--restart-policy", "Always", "--drain", "10s", "--min-drain", "500ms"];
-  const started = pod.startEbb(["run", ...flags, "--", childPath(), "record", `${last}`], { env: ownNetwork });
+const always = ["--restart-policy", "Always"];
+const draining = [...always, "--drain", "10s", "--min-drain", "500ms"];
+
+/** Starts an app in a pod whose proxy is ready. By default it drains at SIGTERM, and ends at signal `last`. */
+async function startApp(pod: Pod, last = 15, flags: readonly string[] = draining): Promise<Started> {
+  const all = ["--sidecar", "istio", ...flags];
+  const started = pod.startEbb(["run", ...all, "--", childPath(), "record", `${last}`], { env: ownNetwork });
   await until("the app runs", () => started.stdout().includes("ready\n"));
   return started;
 }
@@ -103,10 +106,13 @@ async function startApp(pod: Pod, last = 15): Promise<Started> {
 const ownNetwork = { EBB_HOST_NETWORK: "false" };
 const endedEnvoy = "ebb: the agent only waits after its SIGTERM: asked its Envoy to exit";
 
-test("one that waits after its SIGTERM is ended once the app has drained and ended, whatever the restart policy", async () => {
+test.each<[string, readonly string[]]>([
+  ["has drained and ended", draining],
+  ["has ended, which does not drain", always],
+])("one that waits after its SIGTERM is ended once the app %s, whatever the restart policy", async (_, flags) => {
   await using pod = await startPod();
   const { container } = await startReady(patient, pod);
-  await using started = await startApp(pod);
+  await using started = await startApp(pod, 15, flags);
   container.kill("SIGTERM");
   await signalEbb(started, "SIGTERM");
   const { code, log } = await endOf(started);
@@ -114,14 +120,17 @@ test("one that waits after its SIGTERM is ended once the app has drained and end
   expect(await within(10_000, container.ended)).toBe(0);
 });
 
-test("one that has got no SIGTERM is not: only the app is restarted", async () => {
-  await using pod = await startPod();
-  const { container } = await startReady(patient, pod);
-  await using started = await startApp(pod);
-  await signalEbb(started, "SIGTERM");
-  expect((await endOf(started)).log.map(({ msg }) => msg)).not.toContain(endedEnvoy);
-  expect(container.isRunning()).toBe(true);
-});
+test.each([[draining], [always]])(
+  "one that has got no SIGTERM is not: only the app is restarted, %j",
+  async (flags) => {
+    await using pod = await startPod();
+    const { container } = await startReady(patient, pod);
+    await using started = await startApp(pod, 15, flags);
+    await signalEbb(started, "SIGTERM");
+    expect((await endOf(started)).log.map(({ msg }) => msg)).not.toContain(endedEnvoy);
+    expect(container.isRunning()).toBe(true);
+  },
+);
 
 test("one that another app still needs is not", async () => {
   await using pod = await startPod();

@@ -32,7 +32,9 @@ test("a bad call is exit code 64 and names every bad flag and variable, its valu
   const bad = [...Object.entries(env), ["--grace", "soon"], ["--wait-timeout", "-1"], ["--rewrite-signal", "FOO:TERM"]];
   for (const [name = "", value = ""] of [...bad, ["--quit", "nowhere"]]) {
     const shown = name === "EBB_HEADER" ? "***" : value; // it may be a secret
-    expect(stderr).toMatch(new RegExp(`^ebb: ${name}: expected .+, got "${RegExp.escape(shown)}"$`, "m"));
+    expect(stderr).toMatch(
+      new RegExp(`^ebb: ${name}: expected .+, got "${RegExp.escape(shown)}"(; did you mean .+)?$`, "m"),
+    );
   }
   expect(stderr).toMatch(/^ebb: .*--nosuch/m);
   expect(stderr.trimEnd().split("\n")).toHaveLength(bad.length + 2);

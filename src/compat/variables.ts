@@ -1,4 +1,4 @@
-import { duration, oneOf, syntax } from "../shared/cli/core/syntax.ts";
+import { duration, syntax } from "../shared/cli/core/syntax.ts";
 import { parseHttpTarget, withoutSlashes } from "../shared/core/address.ts";
 import type { Environment } from "../shared/core/environment.ts";
 import { redactUrl } from "../shared/core/redact.ts";
@@ -6,7 +6,7 @@ import { splitBy } from "../shared/core/text.ts";
 import type { SettingsBuilder } from "./tool.ts";
 
 /** The syntax of the tools' boolean values. They take no other word. */
-export const trueOrFalse = oneOf(["true", "false"]);
+export const trueOrFalse = syntax((text) => (text === "true" || text === "false" ? text : undefined), "true or false");
 
 const url = syntax(parseHttpTarget, "a URL such as http://127.0.0.1:15000", redactUrl);
 const time = { ...duration, expected: `${duration.expected} (0: none)` };

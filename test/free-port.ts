@@ -1,7 +1,10 @@
 import { createServer, type Server } from "node:net";
 
-/** Below the ports that Linux gives to clients, and to servers that name none (ip_local_port_range). */
-const [FIRST, END] = [20_000, 32_768];
+/**
+ * Above those of sidecars, by which a test beside it would find one, and below those that Linux gives to clients, and to
+ * servers that name none (ip_local_port_range).
+ */
+const [FIRST, END] = [21_000, 32_768];
 /** The ports of one test process: a server's that has ended is taken by no test that runs beside it. */
 const SHARE = 300;
 const first = FIRST + ((Number(process.env.JEST_WORKER_ID ?? 0) * SHARE) % (END - FIRST - SHARE));

@@ -15,7 +15,7 @@ export function textOf(section: string, own: Readonly<Record<string, string>>): 
 
 /** The words of the page's manifests that are about Istio: the Jobs here run beside an Envoy. */
 export const besideEnvoy = {
-  '"--sidecar", "istio"': '"--sidecar", "envoy"',
+  '"--sidecar", "auto,istio"': '"--sidecar", "envoy"',
   'sidecar.istio.io/inject: "true"': 'sidecar.istio.io/inject: "false"',
 };
 

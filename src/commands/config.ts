@@ -3,7 +3,7 @@ import { readAnnotations } from "../pod/find/annotations.ts";
 import { stopSteps } from "../pod/run/core/stop-plan.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { options } from "../shared/cli/core/options.ts";
-import { unknownVariables } from "../shared/cli/core/values.ts";
+import { unknownVariables } from "../shared/cli/core/unknown-variables.ts";
 import { columns } from "../shared/core/columns.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { writeError, writeOutput } from "../shared/output/output.ts";

@@ -1,5 +1,6 @@
 import { options, type Settings } from "../cli/core/options.ts";
-import { type Sources, unknownVariables } from "../cli/core/values.ts";
+import { unknownVariables } from "../cli/core/unknown-variables.ts";
+import type { Sources } from "../cli/core/values.ts";
 import { formatDuration } from "../core/duration.ts";
 import type { ErrorMessage, Warning } from "../core/log-messages.ts";
 import { capped, oneLine, printable } from "../core/text.ts";

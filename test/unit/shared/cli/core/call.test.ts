@@ -5,7 +5,7 @@ import { commands } from "../../../../../src/commands.ts";
 import { type Call, readCommandCall, readFlagCall, readOperandCall } from "../../../../../src/shared/cli/core/call.ts";
 import { type Options, optional } from "../../../../../src/shared/cli/core/option.ts";
 import { options, pickOptions } from "../../../../../src/shared/cli/core/options.ts";
-import { unknownVariables } from "../../../../../src/shared/cli/core/values.ts";
+import { unknownVariables } from "../../../../../src/shared/cli/core/unknown-variables.ts";
 import type { Environment } from "../../../../../src/shared/core/environment.ts";
 import { Failure } from "../../../../../src/shared/core/exit.ts";
 

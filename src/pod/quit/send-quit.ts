@@ -10,14 +10,8 @@ import type { QuitRequest, Sidecar } from "../../shared/sidecars/core/sidecar.ts
 import { locateAdmin } from "../find/admin-socket.ts";
 import { createHttpClient } from "../http/http.ts";
 import { runMachine } from "../machine.ts";
-import {
-  begin,
-  type QuitAction,
-  type QuitEvent,
-  type QuitMachinePolicy,
-  type QuitState,
-  step,
-} from "./core/quitting.ts";
+import { begin, step } from "./core/quitting.ts";
+import type { QuitAction, QuitEvent, QuitMachinePolicy, QuitState } from "./core/quitting-steps.ts";
 import { addressesOf, addressesOfQuit, awaitReturn, lifeOf, watchAbsence, watchItClose } from "./sidecar-life.ts";
 
 /**

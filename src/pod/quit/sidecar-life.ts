@@ -7,7 +7,7 @@ import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { QuitRequest, Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { clientFor } from "../probe/prober.ts";
 import { LOOPBACK_MS, probeOnce } from "../probe/ready.ts";
-import type { SidecarLife } from "./core/quitting.ts";
+import type { SidecarLife } from "./core/quitting-steps.ts";
 
 /**
  * Asks the readiness endpoint of a sidecar, whose quit was refused at `quitAddress`, whether the sidecar still lives:

@@ -1,5 +1,4 @@
-import type { SidecarChoice } from "./choice.ts";
-import { formatChoice, foundByName } from "./choice.ts";
+import { formatChoice, foundByName, type SidecarChoice } from "./choice.ts";
 import { shownIn } from "./detect.ts";
 import type { PodFacts } from "./kinds/kind.ts";
 import type { SidecarUrls } from "./own-probes.ts";

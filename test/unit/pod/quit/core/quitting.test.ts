@@ -1,14 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  begin,
-  type QuitAction,
-  type QuitEvent,
-  type QuitMachinePolicy,
-  type QuitState,
-  type Result,
-  step,
-} from "../../../../../src/pod/quit/core/quitting.ts";
+import { begin, step } from "../../../../../src/pod/quit/core/quitting.ts";
+import type {
+  QuitAction,
+  QuitEvent,
+  QuitMachinePolicy,
+  QuitState,
+  Result,
+} from "../../../../../src/pod/quit/core/quitting-steps.ts";
 import { expectLife } from "../../run/core/machine.ts";
 
 const envoy: QuitMachinePolicy = {

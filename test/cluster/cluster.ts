@@ -113,6 +113,20 @@ export async function namespace(
   return here;
 }
 
+/** Returns the address of a Service. Rejects if there is none. */
+export async function serviceAddress(here: Namespace, service: string): Promise<string> {
+  const { spec } = await here.object<{ readonly spec: { readonly clusterIP: string } }>(`service/${service}`);
+  return spec.clusterIP;
+}
+
+/** Evicts a pod, as `kubectl drain` does. Rejects if that is refused. */
+export async function evict(here: Namespace, pod: string): Promise<void> {
+  const path = `/api/v1/namespaces/${here.name}/pods/${pod}/eviction`;
+  const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: pod, namespace: here.name } };
+  const { status, text } = await request("POST", path, eviction);
+  if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
+}
+
 async function readOne<T>(path: string): Promise<T> {
   return (await read<T>(path)) ?? missing(`${path}: not there`);
 }

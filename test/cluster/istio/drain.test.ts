@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type LogLine, logOf, timeOf } from "../../harness.ts";
-import { images, type Namespace, namespace } from "../cluster.ts";
-import { hasCondition, type KubeObject, type Pod, podOf, serviceOf } from "../objects.ts";
+import { images, type Namespace, namespace, serviceAddress } from "../cluster.ts";
+import { hasCondition, type Pod, podOf, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 import { type Installation, inject, startInstallation } from "../webhook/installation.ts";
 import { installed, withEbb } from "../webhook/installed.ts";
@@ -139,8 +139,7 @@ test("the app's own calls through a native sidecar go on until it ends, those by
     serviceOf("called", { http: 8081, grpc: 8082, tcp: 8083 }),
   ]);
   await there.until("it can be called", async () => hasCondition(await there.pod("called"), "Ready"));
-  const { spec } = await there.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/called");
-  const app = programs.container("app", "caller.ts", spec.clusterIP);
+  const app = programs.container("app", "caller.ts", await serviceAddress(there, "called"));
   const annotations = { ...inject, "ebb.dev/min-drain": "5s", ...sidecarKind(true) };
   await there.apply([podOf("caller", { ...serving, containers: [app], volumes }, { annotations })]);
   const kinds = ["http", "http2", "stream", "tcp"];

@@ -1,8 +1,9 @@
 import { images, namespace } from "../cluster.ts";
 import { type Chart, render } from "../inject/helm.ts";
 import { kubectl } from "../kubectl.ts";
-import type { KubeObject } from "../objects.ts";
+import type { Container, KubeObject } from "../objects.ts";
 import { createPod } from "../webhook/installation.ts";
+import { installed, withEbb } from "../webhook/installed.ts";
 import { istioChart } from "./programs.ts";
 
 const system = "istio-system";
@@ -16,6 +17,14 @@ export const injected = { "istio-injection": "enabled" };
 export function sidecarKind(isNative: boolean): Readonly<Record<string, string>> {
   return { "sidecar.istio.io/nativeSidecar": String(isNative) };
 }
+
+/** What Istio merges into its ordinary sidecar: `ebb hold` as preStop hook. The pod also needs what `installed` has. */
+export const heldProxy: Container = withEbb({
+  name: "istio-proxy",
+  image: "auto", // without a tag, by which Kubernetes would always pull it
+  imagePullPolicy: "IfNotPresent",
+  lifecycle: { preStop: { exec: { command: [installed.path, "hold", "--sidecar", "istio"] } } },
+});
 
 /** Returns Istio's annotation that sets variables of a pod's sidecar. */
 export function proxyEnvironment(variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

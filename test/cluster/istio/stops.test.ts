@@ -5,8 +5,8 @@ import { type Container, type PodSpec, podOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 import { addressOfOutside, draining, GRACE_SECONDS, stage, start } from "../stops/pods.ts";
 import { expectNothingLost, linesOf, stop, usualMs } from "../stops/stop.ts";
-import { installed, withEbb } from "../webhook/installed.ts";
-import { injected, sidecarKind, startIstio } from "./istio.ts";
+import { installed } from "../webhook/installed.ts";
+import { heldProxy, injected, sidecarKind, startIstio } from "./istio.ts";
 
 // An app that `ebb run` drains and stops, beside a real pilot-agent and its Envoy in an ordinary container.
 
@@ -25,12 +25,6 @@ const PORT = 8081;
 const NEEDS_MS = 3000;
 /** Longer than the app's drain and end: a pod that sat it out would be late. */
 const patient = { "proxy.istio.io/config": JSON.stringify({ terminationDrainDuration: "45s" }) };
-const held: Container = {
-  name: "istio-proxy",
-  image: "auto", // without a tag, by which Kubernetes would always pull it
-  imagePullPolicy: "IfNotPresent",
-  lifecycle: { preStop: { exec: { command: [installed.path, "hold", "--sidecar", "istio"] } } },
-};
 
 describe("a pod that is deleted beside Istio's ordinary sidecar loses no call of its app, and is gone soon:", () => {
   test.concurrent.each([
@@ -41,7 +35,7 @@ describe("a pod that is deleted beside Istio's ordinary sidecar loses no call of
       "app",
       "the agent only waits after its SIGTERM: asked its Envoy to exit",
     ],
-    ["hooked", "by ebb hold as its hook", [withEbb(held)], "istio-proxy", "told the agent to leave at its SIGTERM"],
+    ["hooked", "by ebb hold as its hook", [heldProxy], "istio-proxy", "told the agent to leave at its SIGTERM"],
   ] as const)("%s: %s", async (name, what, proxies, logger, message) => {
     const annotations = { ...patient, ...sidecarKind(false) };
     await start(here, podOf(name, await specWith(proxies), { annotations }));

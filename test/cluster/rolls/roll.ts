@@ -1,5 +1,4 @@
-import { request } from "../api.ts";
-import type { Namespace } from "../cluster.ts";
+import { evict, type Namespace } from "../cluster.ts";
 import { hasCondition } from "../objects.ts";
 import type { Calls, LostCalls } from "../programs/careful.ts";
 import type { Loss } from "../programs/mix.ts";
@@ -84,10 +83,7 @@ async function haveReady(here: Namespace, replicas: number): Promise<void> {
 /** Evicts one pod after the other, as `kubectl drain` does where a PodDisruptionBudget wants all but one available. */
 async function evictAll(here: Namespace): Promise<void> {
   for (const { metadata } of await here.pods("app=web")) {
-    const path = `/api/v1/namespaces/${here.name}/pods/${metadata.name}/eviction`;
-    const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: metadata.name } };
-    const { status, text } = await request("POST", path, eviction);
-    if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
+    await evict(here, metadata.name);
     await haveReady(here, REPLICAS);
   }
 }

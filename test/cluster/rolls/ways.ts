@@ -1,20 +1,11 @@
-import { images, type Namespace } from "../cluster.ts";
+import { images, type Namespace, serviceAddress } from "../cluster.ts";
 import { envoyAdminPort, envoySidecar, patience, podInfo } from "../envoy.ts";
 import { addEbb } from "../inject/add-ebb.ts";
-import { injected, sidecarKind } from "../istio/istio.ts";
-import {
-  type Container,
-  deploymentOf,
-  jobOf,
-  type KubeObject,
-  type PodSpec,
-  podOf,
-  serviceOf,
-  withPod,
-} from "../objects.ts";
+import { heldProxy, injected, sidecarKind } from "../istio/istio.ts";
+import { type Container, deploymentOf, jobOf, type PodSpec, podOf, serviceOf, withPod } from "../objects.ts";
 import type { Callee } from "../programs/mix.ts";
 import { programs } from "../programs.ts";
-import { installed, withEbb } from "../webhook/installed.ts";
+import { installed } from "../webhook/installed.ts";
 
 // Pods of one app, programs/careful.ts, that end beside a proxy through which it is called, and calls.
 
@@ -76,7 +67,7 @@ export const ways: readonly Way[] = [
       return {
         ...more,
         initContainers: [installed.container],
-        containers: [...containers, held],
+        containers: [...containers, heldProxy],
         volumes: [...(more.volumes ?? []), installed.volume],
       };
     },
@@ -98,13 +89,6 @@ export const ways: readonly Way[] = [
     annotations: () => ({ "ebb.dev/native": "envoy" }),
   },
 ];
-
-const held: Container = withEbb({
-  name: "istio-proxy",
-  image: "auto", // without a tag, by which Kubernetes would always pull it
-  imagePullPolicy: "IfNotPresent",
-  lifecycle: { preStop: { exec: { command: [installed.path, "hold", "--sidecar", "istio"] } } },
-});
 
 function asking(shape: Shape): Readonly<Record<string, string>> {
   const seconds = shape === "server" ? `${MIN_DRAIN_SECONDS}s` : "0";
@@ -178,8 +162,7 @@ export async function deploy(here: Namespace, way: Way, { shape, needsMs }: Roll
     podOf("outside", { containers: [server], volumes: [programs.volume] }, outside),
     serviceOf("outside", named(app)),
   ]);
-  const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/outside");
-  const { configMap, object } = plain(way, { shape, needsMs }, spec.clusterIP);
+  const { configMap, object } = plain(way, { shape, needsMs }, await serviceAddress(here, "outside"));
   const made = withPod(object, (pod) => way.pod(pod, shape), way.annotations?.(shape) ?? {});
   await here.apply([configMap, serviceOf("web", named(portsOf(way)))]);
   await here.apply([way.isInjected ? await addEbb(made) : made]);

@@ -1,6 +1,6 @@
-import { images, type Namespace } from "../cluster.ts";
+import { images, type Namespace, serviceAddress } from "../cluster.ts";
 import { envoyPort, envoySidecar, patience, podInfo } from "../envoy.ts";
-import { type Container, deploymentOf, type KubeObject, type Pod, podOf, serviceOf, statusOf } from "../objects.ts";
+import { type Container, deploymentOf, type Pod, podOf, serviceOf, statusOf } from "../objects.ts";
 import type { Callee, Loss, Outcome } from "../programs/mix.ts";
 import { programs } from "../programs.ts";
 import { watchPods } from "../watch-pods.ts";
@@ -162,8 +162,7 @@ interface StartedLoad {
 }
 
 async function startLoad(here: Namespace, load: Load): Promise<StartedLoad> {
-  const { spec } = await here.object<KubeObject & { readonly spec: { readonly clusterIP: string } }>("service/web");
-  const callee: Callee = { host: spec.clusterIP, ...load };
+  const callee: Callee = { host: await serviceAddress(here, "web"), ...load };
   const clients = programs.container("clients", "clients.ts", JSON.stringify(callee));
   const pod = `load-${crypto.randomUUID().slice(0, 8)}`;
   // of a mesh, and of a namespace that gets ebb, where there is one

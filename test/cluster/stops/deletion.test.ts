@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type LogLine, logOf, timeOf } from "../../harness.ts";
-import { request } from "../api.ts";
-import { images, type Namespace } from "../cluster.ts";
+import { evict, images, type Namespace } from "../cluster.ts";
 import { addEbb } from "../inject/add-ebb.ts";
 import { podOf } from "../objects.ts";
 import { type Plan, specOf, stage, start } from "./pods.ts";
-import { callsOf, expectGone, expectNothingLost, linesOf, pathOf, stop, usualMs, type Way } from "./stop.ts";
+import { callsOf, expectGone, expectNothingLost, linesOf, stop, usualMs, type Way } from "./stop.ts";
 
 // Pods that are deleted: an app that `ebb run` drains and stops, beside a real Envoy that `ebb hold` keeps.
 
@@ -64,13 +63,11 @@ describe("a pod that is deleted loses no call of its app and no request in fligh
   });
 
   test.concurrent("evicted: one that needs 3 s, as `kubectl drain` does it", async () => {
-    const metadata = { name: "evicted", namespace: here.name };
-    const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata };
-    const ask = async () => {
-      const { status, text } = await request("POST", pathOf(here, "evicted/eviction"), eviction);
-      if (status !== 201) throw new Error(text);
-    };
-    const end = await stopped("evicted", { needsMs: [3000] }, { ask, clientsMs: usualMs });
+    const end = await stopped(
+      "evicted",
+      { needsMs: [3000] },
+      { ask: () => evict(here, "evicted"), clientsMs: usualMs },
+    );
     expectNothingLost("evicted", end, { app: 3000 });
   });
 

@@ -11,7 +11,7 @@ import { stopsOf } from "../controller/stops.ts";
 import { OBJECTS } from "../core/installed.ts";
 import type { DoctorSettings } from "./core/doctor-options.ts";
 import type { Finding } from "./core/finding.ts";
-import { imageVolumeNote } from "./core/image-volume.ts";
+import { imageVolumeFindings, imageVolumeNote } from "./core/image-volume.ts";
 import {
   type Component,
   componentOf,
@@ -83,7 +83,8 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
   const webhooks = webhooksOf(registrations);
   const labels = await readLabels(reader, names);
   const cronJobs = (await reader.all("/apis/batch/v1/cronjobs", { labelSelector: OBJECTS }))?.map(scheduledOf);
-  const note = webhooks.copies ? imageVolumeNote((await reader.all("/api/v1/nodes", {})) ?? []) : undefined;
+  const nodes = webhooks.volumes.length === 0 ? [] : ((await reader.all("/api/v1/nodes", {})) ?? []);
+  const note = webhooks.volumes.includes("emptyDir") ? imageVolumeNote(nodes) : undefined;
   const inPods = await examinePods(reader, scopes, { labels, webhooks });
   return {
     ...inPods,
@@ -93,6 +94,7 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
       ...(deployments ?? []).flatMap((each) => deploymentFinding(each) ?? []),
       ...(cronJobs ?? []).flatMap((each) => suspendedFinding(each) ?? []),
       ...(await missingSecrets(reader, deployments ?? [])),
+      ...(webhooks.volumes.includes("image") ? imageVolumeFindings(nodes) : []),
       ...[...labels].flatMap(([name, own]) => namespaceFinding(name, own, webhooks) ?? []),
       ...(await refusedOwners(reader, scopes, { labels, webhooks })),
       ...inPods.findings,

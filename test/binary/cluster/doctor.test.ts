@@ -299,19 +299,41 @@ test("what may not be read is named, and is exit code 69 if that is all", async 
   ]);
 });
 
+/** Serves these nodes. */
+function putNodes({ api }: Cluster, ...all: readonly (readonly [kubeletVersion: string, runtime: string])[]): void {
+  const items = all.map(([kubeletVersion, containerRuntimeVersion], at) => ({
+    metadata: { name: `node-${at}` },
+    status: { nodeInfo: { kubeletVersion, containerRuntimeVersion } },
+  }));
+  const { answer } = api;
+  api.answer = (request, url) =>
+    url.pathname === "/api/v1/nodes" ? Response.json({ metadata: {}, items }) : answer?.(request, url);
+}
+
 test("what --volume image would save is a note if all nodes can mount images, and no finding", async () => {
   await using cluster = startWhole();
   await install(cluster, "webhook");
-  const nodeInfo = { kubeletVersion: "v1.35.0", containerRuntimeVersion: "containerd://2.1.0" };
-  const items = [{ metadata: { name: "one" }, status: { nodeInfo } }];
-  const { answer } = cluster.api;
-  cluster.api.answer = (request, url) =>
-    url.pathname === "/api/v1/nodes" ? Response.json({ metadata: {}, items }) : answer?.(request, url);
+  putNodes(cluster, ["v1.35.0", "containerd://2.1.0"], ["v1.35.0", "cri-o://1.35.0"]);
   expect(await findings(cluster)).toEqual({
     code: 0,
     lines: [
-      expect.stringMatching(/^note: all nodes can mount ebb's image: with --volume image .* 99 MB of the node's disk$/),
+      expect.stringMatching(/^note: all nodes can mount ebb's image: with --volume image .* 99 MB less /),
       "0 pods, 0 with ebb: 0 findings",
+    ],
+  });
+});
+
+test("a node that cannot mount images is a finding if the webhook has --volume image", async () => {
+  await using cluster = startWhole();
+  await install(cluster, "webhook", ({ kind, spec }) => {
+    if (kind === "Deployment") spec.template.spec.containers[0].args.push("--volume=image");
+  });
+  putNodes(cluster, ["v1.35.0", "containerd://2.1.0"], ["v1.34.0", "cri-o://1.34.0"]);
+  expect(await findings(cluster)).toEqual({
+    code: 1,
+    lines: [
+      expect.stringMatching(/^Node node-1: it cannot mount ebb's image, .*: kubelet v1\.34\.0 and cri-o:\/\/1\.34\.0, but/),
+      "0 pods, 0 with ebb: 1 finding",
     ],
   });
 });

@@ -150,8 +150,8 @@ export interface Webhooks {
   readonly answering: number | undefined;
   /** What the replicas that are ready put into pods. Empty if none is, or if that is not known. */
   readonly injected: readonly Injected[];
-  /** Whether replicas that are ready copy ebb into pods (--volume emptyDir). */
-  readonly copies: boolean;
+  /** How the replicas that are ready bring ebb into pods (--volume): emptyDir, image, or, during a rollout, both. */
+  readonly volumes: readonly string[];
   /** Which pods those with a Service are asked about. Empty if that is not known. */
   readonly selections: readonly Selection[];
 }
@@ -168,7 +168,7 @@ export function webhooksOf(registrations: readonly Registration[] | undefined): 
     count: registrations?.length,
     answering: answering?.length,
     injected: calls.map(injectedBy).filter(({ image }) => image !== undefined),
-    copies: calls.some((args) => valuesOf(args, "--volume").at(-1) !== "image"),
+    volumes: [...new Set(calls.map((args) => valuesOf(args, "--volume").at(-1) ?? "emptyDir"))],
     selections: selections ?? [],
   };
 }

@@ -20,7 +20,7 @@ const webhooks: Webhooks = {
   count: 1,
   answering: 1,
   ...injecting(policy.image),
-  copies: true,
+  volumes: ["emptyDir"],
   selections: [{ all: false }],
 };
 /** A webhook with --all. */

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { imageVolumeNote } from "../../../../../src/cluster/doctor/core/image-volume.ts";
 import {
   componentOf,
   deploymentFinding,
@@ -218,33 +217,12 @@ describe("a registration", () => {
     expect(of("--all", "--set=drain=40s\nquit=POST http://h/?a=b")).toMatchObject({
       injected: [{ image: "ebb:1", options: { drain: "40s", quit: "POST http://h/?a=b" } }],
       selections: [{ all: true }],
-      copies: true,
+      volumes: ["emptyDir"],
     });
     expect(of("--image", "ebb:2", "--volume=image")).toMatchObject({
       injected: [{ image: "ebb:2" }],
       selections: [{ all: false }],
-      copies: false,
+      volumes: ["image"],
     });
   });
-});
-
-test.each<[string, readonly (readonly [kubelet: string, runtime: string])[], boolean]>([
-  ["none", [], false],
-  ["one that is new enough", [["v1.35.0", "containerd://2.1.0"]], true],
-  ["one of a vendor", [["v1.36.2-gke.1", "containerd://2.10.0-k3s1"]], true],
-  [
-    "one with an old kubelet",
-    [
-      ["v1.34.9", "containerd://2.1.0"],
-      ["v1.35.0", "containerd://2.1.0"],
-    ],
-    false,
-  ],
-  ["one with an old containerd", [["v1.35.0", "containerd://2.0.9"]], false],
-  ["one with another runtime", [["v1.35.0", "cri-o://1.35.0"]], false],
-])("nodes that could mount ebb's image: %s", (_, versions, can) => {
-  const nodes = versions.map(([kubeletVersion, containerRuntimeVersion]) => ({
-    status: { nodeInfo: { kubeletVersion, containerRuntimeVersion } },
-  }));
-  expect(imageVolumeNote(nodes) !== undefined).toBe(can);
 });

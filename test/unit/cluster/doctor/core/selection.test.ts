@@ -51,7 +51,7 @@ test("a pod that asks, and that no selector covers, gets no ebb from the webhook
     count: 1,
     answering: 1,
     injected: [{ image: "ebb:2", options: {} }],
-    copies: true,
+    volumes: ["emptyDir"],
     selections: [ofTeam],
   };
   const told = (pod: Loose) => podFinding(pod, {}, webhooks)?.message;

@@ -9,12 +9,12 @@ interface Fork {
 const needed: readonly Fork[] = [
   { question: ["No sidecar, or ambient mode?"], yes: ["You do not need ebb.", "For a PID 1 only: tini"] },
   { question: ["A Job with native sidecars?"], yes: ["You do not need ebb:", "Kubernetes ends them"] },
-  { question: ["Only Linkerd, and no drain?"], yes: ["Use linkerd-await:", "it is far smaller"] },
+  { question: ["Only Linkerd, and no drain?"], yes: ["From 2.20 on: nothing.", "Before: linkerd-await"] },
 ];
 
 const ways: readonly Fork[] = [
   { question: ["The image?"], yes: ["`COPY` ebb into it,", "`ENTRYPOINT ebb run`"] },
-  { question: ["The pod's manifest?"], yes: ["Mount ebb: `ebb install`,", "or an image volume"] },
+  { question: ["The pod's manifest?"], yes: ["Mount ebb: as an image,", "or by `ebb install`"] },
   {
     question: ["A pipeline, or only a label", "of the namespace?"],
     yes: ["`ebb inject` in a pipeline,", "the webhook in a cluster"],

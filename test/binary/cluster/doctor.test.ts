@@ -332,7 +332,9 @@ test("a node that cannot mount images is a finding if the webhook has --volume i
   expect(await findings(cluster)).toEqual({
     code: 1,
     lines: [
-      expect.stringMatching(/^Node node-1: it cannot mount ebb's image, .*: kubelet v1\.34\.0 and cri-o:\/\/1\.34\.0, but/),
+      expect.stringMatching(
+        /^Node node-1: it cannot mount ebb's image, .*: kubelet v1\.34\.0 and cri-o:\/\/1\.34\.0, but/,
+      ),
       "0 pods, 0 with ebb: 1 finding",
     ],
   });

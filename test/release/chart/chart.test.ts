@@ -64,9 +64,14 @@ describe("NOTES name each option by its value:", () => {
   const label = (names: string) => `kubectl label namespace ${names} ebb.dev/reap=true`;
   const reaper = { enabled: true };
   test.each<[string, object, readonly string[]]>([
-    ["the defaults", {}, ["kubectl label namespace NAME ebb.dev/inject=true", "reaper.enabled ends them"]],
+    [
+      "the defaults",
+      {},
+      ["kubectl label namespace NAME ebb.dev/inject=true", "webhook.volume=image", "reaper.enabled ends them"],
+    ],
     ["webhook.all", { webhook: { all: true } }, ["(webhook.all)"]],
     ["webhook.failurePolicy", { webhook: { failurePolicy: "Fail" } }, ["are refused (webhook.failurePolicy)"]],
+    ["webhook.volume", { webhook: { volume: "image" } }, ["Pods with ebb start only on nodes with Kubernetes 1.35"]],
     ["reaper.enabled", { reaper }, [`Stuck pods are ended after:              ${label("NAME")}`]],
     ["reaper.reapNamespace", { reaper: { ...reaper, reapNamespace: ["shop", "bank"] } }, [label("shop bank")]],
     ["reaper.dryRun", { reaper: { ...reaper, dryRun: true } }, ["Stuck pods are logged after:  ", "(reaper.dryRun)"]],

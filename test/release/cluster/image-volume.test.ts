@@ -3,14 +3,22 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { images } from "../../cluster/cluster.ts";
 import { besideEnvoy, runBesideEnvoy, textOf } from "../../cluster/image/ways.ts";
-import { kubectl } from "../../cluster/kubectl.ts";
+import { kubectl, runProgram } from "../../cluster/kubectl.ts";
 import { jobOf, type KubeObject } from "../../cluster/objects.ts";
+import { blockWith, fill } from "../../cluster/readme/blocks.ts";
 import { startInstallation } from "../../cluster/webhook/installation.ts";
 import { ebb, temporaryFolder } from "../../harness.ts";
 
 test("the node has a containerd that mounts images", async () => {
   const version = "jsonpath={.items[*].status.nodeInfo.containerRuntimeVersion}";
   expect(await kubectl(["get", "nodes", "-o", version])).toBe("containerd://2.4.2");
+});
+
+test("the manual's command that tries a node pool", async () => {
+  const { text } = blockWith("kubectl run ebb-try", "src/manual/versions.md");
+  const own = { "registry.example.com/ebb:0.1.0": images.ebb, '"LABEL": "VALUE"': '"kubernetes.io/os": "linux"' };
+  const { code, stdout, stderr } = await runProgram(["sh", "-c", fill(text, own)], {});
+  expect({ code, stdout, stderr }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ebb \d+\.\d+\.\d+/) });
 });
 
 test("the manual's image volume", async () => {

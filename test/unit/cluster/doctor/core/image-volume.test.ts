@@ -37,9 +37,14 @@ test("nodes of the same versions are one finding, and those of Windows are none"
   expect(imageVolumeFindings(nodes)).toEqual([
     {
       object: "Node node-1",
-      message: expect.stringMatching(/^it and 1 node like it cannot .*: kubelet v1\.34\.2 and containerd:\/\/1\.7\.27, but/),
+      message: expect.stringMatching(
+        /^it and 1 node like it cannot .*: kubelet v1\.34\.2 and containerd:\/\/1\.7\.27, but/,
+      ),
     },
-    { object: "Node node-4", message: expect.stringMatching(/^it cannot .*: kubelet v1\.35\.0 and an unknown runtime, but/) },
+    {
+      object: "Node node-4",
+      message: expect.stringMatching(/^it cannot .*: kubelet v1\.35\.0 and an unknown runtime, but/),
+    },
   ]);
   expect(imageVolumeNote(nodesOf(["v1.33.0", "containerd://1.7.0", "windows"]))).toBeUndefined();
   expect(imageVolumeNote(nodesOf(["v1.33.0", "containerd://1.7.0", "windows"], fine))).toBeDefined();

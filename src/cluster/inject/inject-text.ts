@@ -1,5 +1,6 @@
 import { type Change, type Path, withValuesAt } from "../../shared/core/json.ts";
 import { STATUS } from "./core/annotation-names.ts";
+import { writtenIn } from "./core/edits/written.ts";
 import type { Injection } from "./core/inject-pod.ts";
 import { brief, type Remark } from "./core/pod.ts";
 import {
@@ -16,6 +17,7 @@ import { editsTo } from "./yaml/edit.ts";
 import { NotYaml } from "./yaml/parse.ts";
 import { startOf } from "./yaml/places.ts";
 import type { Splice } from "./yaml/splice.ts";
+import { emptyTextAt, nodesOf } from "./yaml/written.ts";
 
 /** What comes of a text with manifests. */
 export interface Injected {
@@ -72,6 +74,7 @@ function injectDocument(start: Start, text: string, changePod: ChangePod, namesL
 
 function injectObjects(start: Start, document: YamlDocument, changePod: ChangePod, namesLeft: boolean): Injected {
   const changes: Change[] = [];
+  const written: (readonly [Path, string])[] = [];
   const lineAt = lineCounter(document.text);
   const remarks: string[] = [];
   const warnings: string[] = [];
@@ -91,9 +94,12 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
       if (namesLeft) warn([`${at(path)}warning: ${object}: left as it is: ${item.reason}`]);
       continue;
     }
-    const injection = changeAt(item, changePod);
+    const injection = changeAt(item, changePod, (inner) => emptyTextAt(document, [...path, ...inner]));
     if (injection.kind === "incomplete") continue;
-    if ("pod" in injection) changes.push([path, injection.pod]);
+    if ("pod" in injection) {
+      changes.push([path, injection.pod]);
+      for (const [inner, text] of writtenIn(item.pod)) written.push([[...path, ...inner], text]);
+    }
     const describe = (prefix: string) => (remark: Remark) =>
       `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(item, remark)}`;
     const why = "problems" in injection ? injection.problems : [];
@@ -107,7 +113,8 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
     warn(item.warnings.map(({ field, message }) => `${at(pathOf(field))}warning: ${object}: ${field}: ${message}`));
   }
   const isChanged = problems.length === 0 && changes.length > 0;
-  const splices = isChanged ? editsTo(document, withValuesAt(document.value, changes)) : [];
+  const after = withValuesAt(document.value, changes);
+  const splices = isChanged ? editsTo(document, after, nodesOf(document, written)) : [];
   return { splices, remarks, warnings, problems };
 }
 

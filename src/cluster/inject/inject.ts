@@ -78,9 +78,9 @@ async function changeAll(
   if (policy === undefined) return change(removeFromPod, false); // what ebb never enters has no ebb to be removed
   const createCache = () => createImageCache(registries, { env, log, isAtDesk: true });
   return await withLookups(createCache, (inject) =>
-    change((pod, setsCommand) => {
+    change((pod, place) => {
       for (const name of namesIn(pod)) names.add(name);
-      return inject(pod, { ...policy, setsCommand });
+      return inject(pod, { ...policy, ...place });
     }, true),
   );
 }

@@ -1,3 +1,4 @@
+import type { Path } from "../../../shared/core/json.ts";
 import type { ImageQuery, Lookup } from "../../image/core/lookup.ts";
 import type { Container } from "./pod.ts";
 
@@ -29,6 +30,8 @@ export interface InjectPolicy {
   readonly imageOf?: ((query: ImageQuery) => Lookup | undefined) | undefined;
   /** Reports whether the pods' controller sets a container's command, as the manifest has none. */
   readonly setsCommand?: ((container: Container) => boolean) | undefined;
+  /** Returns how the manifest has an empty field of the pod, by its path, where ebb would write it otherwise. */
+  readonly writtenAt?: ((path: Path) => string | undefined) | undefined;
   /** Whether a pod that has ebb of this image is one that other webhooks may have changed since: their changes stay. */
   readonly isAdmission?: boolean | undefined;
 }

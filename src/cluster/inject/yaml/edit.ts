@@ -5,27 +5,41 @@ import { addSplice, type Edit, indented, insertLines, type Position } from "./it
 import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
 import { movedItems } from "./moved.ts";
-import { endOf, indentationAt, isBlock, isFirstOnLine, lineEnd, startOf } from "./places.ts";
+import { NotYaml } from "./parse.ts";
+import { endOf, indentationAt, isBlock, isFirstOnLine, lineEnd, lineStart, startOf } from "./places.ts";
 import { applySplices, inOrder, type Splice } from "./splice.ts";
 import { blockLines, inlineText, quotedLike, styleOf } from "./style.ts";
+import { isEmpty, splitWritten, type Written } from "./written.ts";
 
 /**
  * Returns the splices that make a document read as `after` and leave all else as it is, to the byte. An alias is
- * written out if the anchor's other uses would change.
+ * written out if the anchor's other uses would change. `written`: how fields are to be written if nothing is in them.
  * @throws Error if the document is empty, or if the outcome would not read as `after`: a bug
  */
-export function editsTo(document: YamlDocument, after: unknown): readonly Splice[] {
+export function editsTo(document: YamlDocument, after: unknown, written: Written = none): readonly Splice[] {
   const { root, text } = document;
   if (root === null) throw new Error("an empty document cannot be changed");
   const style = { ...styleOf(document), moved: movedItems(document) };
-  const edit: Edit = { document, style, splices: [], expected: new Map(), change: (...args) => change(edit, ...args) };
+  const edit: Edit = {
+    ...{ document, style, written, splices: [], expected: new Map() },
+    change: (...args) => change(edit, ...args),
+  };
   edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });
   // a block scalar that keeps its last empty lines (`|+`) needs the line break
-  for (const splices of [keepEnd(edit), edit.splices]) {
-    const outcome = readDocument(applySplices(text, splices), { isEdited: false });
-    if (isSame(outcome.value, after)) return splices;
-  }
+  for (const splices of [keepEnd(edit), edit.splices]) if (readsAs(applySplices(text, splices), after)) return splices;
+  if (written.size > 0) return editsTo(document, after); // anybody may have written these
   throw new Error(`an edit went wrong:\n${applySplices(text, edit.splices)}`);
+}
+
+const none: Written = new Map();
+
+function readsAs(text: string, value: unknown): boolean {
+  try {
+    return isSame(readDocument(text, { isEdited: false }).value, value);
+  } catch (error) {
+    if (error instanceof NotYaml) return false;
+    throw error;
+  }
 }
 
 /** Returns the splices of an edit; those at the end of a text without a last line break are made such that it has none. */
@@ -76,15 +90,22 @@ function isSame(one: unknown, other: unknown): boolean {
 function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, colon }: Position): void {
   const { text } = edit.document;
   // where nothing stands, the parser's start is that of the comment behind it
-  const isEmpty = !isFlow && colon !== undefined && startOf(node) === endOf(node);
-  const [from, end] = isEmpty ? [colon, colon] : [startOf(node), endOf(node) - breakAt(text, node)];
+  const isMissing = !isFlow && colon !== undefined && startOf(node) === endOf(node);
+  const [from, end] = isMissing ? [colon, colon] : [startOf(node), endOf(node) - breakAt(text, node)];
   // a block on the colon's own line, after `? key`, is written as one after a dash
   const isBelow = colon !== undefined && isBlock(node) && isFirstOnLine(text, from);
   if (isFlow || isInline(after)) {
-    const inline = quotedLike(node, after) ?? inlineText(after, edit.style, indentationAt(text, from));
+    const [kept = "", own, token] = (isEmpty(after) && splitWritten(edit.written.get(node))) || [];
+    const inline =
+      (isFlow ? token : undefined) ??
+      quotedLike(node, after) ??
+      inlineText(after, edit.style, indentationAt(text, from));
     if (!isBelow) return addSplice(edit, from, end, (isFlow || isAfterBlank(text, from) ? "" : " ") + inline);
-    if (after !== null) addSplice(edit, colon, colon, ` ${inline}`);
-    return addSplice(edit, blankStart(text, from), end, "");
+    const before = kept.replaceAll("\n", edit.style.newline);
+    const isKept = own !== undefined && text.startsWith(before, colon);
+    const at = colon + (isKept ? before.length : 0);
+    addSplice(edit, at, at, isKept ? own : after === null ? "" : ` ${inline}`);
+    return addSplice(edit, lineBreakBefore(text, lineStart(text, from)), end, "");
   }
   if (!isBelow && (colon === undefined || isBlock(node))) {
     const lines = indented(blockLines(after, edit.style), column + 2);
@@ -98,15 +119,19 @@ function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, c
 
 /** Reports whether a value stands on the line of its key: a scalar, or an empty list or map. */
 function isInline(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  return !isObject(value) || Object.keys(value).length === 0;
+  return isEmpty(value) || (!isObject(value) && !Array.isArray(value));
 }
 
 /** Returns the length of the line break with which a node ends, as block scalars do; 0 if it does not. */
 function breakAt(text: string, node: Node): number {
   const end = endOf(node);
-  if (end === startOf(node) || text[end - 1] !== "\n") return 0;
-  return text[end - 2] === "\r" ? 2 : 1;
+  return end === startOf(node) ? 0 : end - lineBreakBefore(text, end);
+}
+
+/** Returns where the line break before an offset starts; the offset if there is none. */
+function lineBreakBefore(text: string, at: number): number {
+  if (text[at - 1] !== "\n") return at;
+  return text[at - 2] === "\r" ? at - 2 : at - 1;
 }
 
 function isAfterBlank(text: string, at: number): boolean {

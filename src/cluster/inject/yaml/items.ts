@@ -13,6 +13,7 @@ import {
 } from "./places.ts";
 import type { Splice } from "./splice.ts";
 import type { YamlStyle } from "./style.ts";
+import type { Written } from "./written.ts";
 
 /** Where a value stands in the text, as far as its writing depends on it. */
 export interface Position {
@@ -28,6 +29,7 @@ export interface Position {
 export interface Edit {
   readonly document: YamlDocument;
   readonly style: YamlStyle;
+  readonly written: Written;
   /** Grows as parts of the document are changed. */
   readonly splices: Splice[];
   /** What each node that was visited will be read as, in the text's order. */

@@ -1,12 +1,17 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { manualPaths } from "../../../../build/pages.ts";
 import { injectPod, removeFromPod } from "../../../../src/cluster/inject/core/inject-pod.ts";
 import { injectText } from "../../../../src/cluster/inject/inject-text.ts";
 import { applySplices } from "../../../../src/cluster/inject/yaml/splice.ts";
 import { changesIn } from "../../../diffs.ts";
 import { imageSays } from "./core/registry.ts";
+
+setDefaultTimeout(120_000);
+
+const numRuns = Number(process.env.RUNS ?? 60);
 
 const policy = {
   image: "registry.example.com/ebb:0.1.0",
@@ -143,6 +148,7 @@ spec:
           volumeMounts: []
           lifecycle: {}
         - { name: envoy, image: "envoyproxy/envoy:v1.31", volumeMounts: [], lifecycle: { preStop: {} } }
+        - { name: app-2, image: b, command: [ ], volumeMounts:  [], env: ~, lifecycle: { preStop: { } } }
 `,
   ],
   [
@@ -163,6 +169,24 @@ spec:
       null,
       2,
     )}\n`,
+  ],
+  [
+    "empty lists and maps in JSON, as Jsonnet writes them",
+    `{
+   "kind": "Pod",
+   "metadata": { "annotations": { } },
+   "spec": {
+      "initContainers": [
+
+      ],
+      "volumes": [ ],
+      "containers": [
+         { "name": "app", "command": ["/app"], "env": [ ], "volumeMounts": [ ], "lifecycle": { "preStop": { } } },
+         { "name": "envoy", "image": "envoyproxy/envoy:v1.31", "lifecycle": { } }
+      ]
+   }
+}
+`,
   ],
   [
     "an empty list beside one to which a sidecar moves",
@@ -220,7 +244,7 @@ const inBraces = '          lifecycle: { preStop: { exec: { command: ["sh", "-c"
 
 test.each([...documented, ...written])("ebb put in, put in again and taken out: %s", (_, text) => {
   for (const one of policies) {
-    const inject = (from: string) => changed(from, (pod) => injectPod(pod, one));
+    const inject = (from: string) => changed(from, (pod, place) => injectPod(pod, { ...one, ...place }));
     const injected = inject(text);
     expect(inject(injected)).toBe(injected);
     expect(changed(injected, removeFromPod)).toBe(text.replace(inBraces, unbraced));
@@ -232,7 +256,7 @@ test.each(written)("the same with a last line that has no line break: %s", (_, t
     const cut = text.trimEnd().replaceAll("\n", newline);
     expect(
       changed(
-        changed(cut, (pod) => injectPod(pod, policy)),
+        changed(cut, (pod, place) => injectPod(pod, { ...policy, ...place })),
         removeFromPod,
       ),
     ).toBe(cut.replace(inBraces.replaceAll("\n", newline), unbraced.replaceAll("\n", newline)));
@@ -260,6 +284,81 @@ describe("pods of images whose command only a registry knows", () => {
     const own = names.map((object) => `${object}: put ebb into ${object.split(" ")[1]}`);
     expect(remarksOf(policies[1] as typeof policy)).toEqual(own);
   });
+});
+
+const oneOf = (...all: string[]) => fc.constantFrom(...all);
+
+/** Generates a field in which nothing is, as somebody may write it. */
+function emptyField(indent: string, name: string, pair = "[]"): fc.Arbitrary<string> {
+  const below = `\n${indent}  `;
+  const [open, close] = [...pair];
+  const gap = oneOf(
+    " ",
+    "   ",
+    below,
+    below,
+    ` ${below}`,
+    ` # c${below}`,
+    `${below}# c${below}`,
+    ` # c\n${below}# d${below}`,
+  );
+  const shown = fc.tuple(gap, oneOf(pair, pair, `${open} ${close}`, `${open}${below}${close}`, "~", "null"));
+  const tail = oneOf("", "", " ", " # e", " # e ", `${below}# f`, "\n");
+  return fc
+    .tuple(
+      fc.oneof(
+        shown.map((both) => both.join("")),
+        oneOf("", " ", "   ", " # c", `${below}# c`),
+      ),
+      tail,
+    )
+    .map(([text, rest]) => `${indent}${name}:${text}${rest}\n`);
+}
+
+/** Generates documents with such fields wherever ebb adds something. */
+const anyEmpties: fc.Arbitrary<string> = fc
+  .tuple(
+    oneOf("apiVersion: v1\nkind: Pod\n", "kind: Pod\n"),
+    fc.oneof(
+      emptyField("", "metadata", "{}"),
+      emptyField("  ", "annotations", "{}").map((text) => `metadata:\n  name: a\n${text}`),
+    ),
+    emptyField("  ", "volumes"),
+    emptyField("  ", "initContainers"),
+    fc.uniqueArray(oneOf("app", "envoy", "b"), { minLength: 1, maxLength: 3 }),
+    fc.tuple(
+      ...["command", "env", "volumeMounts"].map((name) => emptyField("    ", name)),
+      fc.oneof(
+        emptyField("    ", "lifecycle", "{}"),
+        emptyField("      ", "preStop", "{}").map((text) => `    lifecycle:\n${text}`),
+      ),
+    ),
+    fc.boolean(),
+  )
+  .map(([head, metadata, volumes, inits, names, fields, isLast]) => {
+    const containers = names.map((name) => `  - name: ${name}\n    image: x\n${fields.join("")}`).join("");
+    const rest = isLast ? volumes + inits : "";
+    return `${head}${metadata}spec:\n${isLast ? "" : volumes + inits}  containers:\n${containers}${rest}`;
+  });
+
+test("what was empty comes back as it was written", () => {
+  const property = fc.property(
+    fc.array(anyEmpties, { minLength: 1, maxLength: 3 }),
+    oneOf("\n", "\r\n"),
+    fc.boolean(),
+    (all, newline, isCut) => {
+      const whole = all.join("---\n").replaceAll("\n", newline);
+      const text = isCut ? whole.trimEnd() : whole;
+      const one = policies[1] as typeof policy;
+      const inject = (from: string, image: string) =>
+        changed(from, (pod, place) => injectPod(pod, { ...one, ...place, image }));
+      const injected = inject(text, "ebb:1");
+      expect(inject(injected, "ebb:1")).toBe(injected);
+      expect(changed(injected, removeFromPod)).toBe(text);
+      expect(changed(inject(injected, "ebb:2"), removeFromPod)).toBe(text);
+    },
+  );
+  fc.assert(property, { numRuns });
 });
 
 test.each(written)("ebb is put into %s", (_, text) => {

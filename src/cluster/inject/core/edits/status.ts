@@ -6,6 +6,8 @@ import { skippedIn } from "../skipped.ts";
 /** The fields that ebb has added to although there was nothing in them, and their values: null, [] or {}. */
 const empty = z.optional(z.record(z.string(), z.union([z.null(), z.array(z.never()), z.strictObject({})])));
 export type Empty = z.infer<typeof empty>;
+/** How a manifest has these, from the colon on, where ebb would write them otherwise: `\n  []`. */
+const written = z.optional(z.record(z.string(), z.string()));
 
 /** The lists and objects that ebb adds to, by where they are. */
 export const addedTo = {
@@ -44,6 +46,7 @@ const containerStatus = z.object({
   /** The hook that was there before, and was replaced, or taken out: it only slept, or kept a proxy, or did nothing. */
   preStop: z.optional(z.nullable(hook)),
   empty,
+  written,
 });
 
 const status = z.object({
@@ -64,6 +67,7 @@ const status = z.object({
   options: z.optional(z.record(z.string(), z.string())),
   /** Of the pod, its metadata and its spec. */
   empty,
+  written,
 });
 
 /** What ebb.dev/status records: all that ebb has put into a pod. */
@@ -90,11 +94,11 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
 
 /** Writes the text of ebb.dev/status. */
 export function formatStatus(status: Status): string {
-  const { volumes, ebb, native, formerNative, moved, annotations, options, empty } = status;
+  const { volumes, ebb, native, formerNative, moved, annotations, options, empty, written } = status;
   const containers = Object.entries(status.containers).map(
-    ([name, { command, tool, env, hook, preStop, image, unwrapped, empty }]) =>
-      [name, { command, tool, env, hook, preStop, image, unwrapped, empty }] as const,
+    ([name, { command, tool, env, hook, preStop, image, unwrapped, empty, written }]) =>
+      [name, { command, tool, env, hook, preStop, image, unwrapped, empty, written }] as const,
   );
-  const all = { volumes, ebb, native, formerNative, moved, annotations, options, empty };
+  const all = { volumes, ebb, native, formerNative, moved, annotations, options, empty, written };
   return JSON.stringify({ containers: Object.fromEntries(containers), ...all });
 }

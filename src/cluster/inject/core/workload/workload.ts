@@ -11,11 +11,12 @@ import {
 import { isEbbKey } from "../annotation-names.ts";
 import type { Injection } from "../inject-pod.ts";
 import type { Remark } from "../pod.ts";
+import type { InjectPolicy } from "../policy.ts";
 import { whyLeft } from "./other-kinds.ts";
 import { type PodTemplate, templatesIn } from "./pod-templates.ts";
 
-/** Puts ebb into a pod, or takes it out. Never throws. */
-export type ChangePod = (pod: unknown, setsCommand: PodTemplate["setsCommand"]) => Injection;
+/** Puts ebb into a pod, or takes it out. `place`: what its manifest says of it. Never throws. */
+export type ChangePod = (pod: unknown, place: Pick<InjectPolicy, "setsCommand" | "writtenAt">) => Injection;
 
 /** A pod, or a pod template, inside an object of Kubernetes. */
 export interface FoundPod {
@@ -66,11 +67,19 @@ export function objectsIn(document: unknown): readonly Found[] {
   return document === null ? [] : objectsFrom(document, []);
 }
 
-/** Changes a pod as its controller makes it: with the restartPolicy that this gives it. The template keeps its own. */
-export function changeAt({ pod, restartPolicy, setsCommand }: FoundPod, changePod: ChangePod): Injection {
-  if (restartPolicy === undefined) return changePod(pod, setsCommand);
+/**
+ * Changes a pod as its controller makes it: with the restartPolicy that this gives it. The template keeps its own.
+ * `writtenAt`: that of the policy.
+ */
+export function changeAt(
+  { pod, restartPolicy, setsCommand }: FoundPod,
+  changePod: ChangePod,
+  writtenAt?: InjectPolicy["writtenAt"],
+): Injection {
+  const place = { setsCommand, writtenAt };
+  if (restartPolicy === undefined) return changePod(pod, place);
   const { restartPolicy: own, ...spec } = objectOf(pod.spec);
-  const injection = changePod({ ...pod, spec: { ...spec, restartPolicy } }, setsCommand);
+  const injection = changePod({ ...pod, spec: { ...spec, restartPolicy } }, place);
   if (!("pod" in injection)) return injection;
   const { restartPolicy: _, ...changed } = injection.pod.spec;
   const restored = own === undefined ? changed : { ...changed, restartPolicy: own as string };

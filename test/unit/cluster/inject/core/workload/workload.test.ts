@@ -179,8 +179,8 @@ describe("a command that its controller sets in a worker of an MPIJob", () => {
     const containers = [{ name: "a", image: "x", ...container }];
     const template = { metadata: { annotations: { "ebb.dev/inject": "true", ...annotations } }, spec: { containers } };
     const [place] = podsIn({ apiVersion, kind: "MPIJob", spec: { mpiReplicaSpecs: { Worker: { template } } } });
-    return changeAt(place as FoundPod, (given, setsCommand) =>
-      injectPod(given, { ...policy, ...imageSays({}), setsCommand }),
+    return changeAt(place as FoundPod, (given, atPlace) =>
+      injectPod(given, { ...policy, ...imageSays({}), ...atPlace }),
     );
   };
 

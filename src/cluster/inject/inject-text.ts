@@ -14,7 +14,7 @@ import {
 import { isEmptyDocument, linesIn, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";
-import { NotYaml } from "./yaml/parse.ts";
+import { NotYaml, withIndents } from "./yaml/parse.ts";
 import { startOf } from "./yaml/places.ts";
 import type { Splice } from "./yaml/splice.ts";
 import { emptyTextAt, nodesOf } from "./yaml/written.ts";
@@ -64,11 +64,26 @@ export function injectText(name: string, text: string, changePod: ChangePod, nam
 }
 
 function injectDocument(start: Start, text: string, changePod: ChangePod, namesLeft: boolean): Injected {
+  const inject = (from: string) => injectObjects(start, readDocument(from), changePod, namesLeft);
   try {
-    return injectObjects(start, readDocument(text), changePod, namesLeft);
+    return inject(text);
   } catch (error) {
     if (!(error instanceof NotYaml)) throw error;
-    return { splices: [], remarks: [], warnings: [], problems: [describeSyntax(start, text, error)] };
+    const unchanged = error.close === undefined ? undefined : unchangedBy(inject, text);
+    return unchanged ?? { splices: [], remarks: [], warnings: [], problems: [describeSyntax(start, text, error)] };
+  }
+}
+
+/** Returns what is said of a document that can be read, but not edited; undefined if it would be changed or refused. */
+function unchangedBy(inject: (from: string) => Injected, text: string): Injected | undefined {
+  const readable = withIndents(text);
+  if (readable === undefined) return undefined;
+  try {
+    const injected = inject(readable);
+    return injected.splices.length + injected.problems.length === 0 ? injected : undefined;
+  } catch (error) {
+    if (error instanceof NotYaml) return undefined;
+    throw error;
   }
 }
 

@@ -4,10 +4,13 @@ import { isFirstOnLine } from "./places.ts";
 /** The error for a text that is no YAML that Kubernetes could read. `offset` says where in the text. */
 export class NotYaml extends Error {
   readonly offset: number;
+  /** What ends the quotes, brackets or braces at whose line the parser stumbles, and kubectl does not. */
+  readonly close: string | undefined;
 
-  constructor(offset: number, message: string) {
+  constructor(offset: number, message: string, close?: string) {
     super(message);
     this.offset = offset;
+    this.close = close;
   }
 }
 
@@ -53,7 +56,33 @@ function notYaml(text: string, { message, pos: [offset] }: YAMLError): NotYaml {
   return new NotYaml(
     at,
     `a line inside ${where} is not indented more than their key or dash: indent it more, with spaces, or add the ${close} that is missing before it`,
+    close,
   );
+}
+
+/** The most places at which `withIndents` indents lines. Each takes as long as a parse. */
+const MOST_INDENTS = 100;
+
+/**
+ * Returns a text that means the same, with those lines indented that stand too far left inside quotes, brackets or braces.
+ * Returns undefined if something else is wrong, too.
+ */
+export function withIndents(text: string): string | undefined {
+  const deepest = text.matchAll(/^ */gm).reduce((most, [{ length }]) => Math.max(most, length), 0);
+  const margin = " ".repeat(deepest + 1);
+  let indented = text;
+  for (let count = 0; count < MOST_INDENTS; count += 1) {
+    try {
+      parseNodes(indented, false);
+      return indented;
+    } catch (error) {
+      if (!(error instanceof NotYaml) || error.close === undefined) return undefined;
+      const start = indented.lastIndexOf("\n", error.offset) + 1;
+      const end = indented.indexOf(error.close, error.offset) + 1 || indented.length;
+      indented = indented.slice(0, start) + indented.slice(start, end).replaceAll(/^/gm, margin) + indented.slice(end);
+    }
+  }
+  return undefined;
 }
 
 function* tokensOf(text: string): Generator<CST.Token> {

@@ -11,6 +11,13 @@ const policy = {
   entrypoints: new Map(),
 } as const;
 
+const pod = `metadata:
+  name: report
+spec:
+  containers:
+    - name: report
+      command: ["/report"]
+`;
 const job = `  - kind: Job
     metadata:
       name: NAME
@@ -53,18 +60,49 @@ test.each<[string, string, string]>([
   ["brackets to the end", "a: [1\n", "a.yaml:2:1: a closing ] is missing"],
   ["the wrong bracket", "a: [1}\n", "a.yaml:1:6: a closing ] is missing"],
 ])("an error names the line and what to do: %s", (_, text, message) => {
-  const { problems, splices } = injectText("a.yaml", text, (pod) => injectPod(pod, policy));
+  const own = message.includes("is not indented") && text.startsWith("a:") ? `${text}kind: Pod\n${pod}` : text;
+  const { problems, splices } = injectText("a.yaml", own, (pod) => injectPod(pod, policy));
   expect(problems).toEqual([expect.stringContaining(message)]);
   expect(splices).toEqual([]);
 });
 
-const pod = `metadata:
-  name: report
-spec:
-  containers:
-    - name: report
-      command: ["/report"]
-`;
+const shallow: readonly (readonly [string, string])[] = [
+  ["a quote", "  a: '\n\nx ''y'' z\n  x'\n"],
+  ["two quotes", '  b: "\n\\"]x\nz"\n  a: "\ny"\n'],
+  ["Windows' breaks", '  a: "\r\n\r\nx"\r\n'],
+  ["brackets and braces", '  a: [\n1,\n{b: "]",\nc: [\nd]}\n  ]\n'],
+  ["a tab", "  a: [\n\t1]\n"],
+];
+
+describe("what kubectl reads and the editor of YAML does not", () => {
+  const injectedText = (text: string) => {
+    const { splices, remarks, problems } = injectText("a.yaml", text, (one) => injectPod(one, policy));
+    return { text: applySplices(text, splices), remarks, problems };
+  };
+  const nothing = { remarks: [], problems: [] };
+
+  test.each(shallow)("passes where nothing is changed: %s", (_, data) => {
+    const text = `kind: ConfigMap\ndata:\n${data}  c: d\n`;
+    expect(injectedText(text)).toEqual({ text, ...nothing });
+    const beside = `${text}---\nkind: Pod\n${pod}`;
+    expect(injectedText(beside)).toMatchObject({ remarks: ["Pod report: put ebb into report"], problems: [] });
+  });
+
+  test.each(shallow)("is refused where something is: %s", (_, data) => {
+    const text = `kind: Pod\nx:\n${data}  c: d\n${pod}`;
+    expect(injectedText(text)).toEqual({
+      text,
+      remarks: [],
+      problems: [expect.stringContaining("is not indented more")],
+    });
+  });
+
+  test("the warning of what stays as it is has its line", () => {
+    const text = `kind: Kafka\napiVersion: kafka.strimzi.io/v1\nx: "\n\ny"\nspec: {}\n`;
+    expect(injectedText(text).remarks).toEqual([expect.stringContaining("a.yaml:1: warning: Kafka")]);
+  });
+});
+
 const injected = (text: string) => injectText("it.yaml", text, (one) => injectPod(one, policy));
 
 test("the items of a PodList are changed, and get no kind that they did not have", () => {

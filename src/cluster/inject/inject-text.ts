@@ -119,7 +119,7 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
       `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(item, remark)}`;
     const why = "problems" in injection ? injection.problems : [];
     const warned = injection.warnings.map(describe("warning: "));
-    if (injection.kind === "refused" && injection.asked) {
+    if (injection.asked && why.length > 0) {
       problems.push(...why.map(describe("")), ...warned); // a name with a slip in it may be the reason
       continue;
     }

@@ -58,7 +58,7 @@ export async function inject(order: Order): Promise<number> {
   const done = await changeAll(order, await readSources(order.paths, order.recursive), names);
   const stray = strayEntrypoints(order.policy, [...names]);
   const problems = done.flatMap(({ problems, warnings }) => (strict ? [...warnings, ...problems] : problems));
-  if (strict) problems.push(...stray);
+  if (strict || problems.length > 0) problems.push(...stray); // a slip in a name may be the reason
   if (problems.length > 0) throw new Failure(INJECT_EXIT.input, allOf(problems.map(oneLine)));
   if (!quiet) await say([...done.flatMap(({ remarks }) => remarks), ...stray]);
   if (outcome === "diff") return await showDiff(done, env);

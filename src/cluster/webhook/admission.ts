@@ -3,7 +3,7 @@ import { describePath, isObject, listOf, objectOf, type Path, textOf } from "../
 import { oneLine, shortened } from "../../shared/core/text.ts";
 import { REFUSED } from "../core/installed.ts";
 import { type ImageQuery, type Lookup, queryKey } from "../image/core/lookup.ts";
-import { STATUS } from "../inject/core/annotation-names.ts";
+import { isTooLong, STATUS } from "../inject/core/annotation-names.ts";
 import { type Injection, injectPod } from "../inject/core/inject-pod.ts";
 import type { Remark } from "../inject/core/pod.ts";
 import type { InjectPolicy } from "../inject/core/policy.ts";
@@ -102,6 +102,7 @@ function decideAdmission(
     return asked ? refused(injection.problems, warnings) : skipped(request.object, injection.problems, warnings);
   }
   const { kind, pod, containers } = injection;
+  const lost = kind === "removed" ? injection.problems : [];
   const result = kind === "removed" ? "removed" : "injected";
   const drained = kind === "removed" ? [] : injection.drained;
   const namesOf = (names: readonly string[]) => shortened(names.join(","), LONGEST);
@@ -109,7 +110,7 @@ function decideAdmission(
     result,
     containers,
     ...(drained.length > 0 && { drained }),
-    ...allowed(warnings),
+    ...allowed([...lost, ...warnings]),
     auditAnnotations: { [result]: namesOf(containers), ...(drained.length > 0 && { drained: namesOf(drained) }) },
     patch: JSON.stringify(patchBetween(request.object, pod)),
   };
@@ -196,7 +197,8 @@ function withSkipped(pod: unknown, reason: string): unknown {
   const metadata = objectOf(pod.metadata);
   const annotations = objectOf(metadata.annotations);
   if (annotations[STATUS] !== undefined && skippedIn(annotations[STATUS]) === undefined) return pod;
-  return { ...pod, metadata: { ...metadata, annotations: { ...annotations, [STATUS]: formatSkipped(reason) } } };
+  const noted = { ...annotations, [STATUS]: formatSkipped(reason) };
+  return isTooLong(noted) ? pod : { ...pod, metadata: { ...metadata, annotations: noted } };
 }
 
 /** Refuses a pod, without `details`: kubectl would show them in place of the message and of who refused it. */

@@ -43,18 +43,21 @@ describe("manifests on stdin", () => {
     );
   });
 
-  test("a Job whose command nobody knows stays as it is, and a Deployment gets the drain; only --strict makes that an error", async () => {
+  test("a Job whose command nobody knows is refused if it asks, and stays as it is if --all takes it; a Deployment gets the drain", async () => {
     const unknown = /: spec\.template\.spec\.containers\[0\]\.command: the command of .* is unknown.*: .*--registries/;
-    const left = await inject(job);
-    expect([left.code, left.stdout]).toEqual([0, job]);
+    expect(await inject(job)).toMatchObject({ code: 65, stdout: "", stderr: expect.stringMatching(unknown) });
+    const taken = job.replace("ebb.dev/inject", "other");
+    const left = await inject(taken, "--all");
+    expect([left.code, left.stdout]).toEqual([0, taken]);
     expect(left.stderr).toMatch(unknown);
+    expect(await inject(taken)).toMatchObject({ code: 0, stderr: expect.not.stringMatching(unknown) });
     const server = await inject(rendered.replace("                command: ['/server']     # the server\n", ""));
     expect(server.stdout).toMatch(/- name: EBB_POD_GRACE\n.*preStop:\n.*- drain\n/s);
     expect(server.stderr).toStartWith("ebb: Deployment shop/web: added only a drain to web\n");
     expect(server.stderr).toMatch(unknown);
     expect(await inject(server.stdout)).toMatchObject({ code: 0, stdout: server.stdout });
-    for (const text of [job, server.stdout]) {
-      const strict = await inject(text, "--strict");
+    for (const text of [taken, server.stdout]) {
+      const strict = await inject(text, "--strict", "--all");
       expect([strict.code, strict.stdout]).toEqual([65, ""]);
       expect(strict.stderr).toMatch(unknown);
     }
@@ -146,6 +149,16 @@ describe("ebb taken out of what was injected", () => {
     const { code, stderr } = await inject(rendered, "--set", "min-drain=60s");
     expect(code).toBe(0);
     expect(stderr).toMatch(/warning: Deployment shop\/web: .*: min-drain 60s does not fit into the drain of 24s/);
+  });
+
+  test("where its command is not known any more, it is not taken out of a pod that asks for it", async () => {
+    const { stdout: injected } = await inject(job, "--entrypoint", "report=/report", "--set", "quit-timeout=9s");
+    const later = injected.replace('"entrypoint"', '"entrypoint","image":{"name":"registry.example.com/former"}');
+    expect(later).not.toBe(injected);
+    const { code, stdout, stderr } = await inject(later);
+    expect([code, stdout, stderr]).toEqual([65, "", expect.stringContaining('the command of "report" is unknown')]);
+    const taken = later.replace('ebb.dev/inject: "true"', 'ebb.dev/inject: "false"');
+    expect(await inject(taken)).toMatchObject({ code: 0, stdout: expect.not.stringContaining("/ebb.dev/ebb") });
   });
 
   test("what cannot be taken out is exit code 65, and nothing is printed", async () => {
@@ -330,13 +343,18 @@ describe("what cannot be done", () => {
     });
   });
 
-  test("an entrypoint for no container or image is warned of; with --strict that is exit code 65", async () => {
+  test("an entrypoint for no container or image is warned of, also where something is refused; with --strict that is exit code 65", async () => {
     const given = ["--registries", "none", "--entrypoint", "reprot=/report", "--entrypoint", "web=/web"];
     const stray = "no container or image has this name";
     const lines = `ebb: warning: --entrypoint reprot: ${stray}; did you mean report?\nebb: warning: --entrypoint web: ${stray}\n`;
-    const { code, stderr } = await inject(job, ...given);
+    const named = job.replace("annotations: {", 'annotations: {ebb.dev/entrypoint: "/report", ');
+    const { code, stderr } = await inject(named, ...given);
     expect([code, stderr]).toEqual([0, expect.stringContaining(lines)]);
-    expect(await inject(job, "--strict", ...given)).toMatchObject({ code: 65, stderr: expect.stringContaining(lines) });
+    for (const flags of [given, [...given, "--strict"]])
+      expect(await inject(flags === given ? job : named, ...flags)).toMatchObject({
+        code: 65,
+        stderr: expect.stringContaining(lines),
+      });
   });
 
   test("an entrypoint that is told makes it possible", async () => {

@@ -36,3 +36,20 @@ export function isEbbKey(name: string): boolean {
 export function annotationField(name: string): string {
   return `metadata.annotations[${name}]`;
 }
+
+/**
+ * The most bytes that the names and values of an object's annotations may have (apimachinery, pkg/api/validation,
+ * TotalAnnotationSizeLimitB).
+ */
+const MOST_BYTES = 256 * 1024;
+
+/** What Kubernetes refuses, for messages. */
+export const TOO_LONG = `more than ${MOST_BYTES / 1024} KiB`;
+
+/** Reports whether annotations are more than Kubernetes accepts. */
+export function isTooLong(annotations: JsonObject): boolean {
+  let bytes = 0;
+  for (const [name, value] of Object.entries(annotations))
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(textOf(value) ?? "");
+  return bytes > MOST_BYTES;
+}

@@ -1,7 +1,7 @@
 import { copyOf, describePath, type JsonObject, objectOf } from "../../../shared/core/json.ts";
 import { isSame } from "../../core/same.ts";
 import type { ImageQuery } from "../../image/core/lookup.ts";
-import { ASK, annotationField, STATUS } from "./annotation-names.ts";
+import { ASK, annotationField, isTooLong, STATUS, TOO_LONG } from "./annotation-names.ts";
 import { type App, appsOf, runsEbb } from "./apps/app.ts";
 import { remarkOnUnwrapped } from "./concerns/command.ts";
 import { planOf } from "./concerns/concerns.ts";
@@ -25,9 +25,15 @@ import { distinct, firstOf, toRemarkIn } from "./remarks.ts";
  */
 export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
   | ({ readonly kind: "changed"; readonly pod: Pod } & Recorded)
-  | { readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] }
+  /** `problems`: why the ebb that was taken out cannot be renewed, if that was wanted. */
+  | {
+      readonly kind: "removed";
+      readonly pod: Pod;
+      readonly containers: readonly string[];
+      readonly problems: readonly Remark[];
+    }
   | { readonly kind: "unchanged"; readonly reason: string }
-  /** ebb can start no app: nobody knows its command, or that must stay. The pod is right, and stays as it is. */
+  /** Nothing of ebb can be put into it: nobody knows its command, or that must stay. The pod is right, and stays as it is. */
   | { readonly kind: "skipped"; readonly reason: string; readonly problems: readonly Remark[] }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
   /** The commands of these images must be looked up first (`InjectPolicy.imageOf`). */
@@ -82,16 +88,10 @@ function capped(injection: Injection): Injection {
   return { ...injection, warnings };
 }
 
-/**
- * The most bytes that the names and values of an object's annotations may have (apimachinery, pkg/api/validation,
- * TotalAnnotationSizeLimitB).
- */
-const MOST_ANNOTATIONS = 256 * 1024;
-
 function injectWhole(pod: unknown, policy: InjectPolicy): Injection {
   const annotations = annotationsOf(pod);
   if (isTooLong(annotations)) {
-    const message = `more than ${MOST_ANNOTATIONS / 1024} KiB, which Kubernetes refuses`;
+    const message = `${TOO_LONG}, which Kubernetes refuses`;
     return { kind: "refused", asked: false, problems: [{ field: "metadata.annotations", message }], warnings: [] };
   }
   const wish = readInjectAnnotation(annotations);
@@ -114,14 +114,7 @@ function annotationsOf(pod: unknown): JsonObject {
 /** Takes ebb out of a pod. Returns undefined if it has no ebb.dev/status. */
 function remove(pod: unknown): Injection | undefined {
   const removal = removeEbb(pod);
-  return removal === undefined ? undefined : { ...removal, asked: false, warnings: [] };
-}
-
-function isTooLong(annotations: JsonObject): boolean {
-  let length = 0;
-  for (const [name, value] of Object.entries(annotations))
-    length += name.length + (typeof value === "string" ? value.length : 0);
-  return length > MOST_ANNOTATIONS;
+  return removal === undefined ? undefined : { problems: [], ...removal, asked: false, warnings: [] };
 }
 
 /** Returns why a pod stays as it is, whatever is in it; undefined if it may be changed. */
@@ -188,17 +181,22 @@ interface Planned {
 function outcomeOf({ pod, facts, apps, edits, status, asked, onUnchanged, otherWarnings }: Planned): Injection {
   const warnings = distinct([...onUnchanged, ...otherWarnings]);
   const before = facts.pod;
+  // a command that nobody told is for the author to tell, but for one that the pod's controller sets
+  const isUntold = apps.some(
+    ({ start, container }) =>
+      start.kind === "unwrapped" && !start.mustStay && facts.policy.setsCommand?.(container) !== true,
+  );
   if (!edits.some(isChange)) {
+    const left = { asked: asked && isUntold, problems: onUnchanged, warnings: otherWarnings };
     // the old injection cannot be renewed: take it out
     const containers = Object.keys(status?.containers ?? {});
-    if (onUnchanged.length > 0 && containers.length > 0)
-      return { kind: "removed", asked, pod: before, containers, warnings };
+    if (onUnchanged.length > 0 && containers.length > 0) return { ...left, kind: "removed", pod: before, containers };
     if (onUnchanged.length > 0) {
       const mustStay = apps
         .filter((app) => !runsEbb(app))
         .every(({ start }) => start.kind === "unwrapped" && start.mustStay);
       const reason = `its command ${mustStay ? "must stay as it is" : "is not known"}`;
-      return { kind: "skipped", asked, reason, problems: onUnchanged, warnings: otherWarnings };
+      return { ...left, kind: "skipped", reason };
     }
     // an earlier ebb was taken out, and nothing of this one is needed
     if (!isSame(before, pod)) return { kind: "changed", asked, pod: before, ...nothing, warnings };
@@ -210,6 +208,11 @@ function outcomeOf({ pod, facts, apps, edits, status, asked, onUnchanged, otherW
   recordWritten(before, recorded, (path) => facts.policy.writtenAt?.(path) ?? former.get(describePath(path)));
   const next = withAnnotation(edited, STATUS, formatStatus(recorded));
   if (isSame(next, pod)) return { kind: "unchanged", asked, reason: "it has ebb already", warnings };
+  if (isTooLong(next.metadata?.annotations ?? {})) {
+    const message = `they leave no room for ${STATUS}, which says how to take ebb out again: Kubernetes refuses ${TOO_LONG}`;
+    const problems = [{ field: "metadata.annotations", message }];
+    return { kind: "skipped", asked, reason: `there is no room for ${STATUS}`, problems, warnings: otherWarnings };
+  }
   return { kind: "changed", asked, pod: next, ...recordedIn(edits, apps, facts), warnings };
 }
 

@@ -122,6 +122,12 @@ describe("a new pod", () => {
       expect(out.metadata.annotations).toEqual({ "ebb.dev/inject": "false" });
     });
 
+    test("gets no status that its annotations have no room for", () => {
+      const annotations = { note: "a".repeat(256 * 1024 - 60) };
+      const { answer, response } = reviewed({ object: { ...pod, metadata: { annotations } } }, { all: true });
+      expect([answer.allowed, response.result, answer.patch]).toEqual([true, "skipped", undefined]);
+    });
+
     test("gets no patch if it is no object", () => {
       const { answer, response } = reviewed({ object: null }, { all: true });
       expect([response.result, answer.patch]).toEqual(["skipped", undefined]);

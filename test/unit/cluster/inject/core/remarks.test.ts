@@ -156,6 +156,17 @@ test("what Kubernetes refuses for its length is refused", () => {
   });
 });
 
+test("a pod whose annotations have no room for the status is left as it is, and no byte short of that", () => {
+  const withNote = (length: number) => podOf({ annotations: { note: "ä".repeat(length / 2) } });
+  const status = podIn(injectPod(withNote(2), policy)).metadata.annotations["ebb.dev/status"];
+  const others = "note".length + "ebb.dev/injecttrue".length + "ebb.dev/status".length + status.length;
+  const room = 256 * 1024 - others;
+  const most = room - (room % 2);
+  expect(injectPod(withNote(most), policy).kind).toBe("changed");
+  const left = injectPod(withNote(most + 2), policy);
+  expect(left).toMatchObject({ kind: "skipped", asked: true, problems: [{ field: "metadata.annotations" }] });
+});
+
 test("other annotations are nobody's business", () => {
   const annotations = { "prometheus.io/scrape": "true", "ebb.developer/x": "1" };
   expect(warnings({ annotations })).toEqual([]);

@@ -220,7 +220,7 @@ describe("what a registry told an injection before", () => {
     pod.spec.containers[0].image = "registry.example.com:5000/team/app:2";
     const later = injectPod(pod, { ...policy, ...unknownImage });
     const message = expect.stringContaining('the command of "app" is unknown: WHY; ');
-    expect(later).toMatchObject({ kind: "removed", containers: ["app"], warnings: [{ message }] });
+    expect(later).toMatchObject({ kind: "removed", containers: ["app"], problems: [{ message }] });
     const known = podIn(injectPod(pod, { ...policy, ...imageSays({ entrypoint: ["/two"], cmd: [] }) }));
     expect(known.spec.containers[0].command).toEqual(["/ebb.dev/ebb", "run", "--", "/two"]);
   });
@@ -233,7 +233,7 @@ describe("what a registry told an injection before", () => {
     pod.spec.containers[0].args = after;
     const later = injectPod(pod, { ...policy, ...unknownImage });
     const message = expect.stringContaining('the command of "app" is unknown: WHY; ');
-    expect(later).toMatchObject({ kind: "removed", containers: ["app"], warnings: [{ message }] });
+    expect(later).toMatchObject({ kind: "removed", containers: ["app"], problems: [{ message }] });
     expect((later as Loose).pod.spec).toEqual({ containers: [{ name: "app", image, args: after }], ...job });
   });
 

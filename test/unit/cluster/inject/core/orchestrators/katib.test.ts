@@ -39,5 +39,5 @@ test.each<[string, object]>([
   if (injection.kind !== "removed") throw new Error(injection.kind);
   expect(injection.pod).toEqual(katib(pod));
   const message = 'ebb leaves "app" as it is: Katib needs it as it is';
-  expect(injection.warnings.map((warning) => warning.message)).toContain(message);
+  expect(injection.problems.map((problem) => problem.message)).toContain(message);
 });

@@ -26,14 +26,23 @@ test.each<[string, object, object, string | undefined]>([
 ])("an app that gets traffic while ebb waits is told of once for each pod: one %s", (_, more, spec, name) => {
   const ports = [{ containerPort: 80 }];
   const containers = [app({ ports, ...more }), app({ name: "other", ports, ...more })];
-  const annotations = { "ebb.dev/quit-on.other": "never" };
+  const ofOther = { "ebb.dev/quit-on.other": "never" };
   const message = `while ebb waits for the sidecars, "${name}" counts as ready and gets traffic: give it a readinessProbe`;
   const told = name === undefined ? [] : [["spec.containers[0].readinessProbe", message]];
-  expect(warnings({ containers, spec, annotations }).filter(([field]) => field.includes("Probe"))).toEqual(
-    told as never,
-  );
-  const none = { ...annotations, "ebb.dev/sidecar": "none" };
-  expect(warnings({ containers, spec, annotations: none }).filter(([field]) => field.includes("Probe"))).toEqual([]);
+  const said = (annotations: object, ...added: object[]) =>
+    warnings({ containers: [...containers, ...added], spec, annotations: { ...ofOther, ...annotations } }).filter(
+      ([field]) => field.includes("Probe"),
+    );
+  const named = ["sidecar: auto,istio", "ready: tcp://localhost:1", "admin: http://localhost:9901", "sidecars: helper"];
+  for (const one of named) {
+    const [key = "", value] = one.split(/: (.*)/);
+    const helper = key === "sidecars" ? [{ name: "helper", image: "x", ports: [{ containerPort: 9 }] }] : [];
+    expect([one, said({ [`ebb.dev/${key}`]: value }, ...helper)]).toEqual([one, told as never]);
+  }
+  expect(said({}, { name: "istio-proxy" })).toEqual(told as never);
+  expect(said({ "sidecar.istio.io/status": "{}" })).toEqual(told as never);
+  expect(said({})).toEqual([]); // no sidecar is shown or named
+  expect(said({ "ebb.dev/sidecar": "none" }, { name: "istio-proxy" })).toEqual([]);
 });
 
 test("annotations of a pod that does not ask for ebb are said to mean nothing", () => {

@@ -85,6 +85,7 @@ const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
   ["keda.sh ScaledJob", [{ path: ["spec", "jobTargetRef", "template"], restartPolicy: "OnFailure" }]],
   ["argoproj.io Rollout", [workload]],
   ["apps.openshift.io DeploymentConfig", [workload]],
+  ["v1 DeploymentConfig", [workload]], // as OpenShift 3 had it in the core group: api apps/v1/legacy.go
   ["batch.volcano.sh Job", [{ path: ["spec", "tasks", "*", "template"] }]],
   ["apps.kruise.io CloneSet", [workload]],
   ["apps.kruise.io StatefulSet", [workload]],
@@ -92,7 +93,13 @@ const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
   // apis/apps/defaults: "Default to 'OnFailure'" with the gate TemplateNoDefaults; without it the webhook has set Always
   // before, and refuses that: "pod restartPolicy can only be Never or OnFailure"
   ["apps.kruise.io BroadcastJob", [{ ...workload, restartPolicy: "OnFailure" }]],
-  ["apps.kruise.io AdvancedCronJob", [{ path: ["spec", "template", "jobTemplate", "spec", "template"] }]],
+  [
+    "apps.kruise.io AdvancedCronJob",
+    [
+      { path: ["spec", "template", "jobTemplate", "spec", "template"] },
+      { path: ["spec", "template", "broadcastJobTemplate", "spec", "template"], restartPolicy: "OnFailure" },
+    ],
+  ],
   [
     "leaderworkerset.x-k8s.io LeaderWorkerSet",
     [
@@ -133,10 +140,9 @@ export function templatesIn(object: JsonObject): readonly PodTemplate[] {
 /** Returns where the templates of an object's kind are. An object without apiVersion is one of Kubernetes' own. */
 function templateKindsOf(object: JsonObject): readonly TemplateKind[] {
   const [group, kind] = [groupOf(object), textOf(object.kind) ?? ""];
-  if (!builtInGroups.includes(group))
-    return others.get(`${textOf(object.apiVersion)} ${kind}`) ?? others.get(`${group} ${kind}`) ?? [];
-  const own = builtIn.get(kind);
-  return own === undefined ? [] : [own];
+  const other = others.get(`${textOf(object.apiVersion)} ${kind}`) ?? others.get(`${group} ${kind}`);
+  const own = builtInGroups.includes(group) ? builtIn.get(kind) : undefined;
+  return other ?? (own === undefined ? [] : [own]);
 }
 
 /** Returns the API group of an object: `apps` for `apps/v1`; `v1` for the core group. */

@@ -61,6 +61,19 @@ describe("the pod templates of", () => {
     ["apps.openshift.io/v1", "DeploymentConfig", { spec: { template } }, ["spec.template"]],
     ["batch.volcano.sh/v1alpha1", "Job", { spec: { tasks: [{ template }] } }, ["spec.tasks[0].template"]],
     ["apps.kruise.io/v1beta1", "BroadcastJob", { spec: { template } }, ["spec.template OnFailure"]],
+    [
+      "apps.kruise.io/v1alpha1",
+      "AdvancedCronJob",
+      { spec: { template: { broadcastJobTemplate: { spec: { template } } } } },
+      ["spec.template.broadcastJobTemplate.spec.template OnFailure"],
+    ],
+    [
+      "apps.kruise.io/v1beta1",
+      "AdvancedCronJob",
+      { spec: { template: { jobTemplate: { spec: { template } } } } },
+      ["spec.template.jobTemplate.spec.template"],
+    ],
+    ["v1", "DeploymentConfig", { spec: { template } }, ["spec.template"]],
     ["apps.kruise.io/v1alpha1", "CloneSet", { spec: { template } }, ["spec.template"]],
     [
       "leaderworkerset.x-k8s.io/v1",

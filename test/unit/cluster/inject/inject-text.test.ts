@@ -105,6 +105,16 @@ describe("what kubectl reads and the editor of YAML does not", () => {
 
 const injected = (text: string) => injectText("it.yaml", text, (one) => injectPod(one, policy));
 
+test("containers that are no list are named at their line, and refuse only a template that asks", () => {
+  const metadata = 'metadata: {annotations: {ebb.dev/inject: "true"}}';
+  const text = `kind: Deployment\nspec:\n  template:\n    ${metadata}\n    spec:\n      containers:\n        web: {image: x}\n`;
+  const message = expect.stringMatching(/^it\.yaml:6: .*spec\.containers: expected a list.*"- name: web"$/);
+  expect(injected(text)).toMatchObject({ problems: [message], splices: [] });
+  const warning = expect.stringMatching(/^it\.yaml:6: warning: .*spec\.containers: expected a list.*"- name: web"$/);
+  const other = injected(text.replace("ebb.dev/inject", "other"));
+  expect(other).toMatchObject({ problems: [], warnings: [warning], splices: [] });
+});
+
 test("the items of a PodList are changed, and get no kind that they did not have", () => {
   const text = `apiVersion: v1\nkind: PodList\nitems:\n  - ${pod.trimEnd().replaceAll("\n", "\n    ")}\n`;
   const { remarks, splices } = injected(text);

@@ -120,7 +120,7 @@ export interface PodTemplate {
 }
 
 /**
- * Returns the pod templates of an object, with containers, of the kinds that ebb knows; a Pod counts as its own template.
+ * Returns the pod templates of an object, with containers, whatever these are, of the kinds that ebb knows; a Pod counts as its own template.
  * Returns an empty list for other kinds.
  */
 export function templatesIn(object: JsonObject): readonly PodTemplate[] {
@@ -129,7 +129,7 @@ export function templatesIn(object: JsonObject): readonly PodTemplate[] {
       const template = valueAt(object, path);
       if (!isObject(template)) return [];
       const { containers } = objectOf(template.spec);
-      if (path.length > 0 && !Array.isArray(containers)) return [];
+      if (path.length > 0 && containers == null) return [];
       const { name } = objectOf(listOf(containers)[0]);
       const setsCommand = (one: Container) => one.name === name && kind.setsCommand?.(one) === true;
       return [{ path, template, restartPolicy: restartPolicyOf(object, path, kind), setsCommand }];

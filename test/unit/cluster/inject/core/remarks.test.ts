@@ -128,6 +128,24 @@ test.each<[string, unknown, string, string]>([
     "expected a list, got an object",
   ],
   [
+    "containers as a map of names",
+    { spec: { containers: { web: { image: "x" } } } },
+    "spec.containers",
+    'expected a list, got an object: begin each item with a dash, as in "- name: web"',
+  ],
+  [
+    "a container without its dash",
+    { spec: { containers: { image: "x", name: "web" } } },
+    "spec.containers",
+    'expected a list, got an object: begin each item with a dash, as in "- name: web"',
+  ],
+  [
+    "one without a name, too",
+    { spec: { containers: { image: "x" } } },
+    "spec.containers",
+    'expected a list, got an object: begin each item with a dash, as in "- name: NAME"',
+  ],
+  [
     "two containers of one name",
     { spec: { containers: [app(), app()] } },
     "spec.containers[1].name",

@@ -51,6 +51,7 @@ const ofPods = (component: Component): readonly Row[] => [
 
 const rows: readonly Row[] = [
   ["fullnameOverride", "on", { "Deployment on-webhook": { metadata: { labels: { "app.kubernetes.io/instance": "on" } } } }],
+  ["fullnameOverride", "true", { "PrometheusRule true": { metadata: { name: "true" } } }, { prometheusRule: true }],
   ["image.repository", "r:5000/a", both((each) => container(each, { image: `r:5000/a:${version}`, args: given(`--image=r:5000/a:${version}`) }))],
   ["image.tag", "1e3", both((each) => container(each, { image: `${repository}:1e3`, args: given(`--image=${repository}:1e3`) }))],
   ["image.digest", digest, both((each) => container(each, { image: `${repository}:${version}@${digest}` }))],

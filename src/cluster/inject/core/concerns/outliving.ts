@@ -6,7 +6,10 @@ import { choiceIn } from "../apps/sidecar-options.ts";
 import type { ContainerFacts } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
+import { restartOptions } from "../facts/restart.ts";
 import { quitsThatAreOff } from "../facts/shown-sidecars.ts";
+import { endsWithApps } from "../facts/sidecar-images.ts";
+import type { Container, Pod } from "../pod.ts";
 import type { PodAnnotations } from "../pod-annotations.ts";
 import type { Concern, Note } from "./concern.ts";
 
@@ -16,6 +19,7 @@ export const outliving: Concern = (facts, apps) => {
   if (facts.restartsAlways || withEbb.length === 0) return {};
   return {
     warnings: [
+      ...facts.containers.flatMap((one) => endless(one, facts)),
       ...(withEbb.some(quitsByItself) ? quitProblems(facts) : []),
       ...withEbb.flatMap((app) => leftOut(app, facts)),
       ...facts.containers.flatMap((one) => unquittable(one, facts)),
@@ -59,12 +63,31 @@ function quitProblems({ sidecars, annotations }: PodFacts): readonly Note[] {
   return [...ofContainers, ...byAnnotations];
 }
 
+/** Reports whether the kubelet restarts a container whenever it ends, which then goes on as long as its pod. */
+function isEndless(container: Container, pod: Pod): boolean {
+  return restartOptions(container, pod).some(([flag, value]) => flag === "restart-policy" && value === "Always");
+}
+
+/**
+ * Returns a warning for an ordinary container that is always restarted, although the pod's restartPolicy lets the others
+ * end: the pod runs until all have ended (kubernetes v1.37.2 pkg/kubelet/kubelet_pods.go, getPhase).
+ */
+function endless({ name, container }: ContainerFacts, { pod }: PodFacts): readonly Note[] {
+  if (!isEndless(container, pod)) return [];
+  const message = `this pod never ends: "${name}" is restarted whenever it ends; put it under initContainers, where it is a native sidecar, or let it end`;
+  return [{ container: name, field: "restartPolicy", message }];
+}
+
 /** Returns a warning for a sidecar that stays ordinary, if ebb cannot tell it to quit, and nobody else ends it. */
 function unquittable(one: ContainerFacts, facts: PodFacts): readonly Note[] {
   const { moves, requested, orchestrator, pod, annotations } = facts;
   const { name, container, role, sidecar, pathAsked } = one;
-  const isSaid = moves.moved.has(one) || moves.kept.has(name);
-  const ends = pathAsked !== undefined || sidecar !== undefined || orchestrator?.roleIn(container, pod) !== undefined;
+  const isSaid = moves.moved.has(one) || moves.kept.has(name) || isEndless(container, pod);
+  const ends =
+    pathAsked !== undefined ||
+    sidecar !== undefined ||
+    orchestrator?.roleIn(container, pod) !== undefined ||
+    endsWithApps(container.image ?? "");
   const isReaped = ["exec", "quit"].some((way) => annotations.has(`ebb.dev/reap-${way}.${name}`));
   if (role !== "sidecar" || isSaid || ends || isReaped) return [];
   const why = moves.ordinary.get(name);

@@ -75,5 +75,8 @@ type Placed = ShownSidecar & { readonly at: number | undefined };
 export function quitsThatAreOff(annotations: Annotations, shown: readonly Placed[]): readonly string[] {
   const ordinary = foundIn({ env: {}, annotations }, sidecarNames).filter(({ isNative }) => !isNative);
   const needsNone = new Set(shown.flatMap(({ name, at, quitIsOn }) => (at === undefined || quitIsOn ? [name] : [])));
-  return ordinary.flatMap(({ name }) => (needsNone.has(name) ? [] : (kindOf(name).quitIsOff?.(annotations) ?? [])));
+  const ordinaryHere = new Set(shown.flatMap(({ name, at }) => (at === undefined ? [] : [name])));
+  return ordinary.flatMap(({ name }) =>
+    needsNone.has(name) ? [] : (kindOf(name).quitIsOff?.(annotations, ordinaryHere.has(name)) ?? []),
+  );
 }

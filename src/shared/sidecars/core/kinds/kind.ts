@@ -89,7 +89,7 @@ export interface Shown {
   readonly listeners?: readonly number[];
   /** Why it cannot be told to quit, and what to set. */
   readonly problem?: string;
-  /** Whether its variables say that it can, whatever the pod's annotations say (`quitIsOff`). */
+  /** Whether its container says that it can, or ends by itself, whatever the pod's annotations say (`quitIsOff`). */
   readonly quitIsOn?: boolean;
   /** Whether its user has it wait after SIGTERM: then it gets no hook (`SidecarKind.needsHook`), after which it would wait, too. */
   readonly hasOwnDelay?: true;
@@ -175,8 +175,11 @@ export interface SidecarKind {
   readonly containers: () => ContainerMarks;
   /** Returns what the manifest shows of its container. */
   readonly inManifest?: (container: ShownContainer) => Shown;
-  /** Returns why the pod's annotations keep it from being told to quit, and what to set; undefined if they do not. */
-  readonly quitIsOff?: (annotations: Annotations) => string | undefined;
+  /**
+   * Returns why the pod's annotations keep it from being told to quit, and what to set; undefined if they do not. `isShown`:
+   * whether the manifest itself has it as an ordinary container.
+   */
+  readonly quitIsOff?: (annotations: Annotations, isShown: boolean) => string | undefined;
   /** Returns why files that it writes are not there when the app starts, and what to set; undefined if they are. */
   readonly filesComeLate?: (annotations: Annotations) => string | undefined;
   /** The names of its programs in /proc (15 characters at most). */

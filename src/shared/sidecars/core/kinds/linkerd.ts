@@ -33,20 +33,24 @@ export const linkerd = {
   closesFirst: true,
   // linkerd2 pkg/k8s/labels.go (ProxyContainerName)
   containers: () => ({ name: /^linkerd-proxy$/ }),
-  inManifest: ({ env }) => ({ quitIsOn: env.get("LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED") === "true" }),
+  inManifest: ({ env }) => ({ quitIsOn: env.get(ENABLED) === "true" }),
   quitIsOff,
   programs: ["linkerd2-proxy", "linkerd-proxy"],
   annotationPrefixes: ["linkerd.io/", "config.linkerd.io/", "config.beta.linkerd.io/", "config.alpha.linkerd.io/"],
   reaping: () => ({ seconds: (annotations) => (graceMs(annotations) ?? GRACE_SECONDS * 1000) / 1000 }),
 } as const satisfies SidecarKind;
 
+const ENABLED = "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED";
+
 /**
  * Says how to have the shutdown endpoint, which is off by default, in a pod that has or wants the proxy, and does not say.
  */
-function quitIsOff(annotations: Annotations): string | undefined {
+function quitIsOff(annotations: Annotations, isShown: boolean): string | undefined {
   const shutdown = annotations.get("config.linkerd.io/proxy-admin-shutdown");
   const isHere = annotations.has("linkerd.io/proxy-version") || wishes.has(annotations.get("linkerd.io/inject"));
-  if (shutdown === "enabled" || (shutdown !== "disabled" && !isHere)) return undefined;
+  if (shutdown === "enabled") return undefined;
+  if (shutdown !== "disabled" && !isHere)
+    return isShown ? `set ${ENABLED}=true in its container: linkerd-proxy accepts no shutdown request` : undefined;
   const unless = shutdown === "disabled" ? "" : ", unless Linkerd's Helm values have proxy.enableShutdownEndpoint";
   return `annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", the default since Linkerd 2.20: the proxy accepts no shutdown request${unless}`;
 }

@@ -30,6 +30,8 @@ export const vaultAgent = {
     'Vault Agent opens a port only if it is configured to: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true" (its port is vault.hashicorp.com/agent-cache-listener-port, 8200 by default)',
   // vault-k8s: agent-inject/agent/container_sidecar.go
   containers: () => ({ name: /^vault-agent$/ }),
+  // vault command/agent.go, exit-after-auth: it ends once it has a token
+  inManifest: ({ words }) => ({ quitIsOn: words.some((word) => /^--?exit-after-auth(=true)?$/.test(word)) }),
   quitIsOff,
   filesComeLate,
   programs: ["vault"],
@@ -85,10 +87,15 @@ function secretFiles(annotations: Annotations): readonly string[] {
 }
 
 /** Its injector's annotation is `agent-inject`; the status comes with the container. */
-function quitIsOff(annotations: Annotations): string | undefined {
+function quitIsOff(annotations: Annotations, isShown: boolean): string | undefined {
   const is = (name: string) => isOn(annotations, name);
-  if (!is("agent-inject") || is("agent-pre-populate-only") || is("agent-enable-quit")) return undefined;
-  return 'Vault Agent cannot be shut down: annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"';
+  if (is("agent-pre-populate-only") || is("agent-enable-quit")) return undefined;
+  const annotate = 'annotate the pod with vault.hashicorp.com/agent-enable-quit: "true"';
+  if (is("agent-inject")) return `Vault Agent cannot be shut down: ${annotate}`;
+  // the file with its configuration is elsewhere
+  return isShown
+    ? `Vault Agent can be shut down only if a listener in its configuration has agent_api { enable_quit = true }; then ${annotate}`
+    : undefined;
 }
 
 /** What ebb knows of this sidecar, and how it is known; `readFacts` parses it. */

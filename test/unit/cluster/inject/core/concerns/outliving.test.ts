@@ -117,3 +117,37 @@ test.each<[Record<string, string>, readonly string[]]>([
 test("nothing is said of it in a server", () => {
   expect(warnings({ containers: [app(), csql], annotations: { "ebb.dev/sidecar": "istio" } })).toEqual([]);
 });
+
+describe("a container that is always restarted, in a pod that ends,", () => {
+  const always = { restartPolicy: "Always" };
+  const anyCode = {
+    restartPolicy: "Never",
+    restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "NotIn", values: [] } }],
+  };
+  const never = (name: string) => `this pod never ends: "${name}" is restarted whenever it ends; `;
+  const said = (...containers: object[]) =>
+    warnings({ containers, spec: job }).filter(([, message]) => /never ends|outlive/.test(message));
+
+  test.each<[string, object[], string, number]>([
+    ["an app", [app(), app({ name: "b", ...always })], "b", 1],
+    ["by rules for all exit codes", [app(), app({ name: "b", ...anyCode })], "b", 1],
+    ["the only app", [app(always)], "app", 0],
+    ["a known sidecar", [app(), { name: "istio-proxy", ...always }], "istio-proxy", 1],
+    ["one that nobody ends", [app(), { ...shipper, ...always }], "logs", 1],
+  ])("is said to keep it: %s", (_, containers, name, at) => {
+    const expected = [`spec.containers[${at}].restartPolicy`, expect.stringContaining(never(name))];
+    expect(said(...containers)).toEqual([expected] as never);
+  });
+
+  test("is no news in a server, or where it ends at last", () => {
+    const { restartPolicyRules: _, ...end } = anyCode;
+    expect(said(app(), app({ name: "b", ...end }))).toEqual([]);
+    expect(warnings({ containers: [app(always)] })).toEqual([]);
+  });
+});
+
+test("GKE's mounter of buckets ends with the apps, by its driver", () => {
+  const image = "gke.gcr.io/gcs-fuse-csi-driver-sidecar-mounter:v1.17.1";
+  const containers = [app(), { name: "gke-gcsfuse-sidecar", image }];
+  expect(warnings({ containers, spec: job })).toEqual([]);
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   type ManifestContainer,
   quitsThatAreOff,
+  type ShownSidecar,
   shownIn,
 } from "../../../../../../src/cluster/inject/core/facts/shown-sidecars.ts";
 
@@ -157,6 +158,21 @@ test.each<[string, object, number | undefined, number]>([
   const shown = shownIn({ name: "linkerd-proxy", ...more });
   const annotations = new Map([["linkerd.io/proxy-version", "2.19"]]);
   expect(quitsThatAreOff(annotations, shown === undefined ? [] : [{ ...shown, at }])).toHaveLength(count);
+});
+
+test.each<[string, object, Record<string, string>, RegExp | undefined]>([
+  ["linkerd-proxy", {}, {}, /set LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED=true in its container/],
+  ["linkerd-proxy", { env: [{ name: "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED", value: "true" }] }, {}, undefined],
+  ["linkerd-proxy", {}, { "config.linkerd.io/proxy-admin-shutdown": "enabled" }, undefined],
+  ["vault-agent", { args: ["agent", "-config=/vault/config.hcl"] }, {}, /enable_quit = true/],
+  ["vault-agent", { args: ["agent", "-exit-after-auth"] }, {}, undefined],
+  ["vault-agent", { command: ["sh", "-c", "vault agent --exit-after-auth=true"] }, {}, undefined],
+  ["vault-agent", {}, { "vault.hashicorp.com/agent-enable-quit": "true" }, undefined],
+])("one that is written by hand, without its injector's annotation: %s %j %j", (name, more, annotations, problem) => {
+  const said = (at: number | undefined) =>
+    quitsThatAreOff(new Map(Object.entries(annotations)), [{ ...(shownIn({ name, ...more }) as ShownSidecar), at }]);
+  expect(said(1)).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)]);
+  expect(said(undefined)).toEqual([]); // a native one
 });
 
 describe("where a proxy of Google's listens", () => {

@@ -66,6 +66,8 @@ export function nodesOf(document: YamlDocument, texts: readonly (readonly [Path,
 export function splitWritten(
   text: string | undefined,
 ): readonly [kept: string, own: string, token: string] | undefined {
-  const [, kept = "", own, token] = /^(.*?)([ \t\n]*(\[\s*\]|\{\s*\}|~|null|Null|NULL|))$/s.exec(text ?? "") ?? [];
-  return text === undefined || own === undefined || token === undefined ? undefined : [kept, own, token];
+  const token = text === "" ? "" : /(\[\s*\]|\{\s*\}|~|null|Null|NULL)$/.exec(text ?? "")?.[0];
+  if (text === undefined || token === undefined) return undefined;
+  const kept = text.slice(0, text.length - token.length).trimEnd();
+  return [kept, text.slice(kept.length), token];
 }

@@ -42,8 +42,8 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const stop = new AbortController();
   onStop(signals, (signal) => stop.abort(signal));
   try {
-    const { wasThere, canStart, bytes, sha256 } = await installSelf(dest, stop.signal);
-    log.info({ dest, bytes, sha256 }, wasThere ? "ebb is already installed" : "installed ebb");
+    const { bytes, canStart } = await installSelf(dest, stop.signal);
+    log.info({ dest, bytes }, "installed ebb");
     if (!canStart) log.warn({ dest, how: NOEXEC }, "the copy cannot be executed here: its volume is mounted noexec");
     return EXIT.ok;
   } catch (error) {

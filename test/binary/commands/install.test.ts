@@ -4,13 +4,11 @@ import {
   chmodSync,
   copyFileSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { childPath } from "../../compiled.ts";
@@ -38,17 +36,21 @@ describe("ebb install makes a whole copy", () => {
     expect({ code, stdout, log }).toMatchObject({
       code: 0,
       stdout: "",
-      log: [{ msg: "ebb: installed ebb", dest, bytes: built, sha256: digest }],
+      log: [{ msg: "ebb: installed ebb", dest, bytes: built }],
     });
     expectInstalled(folder.path);
     const run = Bun.spawnSync([dest, "run", "--sidecar", "none", "--quiet", "--", childPath(), "exit", "42"]);
     expect(run.exitCode).toBe(42);
   });
 
-  test("mode 0755, whatever the umask, and nothing is printed with --quiet", async () => {
+  test("mode 0755, whatever the umask and its own mode, and nothing is printed with --quiet", async () => {
+    using elsewhere = temporaryFolder();
+    const program = join(elsewhere.path, "ebb");
+    copyFileSync(ebbPath, program);
+    chmodSync(program, 0o555);
     using folder = temporaryFolder();
     const through = ["sh", "-c", 'umask 777; exec "$@"', "sh"];
-    const { code, stdout, stderr } = await ebb(["install", "--quiet", join(folder.path, "ebb")], { through });
+    const { code, stdout, stderr } = await ebb(["install", "--quiet", join(folder.path, "ebb")], { through, program });
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "" });
     expectInstalled(folder.path);
   });
@@ -81,28 +83,14 @@ describe("ebb install makes a whole copy", () => {
     expect(readFileSync(target, "utf8")).toBe("kept");
   });
 
-  test("once: the second time it finds the first copy and writes nothing", async () => {
+  test("again where there is one", async () => {
     using folder = temporaryFolder();
     const dest = join(folder.path, "ebb");
     await ebb(["install", dest]);
     const { ino } = statSync(dest);
-    const { code, log } = await ebb(["install", dest]);
-    expect({ code, log }).toMatchObject({ code: 0, log: [{ msg: "ebb: ebb is already installed", sha256: digest }] });
-    expect(statSync(dest).ino).toBe(ino);
-  });
-
-  test.each<[string, (dest: string) => void]>([
-    ["cannot be started", (dest) => chmodSync(dest, 0o644)],
-    ["has one other byte", (dest) => writeSync(openSync(dest, "r+"), "x", built - 1)],
-    ["lacks a byte", (dest) => writeFileSync(dest, readFileSync(ebbPath).subarray(1))],
-  ])("again where the copy that is there %s", async (_, spoil) => {
-    using folder = temporaryFolder();
-    const dest = join(folder.path, "ebb");
-    copyFileSync(ebbPath, dest);
-    chmodSync(dest, 0o755);
-    spoil(dest);
-    expect((await ebb(["install", dest])).log[0]?.msg).toBe("ebb: installed ebb");
+    expect((await ebb(["install", dest])).log).toMatchObject([{ msg: "ebb: installed ebb" }]);
     expectInstalled(folder.path);
+    expect(statSync(dest).ino).not.toBe(ino);
   });
 
   test("of the program that runs, onto itself, and where its own file has gone", async () => {
@@ -146,7 +134,7 @@ describe.skipIf(!isRoot)(
       copyFileSync(ebbPath, join(root.path, "ebb"));
       mkdirSync(join(root.path, "shared"));
       using volume = temporaryFolder();
-      const script = `${mountProc}mount --bind "$0" "$0" && mount --bind ${volume.path} "$0/shared" && mount -o remount,bind,ro "$0" && exec chroot "$0" "$@"`;
+      const script = `${mountProc}mount --rbind "$0" "$0" && mount --bind ${volume.path} "$0/shared" && mount -o remount,bind,ro "$0" && exec chroot "$0" "$@"`;
       const inside = ["unshare", "--mount", "sh", "-c", script, root.path, "/ebb", "install", "/shared/ebb"];
       const { exitCode, stderr } = Bun.spawnSync(inside);
       expect([exitCode, stderr.toString()]).toEqual([0, expect.stringContaining("ebb: installed ebb")]);

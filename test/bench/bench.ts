@@ -1,8 +1,8 @@
 // bun test/bench/bench.ts [--rival NAME=PATH]... [--quick] [--for 1h] [--file FILE] [FIGURE]... measures dist/ebb (or
 // EBB=PATH) beside other tools. NAME is scuttle, envoy-preflight, linkerd-await, tini or dumb-init, or one of these with
 // a suffix (scuttle-old); the tini and dumb-init of PATH always take part. Ratios are to the first rival that can do the
-// task. Nothing else should run meanwhile. It takes some minutes, scale twenty, and drain more at first: it compiles
-// the programs that it runs. --for and --file are for rolls and soak, which go on for so long, and count in FILE.
+// task. Nothing else should run meanwhile. It takes some minutes, scale twenty, inject thirty, and drain more at first:
+// it compiles the programs that it runs. --for and --file are for rolls and soak, which go on for so long, and count in FILE.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -19,6 +19,7 @@ import { drainMemory } from "./drain/drain-memory.ts";
 import type { Figure, Setup } from "./figure.ts";
 import { inits } from "./forwarding.ts";
 import { findInits } from "./inits.ts";
+import { inject } from "./inject/inject.ts";
 import { install } from "./install.ts";
 import { job } from "./job.ts";
 import { rolls } from "./rolls/rolls.ts";
@@ -38,6 +39,7 @@ const figures: readonly Figure[] = [
   rolls,
   bun,
   install,
+  inject,
 ];
 
 const { wanted, ...setup } = readArguments();

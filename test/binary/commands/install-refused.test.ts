@@ -1,13 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canUnshare, ebb, ebbPath, lineOf, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
 import { processState } from "../../processes.ts";

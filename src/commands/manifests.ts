@@ -102,9 +102,7 @@ const inChart: Readonly<Record<Component, Readonly<Record<string, string>>>> = {
     certDir: "webhook.certManager",
     registryConfig: "webhook.registrySecret",
     caFile: "webhook.registryCaConfigMap",
-    service: "fullnameOverride",
-    secret: "fullnameOverride",
-    webhookConfig: "fullnameOverride",
+    name: "fullnameOverride",
   },
   reaper: {
     namespace: "reaper.reapNamespace",
@@ -115,7 +113,7 @@ const inChart: Readonly<Record<Component, Readonly<Record<string, string>>>> = {
 };
 
 /** What must fit other fields of the pod (volumes, ports, the grace period), and is no value of the chart, either. */
-const inFile: readonly string[] = ["clientCa", "listen", "healthListen", "minDrain", "drain", "kubeconfig", "context"];
+const inFile: readonly string[] = ["listen", "healthListen", "minDrain", "drain", "kubeconfig", "context"];
 
 /**
  * Checks the flags of a program as the program does. Returns whether it may read the Secrets that pods name.

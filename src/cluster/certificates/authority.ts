@@ -1,63 +1,63 @@
-import { EXIT, Failure } from "../../shared/core/exit.ts";
-import { isConflict, isNotFound, lacksRight } from "../api/api-error.ts";
+import { isConflict } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { followObject } from "../controller/follow.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
 import { createNotifier, type Notifier } from "../controller/pause.ts";
-import { type AuthorityState, recall, trustedSince } from "./authority-state.ts";
 import { bundlePatch, CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration } from "./ca-bundle.ts";
-import { type Plan, planRotation } from "./core/rotation.ts";
-import type { Authority, Secret } from "./held.ts";
-import { type OwnCertificates, policyOf, secretsPath } from "./own-certificates.ts";
-import { renewedSecret } from "./secret.ts";
+import { type Plan, planCertificates } from "./core/rotation.ts";
+import { secretName } from "./core/secret-name.ts";
+import { type Authority, type Held, readSecret, type Secret } from "./held.ts";
+import type { OwnCertificates } from "./own-certificates.ts";
+import { knownOf, type Leaf, lostAuthorities, type ReplicaState, signLeaf } from "./replica-state.ts";
+import { getSecret, heldAfter, secretsPath, type Writing, writeSecret } from "./secret.ts";
 
-// Each replica keeps a CA and a serving certificate in the Secret, and the CA in the caBundle of the webhook
-// configuration. It is level based: each round looks at what there is, does the next thing, and another round follows
-// when something changed or is due. Replicas want the same at the same time: what one of them writes makes the writes of
-// the others fail with a Conflict, because these name the version that they have seen.
+// Each replica keeps a CA in the Secret and in the caBundle of the webhook configuration, and serves a certificate of
+// its own that the CA has signed. It is level based: each round looks at what there is, does the next thing, and another
+// round follows when something changed or is due. Replicas want the same at the same time: what one of them writes makes
+// the writes of the others fail with a Conflict, because these name the version that they have seen.
 
 const HOUR_MS = 3_600_000;
 /** How long to wait for the webhook configuration. An account that may not read it gets certificates all the same. */
-const PATIENCE_MS = 2000;
+const CONFIGURATION_MS = 2000;
 /** The shortest time between two writes of an object: no hot loop with somebody who writes the same field. */
 const PACE_MS = 1000;
 /** How long to wait after a Conflict if the watch does not show what the other wrote. */
 const CONFLICT_MS = 5000;
 
-/** Who is told of the Secret. */
+/** Who is told of the certificates. */
 export interface Keeping extends Context {
-  /** Called with the Secret at once and at each change; with undefined if it does not exist. */
-  readonly seen: (secret: Secret | undefined) => void;
-  /** Called at each failure to read the Secret or to write, logged or not. */
-  readonly failed: (error: Error) => void;
+  /** Called with each certificate to serve from now on. */
+  readonly serve: (leaf: Leaf) => void;
+  /** Called whenever the Secret was read, with undefined; and at each failure to read it or to write, logged or not. */
+  readonly failed: (error: Error | undefined) => void;
 }
 
 /**
- * Keeps the certificates in the Secret and the caBundle of the webhook configuration up to date until the signal is
- * aborted; each replica runs it. Logs API failures and tries again after 0.5 to 30 s; rejects only on a bug.
+ * Keeps the CA in the Secret and the caBundle of the webhook configuration up to date, and signs certificates, until the
+ * signal is aborted; each replica runs it. Logs API failures and tries again after 0.5 to 30 s; rejects only on a bug.
  */
-export async function keepCertificates(own: OwnCertificates, { seen, failed, ...context }: Keeping): Promise<void> {
-  const state: AuthorityState = { sinceMs: Date.now() };
+export async function keepCertificates(own: OwnCertificates, { serve, failed, ...context }: Keeping): Promise<void> {
+  const state: ReplicaState = { sinceMs: Date.now() };
   const notifier = createNotifier();
-  const learn = (news: Pick<AuthorityState, "secret" | "configuration">): void => {
+  const learn = (news: Pick<ReplicaState, "secret" | "configuration">): void => {
     Object.assign(state, news);
     notifier.notify();
   };
   const saw = (now: Secret | undefined): void => {
-    seen(now);
+    failed(undefined);
     learn({ secret: { now } });
   };
-  const secret = { collection: secretsPath(own), name: own.secret };
-  const configuration = { collection: CONFIGURATIONS, name: own.webhooks };
+  const secret = { collection: secretsPath(own), name: secretName(own.name) };
+  const configuration = { collection: CONFIGURATIONS, name: own.name };
   await Promise.all([
     followObject<Secret>(own.api, secret, saw, { failed, ...context }),
     followObject<WebhookConfiguration>(own.api, configuration, (now) => learn({ configuration: { now } }), context),
-    goRound(own, { state, notifier, failed, ...context }),
+    goRound(own, { state, notifier, serve, failed, ...context }),
   ]);
 }
 
-interface Round extends Context {
-  readonly state: AuthorityState;
+interface Round extends Context, Pick<Keeping, "serve"> {
+  readonly state: ReplicaState;
 }
 
 interface Rounds extends Round, Pick<Keeping, "failed"> {
@@ -80,27 +80,40 @@ async function goRound(own: OwnCertificates, { notifier, failed, ...round }: Rou
 }
 
 /**
- * Does the next step of a rotation: renews what is due in the Secret or, if nothing is, writes the CAs into the
- * caBundle. Changes `state`, and logs what it did. Resolves with when to call it again, in milliseconds since the
- * epoch; Infinity: after the next change. Rejects with ApiError, a Conflict if somebody else wrote meanwhile.
+ * Does the next step: signs a certificate, or writes what is due into the Secret or, if nothing is, the CAs into the
+ * caBundle. Changes `state`, and logs what it did. Resolves with when to call it again, in milliseconds since the epoch;
+ * Infinity: after the next change. Rejects with ApiError, a Conflict if somebody else wrote meanwhile.
  */
-export async function reconcileCertificates(own: OwnCertificates, { state, log, signal }: Round): Promise<number> {
+export async function reconcileCertificates(own: OwnCertificates, round: Round): Promise<number> {
+  const { state, serve } = round;
   const nowMs = Date.now();
   if (state.secret === undefined) return Number.POSITIVE_INFINITY;
-  if (state.configuration === undefined && nowMs < state.sinceMs + PATIENCE_MS) return state.sinceMs + PATIENCE_MS;
-  const policy = policyOf(own);
-  const held = recall(state, state.secret.now);
-  const planned = planRotation(held, { nowMs, trustedSinceMs: trustedSince(own, state, held.authorities[0]) }, policy);
-  if (planned.kind === "keep") {
-    state.last = held;
-    const againMs = await spreadTrust(own, held.authorities, { state, log, signal });
-    return Math.min(planned.untilMs, againMs);
-  }
-  if (isTooSoon(state.renewedMs, nowMs)) return nowMs + PACE_MS;
-  const secret = await renewedSecret(own, { secret: state.secret.now, held, plan: planned, policy, nowMs });
-  state.secret = { now: await write(own, secret, state.secret.now === undefined, signal) };
-  state.renewedMs = nowMs;
-  logStep(planned, log);
+  const readByMs = state.sinceMs + CONFIGURATION_MS;
+  if (state.configuration === undefined && nowMs < readByMs) return readByMs;
+  const held = readSecret(state.secret.now);
+  const plan = planCertificates(knownOf(own, state, held));
+  if (plan.kind === "keep") return Math.min(plan.untilMs, await spreadTrust(own, held.authorities, round));
+  if (plan.kind !== "sign") return await change(own, plan, held, round);
+  state.leaf = signLeaf(own, held);
+  serve(state.leaf);
+  return nowMs;
+}
+
+/** Writes what is planned into the Secret. Resolves with when to look again, in milliseconds since the epoch. */
+async function change(
+  own: OwnCertificates,
+  plan: Plan & { readonly kind: Writing },
+  held: Held,
+  { state, log, signal }: Round,
+): Promise<number> {
+  const nowMs = Date.now();
+  if (isTooSoon(state.wroteMs, nowMs)) return nowMs + PACE_MS;
+  const after = heldAfter(plan.kind, held, lostAuthorities(state, held.authorities));
+  state.secret = { now: await writeSecret(own, state.secret?.now, after, signal) };
+  state.wroteMs = nowMs;
+  if (plan.kind === "renew") log.info({ reason: plan.why }, "created a CA");
+  if (plan.kind === "restore") log.info({ authorities: after.authorities.length }, "restored CAs in the Secret");
+  if (plan.kind === "retire") log.info({}, "retired the old CA");
   return nowMs;
 }
 
@@ -115,8 +128,9 @@ async function spreadTrust(
 ): Promise<number> {
   const configuration = state.configuration?.now;
   if (configuration === undefined) return Number.POSITIVE_INFINITY;
+  const webhooks = own.name;
   if (isFilledByOthers(configuration)) {
-    if (!state.isWarned) log.warn({ webhooks: own.webhooks }, "cert-manager manages the caBundle: set --cert-dir");
+    if (!state.isWarned) log.warn({ webhooks }, "cert-manager manages the caBundle: set --cert-dir");
     state.isWarned = true;
     return Number.POSITIVE_INFINITY;
   }
@@ -125,17 +139,10 @@ async function spreadTrust(
   const nowMs = Date.now();
   if (isTooSoon(state.spreadMs, nowMs)) return nowMs + PACE_MS;
   if (!(await isLatest(own, state, signal))) return nowMs;
-  const now = await own.api.patch<WebhookConfiguration>(
-    `${CONFIGURATIONS}/${own.webhooks}`,
-    patch,
-    withoutRetries(signal),
-  );
-  state.configuration = { now };
+  const path = `${CONFIGURATIONS}/${webhooks}`;
+  state.configuration = { now: await own.api.patch<WebhookConfiguration>(path, patch, { signal, retries: 0 }) };
   state.spreadMs = nowMs;
-  log.info(
-    { webhooks: own.webhooks, authorities: authorities.length },
-    "updated the caBundle of the webhook configuration",
-  );
+  log.info({ webhooks, authorities: authorities.length }, "updated the caBundle of the webhook configuration");
   return nowMs;
 }
 
@@ -144,46 +151,13 @@ async function spreadTrust(
  * keeps an old view from removing a newer CA: a replica that puts one into the caBundle after this, too, changes the
  * configuration, so that the patch fails.
  */
-async function isLatest(own: OwnCertificates, state: AuthorityState, signal: AbortSignal): Promise<boolean> {
-  const path = `${secretsPath(own)}/${own.secret}`;
-  const now = await own.api.get<Secret>(path, withoutRetries(signal)).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-    return undefined;
-  });
+async function isLatest(own: OwnCertificates, state: ReplicaState, signal: AbortSignal): Promise<boolean> {
+  const now = await getSecret(own, signal);
   const isSame = now?.metadata.resourceVersion === state.secret?.now?.metadata.resourceVersion;
   if (!isSame) state.secret = { now };
   return isSame;
 }
 
-const withoutRetries = (signal: AbortSignal) => ({ signal, retries: 0 });
-
 function isTooSoon(lastMs: number | undefined, nowMs: number): boolean {
   return lastMs !== undefined && Math.abs(nowMs - lastMs) < PACE_MS;
-}
-
-/**
- * Writes the Secret. One that does not exist is created if the account may do that.
- * @throws ApiError, or Failure(69) if the Secret does not exist and may not be created
- */
-async function write(
-  { api, namespace, secret }: OwnCertificates,
-  body: Secret,
-  isNew: boolean,
-  signal: AbortSignal,
-): Promise<Secret> {
-  const secrets = secretsPath({ namespace });
-  if (!isNew) return await api.update<Secret>(`${secrets}/${secret}`, body, withoutRetries(signal));
-  return await api.create<Secret>(secrets, body, withoutRetries(signal)).catch((error: unknown) => {
-    if (!lacksRight(error)) throw error;
-    throw new Failure(
-      EXIT.unavailable,
-      `the Secret ${namespace}/${secret} does not exist: apply the manifests (or helm upgrade) again`,
-    );
-  });
-}
-
-function logStep(planned: Exclude<Plan, { kind: "keep" }>, log: Context["log"]): void {
-  if (planned.kind === "retire") return log.info({}, "retired the old CA");
-  if (planned.authority !== undefined) log.info({ reason: planned.authority }, "created a CA");
-  if (planned.serving !== undefined) log.info({ reason: planned.serving }, "created a serving certificate");
 }

@@ -23,18 +23,18 @@ export interface WebhookConfiguration extends KubeObject {
 
 /** The Service of ebb's webhook: a webhook of the configuration is ebb's if it calls this one, or is called by URL. */
 export interface Service {
-  readonly service: string;
+  readonly name: string;
   readonly namespace: string;
 }
 
 /** Returns the webhooks that call this Service or any URL, each with its index in `webhooks`. */
 function ownWebhooks(
   { webhooks = [] }: WebhookConfiguration,
-  { service, namespace }: Service,
+  { name, namespace }: Service,
 ): readonly (Webhook & { readonly index: number })[] {
   return webhooks
     .map((webhook, index) => ({ ...webhook, index }))
-    .filter(({ clientConfig: { service: to } }) => !to || (to.name === service && to.namespace === namespace));
+    .filter(({ clientConfig: { service: to } }) => !to || (to.name === name && to.namespace === namespace));
 }
 
 /** Reports whether this CA is in the caBundle of each webhook that calls `service` or any URL. */
@@ -43,7 +43,7 @@ export function trusts(configuration: WebhookConfiguration, service: Service, { 
 }
 
 /** Returns the CAs in all caBundles of the configuration that ebb made, by their name. */
-export function ownAuthorities(configuration: WebhookConfiguration | undefined): readonly Authority[] {
+export function bundledAuthorities(configuration: WebhookConfiguration | undefined): readonly Authority[] {
   return (configuration?.webhooks ?? []).flatMap(trusted).filter(isEbbAuthority);
 }
 

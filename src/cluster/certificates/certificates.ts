@@ -1,10 +1,10 @@
 import { describeSystemError } from "../../shared/core/system-error.ts";
 import { MiB, readFileWithin } from "../../shared/io/input.ts";
-import { createQueue, type Queue } from "../../shared/io/queue.ts";
+import { createQueue } from "../../shared/io/queue.ts";
 import type { Context } from "../api/context.ts";
 import { pause } from "../controller/pause.ts";
 import { keepCertificates } from "./authority.ts";
-import { expiryOf, readSecret, type Secret, type ServingCertificate } from "./held.ts";
+import { readLife, type ServingCertificate } from "./held.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 
 /** The source of the webhook's certificates: PEM files, or ebb's own CA, which it keeps in a Secret. */
@@ -17,47 +17,28 @@ export type CertificateNews = ServingCertificate | { readonly problem: string | 
 
 /**
  * Yields each certificate to serve, the first as soon as there is one, until the signal is aborted; in between, why there
- * is no other. With `own` this replica also renews the certificates. Logs failures that may pass (no API server, a
+ * is no other. With `own` this replica also keeps the CA. Logs failures that may pass (no API server, a
  * missing permission, a broken Secret or file) and tries again; throws only on a bug.
  */
 export function watchCertificates(settings: CertificateSettings, context: Context): AsyncGenerator<CertificateNews> {
   return settings.kind === "files" ? watchCertificateFiles(settings, context) : ownCertificates(settings, context);
 }
 
-type Event = { readonly secret: Secret | undefined } | { readonly problem: string } | "end";
-
-/** Yields the certificate in the Secret, which all replicas keep and serve. */
+/** Yields the certificates that this replica signs with the CA in the Secret, which all replicas keep. */
 async function* ownCertificates(own: OwnCertificates, { log, signal }: Context): AsyncGenerator<CertificateNews> {
   const stop = new AbortController();
-  const events = createQueue<Event>();
+  const events = createQueue<CertificateNews | "end">();
   const done = keepCertificates(own, {
-    seen: (secret) => events.push({ secret }),
-    failed: ({ message }) => events.push({ problem: message }),
+    serve: ({ cert, key, untilMs }) => events.push({ cert, key, expiresAt: untilMs }),
+    failed: (error) => events.push({ problem: error?.message }),
     log,
     signal: AbortSignal.any([signal, stop.signal]),
   }).then(() => events.push("end"), events.fail);
   try {
-    yield* servable(events);
+    for (let news = await events.next(); news !== "end"; news = await events.next()) yield news;
   } finally {
     stop.abort();
     await done;
-  }
-}
-
-/** Yields each new usable certificate. If the Secret is missing or broken, the last one is served on. */
-async function* servable(events: Pick<Queue<Event>, "next">): AsyncGenerator<CertificateNews> {
-  let last: string | undefined;
-  for (let event = await events.next(); event !== "end"; event = await events.next()) {
-    if ("problem" in event) {
-      yield event;
-      continue;
-    }
-    const { serving } = readSecret(event.secret);
-    if (serving?.authority === undefined) yield { problem: undefined };
-    else if (serving.id !== last) {
-      last = serving.id;
-      yield { cert: serving.cert, key: serving.key, expiresAt: serving.untilMs };
-    }
   }
 }
 
@@ -105,8 +86,8 @@ async function readPair({
 }: CertificateFiles): Promise<ServingCertificate | { problem: string }> {
   try {
     const [cert, key] = [readPem(certPath), readPem(keyPath)];
-    const expiresAt = expiryOf({ cert, key });
-    if (expiresAt !== undefined) return { cert, key, expiresAt };
+    const life = readLife({ cert, key });
+    if (life !== undefined) return { cert, key, expiresAt: life.untilMs };
     return { problem: `${certPath} is not a PEM certificate, or does not belong to the key in ${keyPath}` };
   } catch (error) {
     return { problem: (error as Error).message };

@@ -1,9 +1,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { isIP } from "node:net";
 import type { KubeObject } from "../api/client.ts";
-import type { Held, Life, Serving } from "./core/rotation.ts";
+import type { Life } from "./core/rotation.ts";
 
-// What is in the Secret, read without trust in it: whatever cannot be used counts as absent.
+// Certificates in PEM, and those in the Secret, read without trust in them: whatever cannot be used counts as absent.
 
 /** The common name of every CA that ebb makes, which tells them from others in a caBundle. */
 export const AUTHORITY_NAME = "ebb webhook CA";
@@ -15,9 +14,7 @@ export interface KeyPair {
 }
 
 /** What a TLS server serves, in PEM: the server's certificate, then its chain; and its private key. */
-export interface ServingCertificate {
-  readonly cert: string;
-  readonly key: string;
+export interface ServingCertificate extends KeyPair {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -27,15 +24,12 @@ export interface Authority extends Life {
   readonly cert: string;
 }
 
-/** A serving certificate with its key, its validity, and the CA that signed it. */
-export interface HeldServing extends Serving, KeyPair {}
-
-/** The usable certificates and keys in the Secret. */
-export interface HeldCertificates extends Held {
+/** What the Secret holds. */
+export interface Held {
+  /** The CAs in the bundle's order, the newest first. */
   readonly authorities: readonly Authority[];
-  /** The private key of the newest CA, in PEM; undefined if `canSign` is false. */
-  readonly authorityKey: string | undefined;
-  readonly serving: HeldServing | undefined;
+  /** The private key of the newest CA, in PEM; undefined if it is missing, or another CA's. */
+  readonly key: string | undefined;
 }
 
 /** The Secret. The values of `data` are base64. */
@@ -43,36 +37,16 @@ export interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** The Secret's keys: those of type kubernetes.io/tls, and the CA's certificates and private key. */
-export const KEYS = { ca: "ca.crt", caKey: "ca.key", cert: "tls.crt", key: "tls.key" } as const;
+/** The Secret's keys. */
+export const KEYS = { ca: "ca.crt", caKey: "ca.key" } as const;
 
-type Texts = Readonly<Record<keyof typeof KEYS, string>>;
-
-/** Reads certificates and keys from the webhook's Secret. What is missing or cannot be parsed is left out. */
-export function readSecret(secret: Secret | undefined): HeldCertificates {
-  return readHeld(decodeSecret(secret));
-}
-
-/** Decodes the Secret's texts from base64. Those that it lacks are empty. */
-export function decodeSecret(secret: Secret | undefined): Texts {
+/** Reads the CAs from the webhook's Secret. What is missing or cannot be parsed is left out. */
+export function readSecret(secret: Secret | undefined): Held {
   const text = (key: string): string => Buffer.from(String(secret?.data?.[key] ?? ""), "base64").toString();
-  return { ca: text(KEYS.ca), caKey: text(KEYS.caKey), cert: text(KEYS.cert), key: text(KEYS.key) };
-}
-
-/**
- * Parses the PEM texts of the Secret. Authorities keep the bundle's order, the newest first. `canSign` is true if
- * `caKey` is the key of the newest. `serving` is undefined unless `key` is the key of the first certificate in `cert`.
- */
-export function readHeld({ ca, caKey, cert, key }: Texts): HeldCertificates {
-  const authorities = readAuthorities(ca);
+  const authorities = readAuthorities(text(KEYS.ca));
+  const key = text(KEYS.caKey);
   const [newest] = authorities;
-  const canSign = newest !== undefined && isPair({ cert: newest.cert, key: caKey });
-  return {
-    authorities,
-    canSign,
-    authorityKey: canSign ? caKey : undefined,
-    serving: readServing({ cert, key }, authorities),
-  };
+  return { authorities, key: newest !== undefined && isPair({ cert: newest.cert, key }) ? key : undefined };
 }
 
 /** Parses the CA certificates of a PEM bundle, in order. Skips everything else. */
@@ -87,20 +61,10 @@ export function isEbbAuthority({ cert }: Authority): boolean {
   return new X509Certificate(cert).subject === `CN=${AUTHORITY_NAME}`;
 }
 
-/**
- * Returns when the first certificate of a PEM text expires, in milliseconds since the epoch; undefined if there is none
- * or the key is not its own.
- */
-export function expiryOf(pair: KeyPair): number | undefined {
+/** Returns the validity of the first certificate of a PEM text; undefined if there is none or the key is not its own. */
+export function readLife(pair: KeyPair): Life | undefined {
   const [first] = certificatesIn(pair.cert);
-  return first !== undefined && isPair({ cert: first.cert, key: pair.key }) ? lifeOf(first.x509).untilMs : undefined;
-}
-
-function readServing(pair: KeyPair, authorities: readonly Authority[]): HeldServing | undefined {
-  const [leaf] = certificatesIn(pair.cert);
-  if (leaf === undefined || !isPair({ cert: leaf.cert, key: pair.key })) return undefined;
-  const signer = authorities.find(({ cert }) => leaf.x509.verify(new X509Certificate(cert).publicKey));
-  return { ...lifeOf(leaf.x509), ...pair, authority: signer?.id, names: namesOf(leaf.x509) };
+  return first !== undefined && isPair({ cert: first.cert, key: pair.key }) ? lifeOf(first.x509) : undefined;
 }
 
 function certificatesIn(text: string): readonly { readonly x509: X509Certificate; readonly cert: string }[] {
@@ -128,15 +92,4 @@ function lifeOf({ fingerprint256, validFrom, validTo }: X509Certificate): Life {
     fromMs: Date.parse(validFrom),
     untilMs: Date.parse(validTo),
   };
-}
-
-function namesOf({ subjectAltName = "" }: X509Certificate): readonly string[] {
-  return subjectAltName.split(", ").map((name) => canonicalName(name.replace(/^(DNS|IP Address):/, "")));
-}
-
-/**
- * Returns a host name or IP address in the form in which it can be compared: `::1` for `0:0:0:0:0:0:0:1`, lower case.
- */
-export function canonicalName(name: string): string {
-  return isIP(name) === 6 ? new URL(`http://[${name}]`).hostname.slice(1, -1) : name.toLowerCase();
 }

@@ -1,8 +1,12 @@
-import { type Plan, type RotationPolicy, renewalOf, unexpired } from "./core/rotation.ts";
-import { type Authority, type HeldCertificates, KEYS, type KeyPair, readAuthorities, type Secret } from "./held.ts";
-import { lifeFrom, type OwnCertificates } from "./own-certificates.ts";
+import { EXIT, Failure } from "../../shared/core/exit.ts";
+import { isNotFound, lacksRight } from "../api/api-error.ts";
+import { AUTHORITY_MS, isExpired, lifeFrom, type Plan } from "./core/rotation.ts";
+import { secretName } from "./core/secret-name.ts";
+import { type Authority, type Held, KEYS, readAuthorities, type Secret } from "./held.ts";
+import { issueAuthority } from "./issue.ts";
+import type { OwnCertificates } from "./own-certificates.ts";
 
-// The Secret that all replicas serve from.
+// The Secret that all replicas sign from. Its other values stay: an older ebb serves the tls.crt there.
 
 /**
  * The most CAs that are trusted at a time. Usually it is one; a Secret that somebody breaks again and again adds one
@@ -10,67 +14,65 @@ import { lifeFrom, type OwnCertificates } from "./own-certificates.ts";
  */
 const MANY = 20;
 
+/** What a plan writes into the Secret. */
+export type Writing = Extract<Plan, { kind: "renew" | "restore" | "retire" }>["kind"];
+
+/** What the Secret is to hold after that. CAs that have expired are left out. */
+export function heldAfter(writing: Writing, { authorities, key }: Held, lost: readonly Authority[]): Held {
+  const nowMs = Date.now();
+  if (writing === "retire") return { authorities: authorities.slice(0, 1), key };
+  const made = writing === "renew" ? issueAuthority(lifeFrom(nowMs, AUTHORITY_MS)) : undefined;
+  const older = [...authorities, ...lost].filter((one) => !isExpired(one, nowMs));
+  const all = [...readAuthorities(made?.cert ?? ""), ...older];
+  return { authorities: all.slice(0, MANY), key: made?.key ?? key };
+}
+
 /**
- * Creates the certificates that a plan asks for, and resolves with the Secret to write. Neither writes it nor changes
- * the arguments. CAs that have expired, or that are retired, are left out. Rejects if the plan keeps a CA without its
- * key.
+ * Writes the Secret, and resolves with it as it is then. One that does not exist is created if the account may do that.
+ * Rejects with ApiError, a Conflict if it has changed since it was read; or with Failure(69) if it does not exist and may
+ * not be created.
  */
-export async function renewedSecret(
+export async function writeSecret(
   own: OwnCertificates,
-  { secret, held, plan, policy, nowMs }: Renewal,
+  before: Secret | undefined,
+  held: Held,
+  signal: AbortSignal,
 ): Promise<Secret> {
-  const { authority, serving } = plan.kind === "renew" ? plan : {};
-  const issuing = await import("./issue.ts"); // few processes ever need it: a renewal happens once in weeks
-  const made = authority === undefined ? undefined : issuing.issueAuthority(lifeFrom(nowMs, own.authorityValidityMs));
-  const pair = made ?? newestPair(held);
-  const kept = plan.kind === "retire" ? held.authorities.slice(0, 1) : unexpired(held.authorities, nowMs, policy);
-  const authorities = [...(made === undefined ? [] : readAuthorities(made.cert)), ...kept].slice(0, MANY);
-  const served =
-    serving === undefined
-      ? held.serving
-      : issuing.issueServing(namesFor(policy, held, nowMs), lifeFrom(nowMs, own.validityMs), pair);
-  return withData(secret ?? emptySecret(own), { authorities, key: pair.key, served });
+  const { api, namespace, name } = own;
+  const ca = held.authorities.map(({ cert }) => cert).join("");
+  const texts = { [KEYS.ca]: ca, [KEYS.caKey]: held.key ?? "" };
+  const data = Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")] as const);
+  const body = { ...(before ?? emptySecret(own)), data: { ...before?.data, ...Object.fromEntries(data) } };
+  const options = { signal, retries: 0 };
+  if (before !== undefined) return await api.update<Secret>(secretPath(own), body, options);
+  return await api.create<Secret>(secretsPath(own), body, options).catch((error: unknown) => {
+    if (!lacksRight(error)) throw error;
+    throw new Failure(
+      EXIT.unavailable,
+      `the Secret ${namespace}/${secretName(name)} does not exist: apply the manifests (or helm upgrade) again`,
+    );
+  });
 }
 
-/** What to renew, and what there is. */
-export interface Renewal {
-  /** The Secret as it is; undefined: it does not exist. */
-  readonly secret: Secret | undefined;
-  readonly held: HeldCertificates;
-  readonly plan: Exclude<Plan, { kind: "keep" }>;
-  readonly policy: RotationPolicy;
-  readonly nowMs: number;
+/** Reads the Secret; undefined if it does not exist. Rejects with ApiError. */
+export async function getSecret(own: OwnCertificates, signal: AbortSignal): Promise<Secret | undefined> {
+  return await own.api.get<Secret>(secretPath(own), { signal, retries: 0 }).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    return undefined;
+  });
 }
 
-/**
- * Returns the names for a new certificate. If one is replaced early, its names stay: during a rollout that changes
- * --certificate-names, replicas would otherwise take each other's names away all the time.
- */
-function namesFor({ names }: RotationPolicy, { serving }: HeldCertificates, nowMs: number): readonly string[] {
-  const isEarly = serving?.authority !== undefined && nowMs < renewalOf(serving);
-  return isEarly ? [...new Set([...names, ...serving.names])] : names;
+/** Returns the API path of the namespace's Secrets. */
+export function secretsPath({ namespace }: Pick<OwnCertificates, "namespace">): string {
+  return `/api/v1/namespaces/${namespace}/secrets`;
 }
 
-function newestPair({ authorities: [newest], authorityKey }: HeldCertificates): KeyPair {
-  if (newest === undefined || authorityKey === undefined) throw new Error("a CA that cannot sign is renewed first");
-  return { cert: newest.cert, key: authorityKey };
+function secretPath(own: OwnCertificates): string {
+  return `${secretsPath(own)}/${secretName(own.name)}`;
 }
 
-interface Contents {
-  readonly authorities: readonly Authority[];
-  readonly key: string;
-  /** Undefined: none yet, because the API server does not trust the new CA. */
-  readonly served: KeyPair | undefined;
-}
-
-function withData(secret: Secret, { authorities, key, served }: Contents): Secret {
-  const ca = authorities.map(({ cert }) => cert).join("");
-  const texts = { [KEYS.ca]: ca, [KEYS.caKey]: key, [KEYS.cert]: served?.cert ?? "", [KEYS.key]: served?.key ?? "" };
-  const data = Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")] as const);
-  return { ...secret, data: { ...secret.data, ...Object.fromEntries(data) } };
-}
-
-function emptySecret({ namespace, secret: name }: OwnCertificates): Secret {
+function emptySecret({ namespace, name }: OwnCertificates): Secret {
   const labels = { "app.kubernetes.io/managed-by": "ebb" };
-  return { apiVersion: "v1", kind: "Secret", type: "Opaque", metadata: { name, namespace, labels } };
+  const metadata = { name: secretName(name), namespace, labels };
+  return { apiVersion: "v1", kind: "Secret", type: "Opaque", metadata } as Secret;
 }

@@ -1,7 +1,6 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 import { OBJECTS, WEBHOOK } from "../core/installed.ts";
-import { webhookOptions } from "../webhook/core/webhook-options.ts";
 import type { Finding } from "./core/finding.ts";
 import { type Registration, secretFinding, secretsOf } from "./core/installation.ts";
 import type { Installed } from "./core/replicas.ts";
@@ -74,7 +73,7 @@ export async function missingSecrets(reader: Reader, deployments: readonly Insta
   const findings: Finding[] = [];
   for (const each of deployments) {
     const { namespace } = objectOf(each.deployment.metadata);
-    for (const name of secretsOf(each, webhookOptions.secret.initial)) {
+    for (const name of secretsOf(each)) {
       const secret = await reader.get(`/api/v1/namespaces/${namespace}/secrets/${name}`);
       if (secret === "absent") findings.push(secretFinding(each, name));
     }

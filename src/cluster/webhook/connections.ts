@@ -1,6 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 
+// node:https would keep these limits, all but that of a handshake. But Bun 1.4.5's https.createServer has no
+// setSecureContext and calls no SNICallback, and a second listener with reusePort gets EADDRINUSE, so that no other
+// certificate could be served; and a handshake that never comes stays open. tls.createServer, whose sockets http serves
+// by emit("connection"), keeps none of http's limits. A Bun with setSecureContext and that limit makes this file needless.
+
 /** Why the webhook closed a connection: what took too long on it, or that there were too many connections. */
 export type Cut = (typeof cuts)[number];
 export const cuts = ["handshake", "idle", "request", "answer", "limit"] as const;

@@ -24,8 +24,6 @@ export interface HttpsServer {
 export interface HttpsSettings {
   readonly listen: ListenAddress;
   readonly certificate: KeyPair;
-  /** PEM: only clients with a certificate of this CA are served; undefined: all are. */
-  readonly clientCa: string | undefined;
   /** Milliseconds for a TLS handshake, for a request to arrive, and for its answer to be taken, each. */
   readonly requestMs: number;
 }
@@ -83,7 +81,7 @@ export async function openHttps(
   });
   // Bun's own limit of a handshake reports it, but leaves the connection open
   const options = { minVersion: "TLSv1.2", handshakeTimeout: 0, noDelay: true } as const;
-  const tls = createTls({ ...options, ...contextOf(settings.certificate, settings.clientCa) }, (socket) => {
+  const tls = createTls({ ...options, ...contextOf(settings.certificate) }, (socket) => {
     connections.secured(socket);
     http.emit("connection", socket);
   });
@@ -98,7 +96,7 @@ export async function openHttps(
     get connections() {
       return connections.size;
     },
-    use: (certificate) => tls.setSecureContext(contextOf(certificate, settings.clientCa)),
+    use: (certificate) => tls.setSecureContext(contextOf(certificate)),
     async close() {
       const closed = new Promise((resolve) => tls.close(resolve));
       connections.shortenIdle();
@@ -109,9 +107,8 @@ export async function openHttps(
   };
 }
 
-function contextOf({ cert, key }: KeyPair, clientCa: string | undefined): SecureContextOptions {
-  const client = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-  return { cert, key, ...client };
+function contextOf({ cert, key }: KeyPair): SecureContextOptions {
+  return { cert, key };
 }
 
 const reasons: Readonly<Record<BrokenStatus, string>> = {

@@ -1,16 +1,13 @@
-import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { version } from "../../../package.json";
 import type { Values } from "../../shared/cli/core/option.ts";
 import type { Environment } from "../../shared/core/environment.ts";
-import { EXIT, Failure } from "../../shared/core/exit.ts";
-import { describeSystemError } from "../../shared/core/system-error.ts";
-import { MiB, readPathWithin } from "../../shared/io/input.ts";
+import { EXIT } from "../../shared/core/exit.ts";
 import type { Log } from "../../shared/output/log.ts";
 import type { Signals } from "../../shared/process/signals.ts";
 import { type ApiClient, connect } from "../api/client.ts";
 import { type CertificateSettings, watchCertificates } from "../certificates/certificates.ts";
-import { KEYS, type ServingCertificate } from "../certificates/held.ts";
+import type { ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
 import { pause } from "../controller/pause.ts";
 import { stopsOf, whenAborted } from "../controller/stops.ts";
@@ -23,9 +20,6 @@ import { type HttpsServer, openHttps } from "./https.ts";
 import { createMetrics } from "./metrics.ts";
 import { noCredentials } from "./pod-images.ts";
 import { createPullSecretReader } from "./pull-secrets.ts";
-
-/** How long the file of --client-ca may take, which may be a pipe. */
-const LIMIT_MS = 5000;
 
 /** The resolved options of `ebb webhook`, and its limits. */
 export type WebhookSettings = Values<typeof webhookOptions> & WebhookLimits;
@@ -40,13 +34,12 @@ export interface Context {
 
 /**
  * Runs `ebb webhook`: serves until a stop signal, then shuts down. Resolves with the exit code. Rejects with Failure if
- * an address cannot be bound, if a file of --client-ca, --ca-file or --registry-config cannot be used, or if no API
+ * an address cannot be bound, if a file of --ca-file or --registry-config cannot be used, or if no API
  * server is configured for ebb's own certificates or --pull-secrets.
  */
 export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
   const stops = stopsOf(signals);
   const { requestMs } = settings;
-  const clientCa = settings.clientCa === undefined ? undefined : await readAuthority(settings.clientCa);
   let server: HttpsServer | undefined;
   let served: ServingCertificate | undefined;
   let problem: string | undefined;
@@ -68,7 +61,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   const serve = async (certificate: ServingCertificate): Promise<void> => {
     const expires = new Date(certificate.expiresAt).toISOString();
     if (server === undefined) {
-      server = await openHttps({ listen: settings.listen, certificate, clientCa, requestMs }, handlers);
+      server = await openHttps({ listen: settings.listen, certificate, requestMs }, handlers);
       log.info({ port: server.port, expires }, "serving admission requests");
     } else {
       server.use(certificate);
@@ -92,20 +85,6 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   return EXIT.ok;
 }
 
-/** Reads the CA of clients, in PEM. Rejects with Failure(64) if it cannot be read or is not a certificate. */
-async function readAuthority(path: string): Promise<string> {
-  try {
-    const pem = (await readPathWithin(path, MiB, LIMIT_MS)).toString();
-    new X509Certificate(pem); // throws if it is not a certificate
-    return pem;
-  } catch (error) {
-    throw new Failure(
-      EXIT.usage,
-      `--client-ca: expected a file with a certificate in PEM, got ${path}: ${describeSystemError(error)}`,
-    );
-  }
-}
-
 /** Reports whether the webhook asks the API server for anything. */
 function needsApi({ certDir, pullSecrets }: WebhookSettings): boolean {
   return certDir === undefined || pullSecrets;
@@ -114,19 +93,10 @@ function needsApi({ certDir, pullSecrets }: WebhookSettings): boolean {
 /** Returns the source of the webhook's certificates: the files in --cert-dir, else ebb's own CA. */
 function certificateSettings(settings: WebhookSettings, api: ApiClient | undefined): CertificateSettings {
   const { certDir } = settings;
-  if (certDir !== undefined) return { kind: "files", cert: join(certDir, KEYS.cert), key: join(certDir, KEYS.key) };
+  if (certDir !== undefined) return { kind: "files", cert: join(certDir, "tls.crt"), key: join(certDir, "tls.key") };
   if (api === undefined) throw new Error("no API server for the webhook's own certificates");
-  return {
-    kind: "own",
-    api,
-    namespace: settings.namespace ?? api.namespace,
-    secret: settings.secret,
-    service: settings.service,
-    names: settings.certificateNames,
-    webhooks: settings.webhookConfig,
-    validityMs: settings.certificateValidity,
-    authorityValidityMs: settings.caValidity,
-  };
+  const { name, certificateNames: names, namespace = api.namespace } = settings;
+  return { kind: "own", api, namespace, name, names };
 }
 
 /** What is shut down, and how fast. */

@@ -1,10 +1,11 @@
 // bun soak-inside.ts FILE EBB MS quick|all lets a webhook and a reaper work for MS, under load, while the API server is
-// killed and certificates are replaced, in a cluster of which only the API server runs (soak.ts). Each minute is in FILE
+// killed and CAs are replaced, in a cluster of which only the API server runs (soak.ts). Each minute is in FILE
 // at once, as one of the executable EBB; the logs of the two are beside it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ApiError, isTransient } from "../../../src/cluster/api/api-error.ts";
 import { type ApiClient, connect } from "../../../src/cluster/api/client.ts";
+import { issueAuthority } from "../../../src/cluster/certificates/issue.ts";
 import { apiServerCommand, type SecondApiServer, secondApiServer } from "../../cluster/reaper/second-api-server.ts";
 import { ask } from "../../cluster/rig/control-plane.ts";
 import { freePort } from "../../free-port.ts";
@@ -18,6 +19,7 @@ import * as kubelet from "./stand-in-kubelet.ts";
 
 const [, , file = "", ebb = "", ms = "", extent] = process.argv;
 const isQuick = extent === "quick";
+const SECRET = "ebb-webhook-certificates";
 const OTHERS = 1000;
 const JOB_EVERY_MS = 120; // 500 a minute
 const MOST_JOBS = 400;
@@ -25,14 +27,17 @@ const LONGEST_WAIT_MS = 180_000;
 const LOOK_AGAIN_MS = 250;
 const MINUTE_MS = isQuick ? 5000 : 60_000;
 const RESTART_MS = isQuick ? 20_000 : 600_000;
-/** A certificate, and a CA, is replaced after two thirds of its life. */
-const lives = isQuick
-  ? ["--certificate-validity", "30s", "--ca-validity", "90s"]
-  : ["--certificate-validity", "15m", "--ca-validity", "45m"];
+/**
+ * How often a CA that ends soon is put in the place of the one in the Secret. Its life: after two thirds of it the
+ * webhook makes the next one, so that CAs are replaced twice as often.
+ */
+const PLANT_MS = isQuick ? 60_000 : 1_200_000;
+const LIFE_MS = (3 / 4) * PLANT_MS;
 const place = (...path: string[]): string => join(kubelet.kubeconfig, "..", ...path);
 
 const soak = new Date().toISOString();
 const counts = { injected: 0, ended: 0, restarts: 0 };
+let planted = 0;
 const wrong: Record<string, number> = {};
 /** What is called when the sidecar of a pod is asked to exit, by the pod's name. */
 const asked = new Map<string, () => void>();
@@ -65,7 +70,8 @@ async function main(): Promise<void> {
   const flags = ["--kubeconfig", kubeconfig, "--all-jobs", "--methods", "port-forward", "--qps", "50"];
   const reaper = await start("reaper", ...flags);
   const end = performance.now() + Number(ms);
-  await Promise.all([restartAgain(server, end), recordAgain(webhook, reaper, end), load(api, others, end)]);
+  const working = [restartAgain(server, end), recordAgain(webhook, reaper, end), load(api, others, end)];
+  await Promise.all([...working, plantAgain(api, end)]);
   for (const service of [webhook, reaper]) {
     const code = await service.stop();
     if (code !== 0) throw new Error(`exit code ${code} after SIGTERM`);
@@ -104,12 +110,12 @@ async function startWebhook(api: ApiClient, kubeconfig: string): Promise<Service
   const registrations = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
   await api.create(registrations, { metadata: { name: "ebb-webhook" }, webhooks: [registration] });
   const secrets = `/api/v1/namespaces/${kubelet.NAMESPACE}/secrets`;
-  await api.create(secrets, { metadata: { name: "ebb-webhook-certificates" } });
+  await api.create(secrets, { metadata: { name: SECRET } });
   const own = ["--kubeconfig", kubeconfig, "--namespace", kubelet.NAMESPACE, "--listen", listen];
-  return await start("webhook", ...own, "--certificate-names", "127.0.0.1", ...lives);
+  return await start("webhook", ...own, "--certificate-names", "127.0.0.1");
 }
 
-/** Kills the API server, and starts it again, in the middle between two certificates. */
+/** Kills the API server, and starts it again, in the middle between two CAs. */
 async function restartAgain(server: SecondApiServer, end: number): Promise<void> {
   for (let next = performance.now() + RESTART_MS / 2; next < end; next += RESTART_MS) {
     await takes(next - performance.now());
@@ -118,6 +124,18 @@ async function restartAgain(server: SecondApiServer, end: number): Promise<void>
     await server.start();
     turns += 1;
     counts.restarts += 1;
+  }
+}
+
+/** Replaces the CA in the Secret, and waits for that while the API server is gone. */
+async function plantAgain(api: ApiClient, end: number): Promise<void> {
+  const path = `/api/v1/namespaces/${kubelet.NAMESPACE}/secrets/${SECRET}`;
+  for (let next = performance.now() + PLANT_MS / 4; next < end; next += PLANT_MS) {
+    await takes(next - performance.now());
+    const { cert, key } = issueAuthority({ fromMs: Date.now(), untilMs: Date.now() + LIFE_MS });
+    const data = { "ca.crt": Buffer.from(cert).toString("base64"), "ca.key": Buffer.from(key).toString("base64") };
+    await persist(async () => void (await api.patch(path, [{ op: "add", path: "/data", value: data }])));
+    planted += 1;
   }
 }
 
@@ -132,8 +150,8 @@ async function recordAgain(webhook: Service, reaper: Service, end: number): Prom
       seconds: (performance.now() - begin) / 1000,
       webhook: await webhook.held(),
       reaper: await reaper.held(),
-      certificates: count("created a serving certificate"),
-      authorities: count("created a CA"),
+      certificates: count("serving with a new certificate"),
+      authorities: planted + count("created a CA"),
       medianWait: median(waits),
       longestWait: Math.max(...waits),
     });

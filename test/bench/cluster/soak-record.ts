@@ -28,7 +28,7 @@ export interface Minute {
   readonly wrong: Readonly<Record<string, number>>;
   /** How often the API server was killed and started. */
   readonly restarts: number;
-  /** The serving certificates and CAs that the webhook made. */
+  /** How often the webhook served another certificate, and how often the Secret got another CA. */
   readonly certificates: number;
   readonly authorities: number;
   /** Seconds from the status that says that a Job's app has ended until the shutdown request, in this minute. */

@@ -127,10 +127,7 @@ describe("ebb manifests refuses", () => {
       `--registry-config: ${chart("webhook.registrySecret")}`,
     ],
     [["--image", "a", "webhook", "--", "--ca-file=/a"], `--ca-file: ${chart("webhook.registryCaConfigMap")}`],
-    [["--image", "a", "webhook", "--", "--service=a"], `--service: ${chart("fullnameOverride")}`],
-    [["--image", "a", "webhook", "--", "--secret=a"], `--secret: ${chart("fullnameOverride")}`],
-    [["--image", "a", "webhook", "--", "--webhook-config=a"], `--webhook-config: ${chart("fullnameOverride")}`],
-    [["--image", "a", "webhook", "--", "--client-ca=/a"], `--client-ca: ${edit}`],
+    [["--image", "a", "webhook", "--", "--name=a"], `--name: ${chart("fullnameOverride")}`],
     [["--image", "a", "webhook", "--", "--listen=:1"], `--listen: ${edit}`],
     [["--image", "a", "webhook", "--", "--drain=60s"], `--drain: ${edit}`],
     [["--image", "a", "webhook", "--", "--namespace=b"], "--namespace: give it before --"],
@@ -206,11 +203,8 @@ describe.each(["webhook", "reaper"] as const)("in the file of the %s", (componen
       const { name, namespace } = service.metadata;
       expect(clientConfig.service).toMatchObject({ name, namespace, port: service.spec.ports[0].port });
     }
-    expect(values).toMatchObject({
-      webhookConfig: registration.metadata.name,
-      service: service.metadata.name,
-      secret: find(all, "Secret").metadata.name,
-    });
+    for (const { metadata } of [service, registration]) expect(metadata.name).toBe(values.name);
+    expect(find(all, "Secret").metadata.name).toBe(`${values.name}-certificates`);
     expect(podOf(all).terminationGracePeriodSeconds * 1000).toBeGreaterThan(values.drain + values.minDrain);
   });
 
@@ -234,13 +228,11 @@ describe.each(["webhook", "reaper"] as const)("in the file of the %s", (componen
 
 test("the webhook may use its own Secret and its own registration, and nothing else", async () => {
   const all = await objects("webhook");
-  const { args } = containerOf(all);
   const rules = all.filter(({ kind }) => kind.endsWith("Role")).flatMap((role) => role.rules);
-  expect(rules.map(({ resources }) => resources)).toEqual([["secrets"], ["mutatingwebhookconfigurations"]]);
-  for (const { resourceNames } of rules) {
-    expect(resourceNames).toHaveLength(1);
-    expect(args.some((arg: string) => arg.endsWith(`=${resourceNames[0]}`))).toBe(true);
-  }
+  expect(rules.map(({ resources, resourceNames }) => [...resources, ...resourceNames])).toEqual([
+    ["secrets", find(all, "Secret").metadata.name],
+    ["mutatingwebhookconfigurations", find(all, "MutatingWebhookConfiguration").metadata.name],
+  ]);
 });
 
 test("the reaper may do what it asks the API server for, and nothing else", async () => {

@@ -116,7 +116,7 @@ test("of an upgrade that is half done, the replicas that answer count, and why t
   await own.kubectl("rollout", "undo", `deployment/${name}`);
   await own.until("nothing is found", async () => (await told()).code === 0);
 
-  const [, secret = ""] = /--secret=([^\s"]+)/.exec(await own.kubectl("get", `deployment/${name}`, "-o", "json")) ?? [];
+  const secret = `${name}-certificates`;
   await own.kubectl("delete", `secret/${secret}`);
   expect(await told()).toEqual({
     code: 1,

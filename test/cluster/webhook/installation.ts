@@ -33,12 +33,9 @@ export const idle: Values = { webhook: { replicas: 1 }, image: { repository: "lo
 
 const LABEL = "ebb.dev/test";
 
-/**
- * Prints a webhook, and installs nothing yet. What is installed later is deleted with the result. `args`: arguments for
- * which there is no value.
- */
-export async function installation(values: Values = {}, ...args: readonly string[]): Promise<Installation> {
-  return await printed("webhook", webhookFor(values), { args });
+/** Prints a webhook, and installs nothing yet. What is installed later is deleted with the result. */
+export async function installation(values: Values = {}): Promise<Installation> {
+  return await printed("webhook", webhookFor(values));
 }
 
 /** Returns values of a webhook that is asked about the pods of `Installation.namespace` alone. */
@@ -68,15 +65,10 @@ export function reapedBy({ here }: Installation): Readonly<Record<string, string
   return { [LABEL]: here.name };
 }
 
-interface Printing {
-  readonly prefix?: string;
-  readonly args?: readonly string[];
-}
-
 async function printed(
   component: "webhook" | "reaper",
   valuesOf: (own: string) => Values,
-  { prefix = "", args = [] }: Printing = {},
+  prefix = "",
 ): Promise<Installation> {
   const here = await namespace({ "pod-security.kubernetes.io/enforce": "restricted" });
   const name = `${prefix}${here.name}`;
@@ -91,8 +83,6 @@ async function printed(
   const objects = documents.filter(
     (one) => one !== null && !JSON.stringify(one).includes("helm.sh/hook"),
   ) as KubeObject[];
-  const deployment = objects.find(({ kind }) => kind === "Deployment") as Deployment | undefined;
-  deployment?.spec.template.spec.containers[0]?.args?.push(...args);
   const stdin = objects.map((one) => JSON.stringify(one)).join("\n---\n");
   const ask = (...words: readonly string[]) => tryKubectl([...words, "-f", "-"], { stdin });
   return {
@@ -125,7 +115,7 @@ export async function startInstallationWith(objects: readonly KubeObject[], valu
  * registrations' names. Resolves once it changes pods.
  */
 export async function startNamedInstallation(prefix: string): Promise<Installation> {
-  return await install(await printed("webhook", webhookFor({ webhook: { replicas: 1 } }), { prefix }));
+  return await install(await printed("webhook", webhookFor({ webhook: { replicas: 1 } }), prefix));
 }
 
 async function install(installed: Installation): Promise<Installation> {
@@ -143,10 +133,7 @@ async function install(installed: Installation): Promise<Installation> {
 }
 
 interface Deployment extends KubeObject {
-  readonly spec: {
-    readonly replicas: number;
-    readonly template: { readonly spec: { readonly containers: readonly { readonly args?: string[] }[] } };
-  };
+  readonly spec: { readonly replicas: number };
   readonly status: { readonly readyReplicas?: number };
 }
 

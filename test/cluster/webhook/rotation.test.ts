@@ -5,18 +5,21 @@ import { request } from "../api.ts";
 import { namespace } from "../cluster.ts";
 import { hasCondition, type Pod, podOf } from "../objects.ts";
 import { installation } from "./installation.ts";
+import { patchSecret, plantAuthority } from "./plant.ts";
 
-// An installed webhook whose certificates live for seconds, asked all the time, with failurePolicy Fail: a certificate that the
-// API server does not trust would refuse a pod.
+// An installed webhook that is asked all the time, with failurePolicy Fail: a certificate that the API server does not trust
+// would refuse a pod.
 
-const LIVES = ["--certificate-validity=20s", "--ca-validity=60s"];
+/** The life of a CA: two thirds of it, and the 10 s in which API servers learn of the next one, leave 20 s. */
+const LIFE_MS = 90_000;
+const SWAPPED = "serving with a new certificate";
 const containers = [{ name: "app", image: "localhost/app:test", command: ["/app"] }];
 
-test("each new certificate and CA is taken without a pod refused; also when a replica goes, and the Secret is deleted and installed again", async () => {
+test("each new CA is taken without a pod refused: in the place of another, at its end, after the Secret was broken, or deleted", async () => {
   await using target = await namespace();
   const namespaceSelector = [{ key: "kubernetes.io/metadata.name", operator: "In", values: [target.name] }];
   const webhook = { failurePolicy: "Fail", namespaceSelector };
-  await using installed = await installation({ webhook }, ...LIVES);
+  await using installed = await installation({ webhook });
   const { here } = installed;
   const { code, stderr } = await installed.kubectl("apply");
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -42,16 +45,32 @@ test("each new certificate and CA is taken without a pod refused; also when a re
       await takes(20);
     }
   })();
-  const secret = `secret/${installed.name}-certificates`;
-  const newest = async () => readSecret(await here.object<Secret>(secret)).serving?.authority;
-  const first = await newest();
-  await here.until("another CA has signed", async () => ![undefined, first].includes(await newest()));
-  const before = await newest();
-  const [gone] = await replicas();
-  await here.kubectl("delete", "pod", gone?.metadata.name as string, "--wait=false");
-  await here.kubectl("delete", secret);
-  expect(await installed.kubectl("apply")).toMatchObject({ code: 0 });
-  await here.until("yet another CA has signed", async () => ![undefined, first, before].includes(await newest()));
+  const secret = `${installed.name}-certificates`;
+  const newest = async () => readSecret(await here.object<Secret>(`secret/${secret}`)).authorities[0]?.id;
+  const swaps = async (): Promise<ReadonlyMap<string, number>> => {
+    const names = (await replicas()).map(({ metadata }) => metadata.name);
+    const logs = names.map(async (name) => [name, await here.logs(name, "webhook")] as const);
+    return new Map((await Promise.all(logs)).map(([name, log]) => [name, log.split(SWAPPED).length]));
+  };
+  /** Waits until there is another CA, and each replica that was there serves what it has signed. */
+  const renewedBy = async (what: string, act: () => Promise<unknown>): Promise<void> => {
+    const [first, before] = [await newest(), await swaps()];
+    await act();
+    await here.until(`another CA: ${what}`, async () => ![undefined, first].includes(await newest()));
+    await here.until(`it has signed: ${what}`, async () => {
+      const now = await swaps();
+      return now.size === 2 && [...now].every(([name, count]) => count > (before.get(name) ?? 0));
+    });
+  };
+  await renewedBy("in its place", () => plantAuthority(here, secret, LIFE_MS));
+  await renewedBy("at its end", async () => undefined);
+  await renewedBy("broken", () => patchSecret(here, secret, { "ca.crt": "nonsense" }));
+  await renewedBy("deleted, and a replica with it", async () => {
+    const [gone] = await replicas();
+    await here.kubectl("delete", "pod", gone?.metadata.name as string, "--wait=false");
+    await here.kubectl("delete", "secret", secret);
+    expect(await installed.kubectl("apply")).toMatchObject({ code: 0 });
+  });
   const count = answers.get("changed") ?? 0;
   await here.until("more answers", () => (answers.get("changed") ?? 0) > count + 50 || answers.size > 1);
   isOver = true;

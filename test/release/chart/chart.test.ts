@@ -82,6 +82,11 @@ describe("NOTES name each option by its value:", () => {
       { webhook: { namespaceSelector: [{ key: "a", operator: "Exists" }] } },
       ["(webhook.namespaceSelector)"],
     ],
+    [
+      "values that are gone",
+      { webhook: { certificateValidity: "2160h", caValidity: "17520h" } },
+      ["webhook.certificateValidity does nothing any more", "webhook.caValidity does nothing any more"],
+    ],
   ])("%s", async (_, values, expected) => {
     const notes = async (own: object) =>
       (await tryHelm("helm-4", ["install", "--dry-run=client"], { image, ...own })).stdout.split("NOTES:")[1];

@@ -34,7 +34,6 @@ const digest = `sha256:${"0123456789abcdef".repeat(4)}`;
 const on = { key: "mesh", operator: "In", values: ["on"] };
 const selecting = { matchExpressions: expect.arrayContaining([on]) };
 const asking = { webhook: { registries: ["docker.io"] } };
-const certManager = { webhook: { certManager: true } };
 const tolerations = [{ key: "a", operator: "Exists" }];
 const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } };
 /** Texts that are something else in YAML, in a template or for a printf, if they are not quoted. */
@@ -83,10 +82,6 @@ const rows: readonly Row[] = [
   ["webhook.certManager", true, mounted("certificates", { secret: { secretName: "ebb-webhook-tls" } }, "--cert-dir=/certificates")],
   ["webhook.certManager", true, { "Certificate ebb-webhook": { spec: { secretName: "ebb-webhook-tls", dnsNames: ["ebb-webhook.mesh.svc", "ebb-webhook.mesh.svc.cluster.local"] } } }],
   ["webhook.certManager", true, { "MutatingWebhookConfiguration ebb-webhook": { metadata: { annotations: { "cert-manager.io/inject-ca-from": "mesh/ebb-webhook" } } } }],
-  ["webhook.certificateValidity", "2160h", args("webhook", "--certificate-validity=2160h")],
-  ["webhook.certificateValidity", "2160h", { "Certificate ebb-webhook": { spec: { duration: "2160h" } } }, certManager],
-  ["webhook.caValidity", "17520h", args("webhook", "--ca-validity=17520h")],
-  ["webhook.caValidity", "17520h", { "Certificate ebb-webhook-ca": { spec: { duration: "17520h" } } }, certManager],
   ...ofPods("webhook"),
 
   ["reaper.enabled", true, { "Deployment ebb-reaper": {} }],

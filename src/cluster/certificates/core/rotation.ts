@@ -1,6 +1,6 @@
-// When a webhook's own certificates are renewed, and in which order: the API server must trust the certificate of each
-// replica at each instant. So a new CA is published beside the old one, then the API server trusts it, and only then is
-// a certificate served that it has signed.
+// When the CA in the webhook's Secret is replaced, and when a replica signs its certificate with it. The API server must
+// trust what each replica serves, at each instant: so a new CA is published beside the old one, then the API server
+// trusts it, and only then do the replicas sign with it. An hour later the old one goes.
 
 /** A certificate's validity, in milliseconds since the epoch. */
 export interface Life {
@@ -10,89 +10,66 @@ export interface Life {
   readonly untilMs: number;
 }
 
-/** The certificate that the webhook serves. */
-export interface Serving extends Life {
-  /** The `id` of the held CA that signed it; undefined if none of them did. */
-  readonly authority: string | undefined;
-  /** The host names and IP addresses it is valid for. */
-  readonly names: readonly string[];
-}
-
-/** The certificates in the webhook's Secret. */
-export interface Held {
-  /** The CAs, the newest first: it signs. */
+/** What a replica knows; times are in milliseconds since the epoch. */
+export interface Known {
+  readonly nowMs: number;
+  /** The CAs in the Secret, the newest first: it signs. */
   readonly authorities: readonly Life[];
   /** Whether the Secret has the key of the newest CA. */
   readonly canSign: boolean;
-  /** undefined if the Secret has no certificate with its key. */
-  readonly serving: Serving | undefined;
-  /** The reason to replace the CA even if nothing is wrong with it; undefined if there is none. */
-  readonly distrusted?: string | undefined;
+  /** Since when this replica knows the newest CA. */
+  readonly seenMs: number;
+  /** Since when it knows that the API server trusts the newest CA; undefined if it does not. */
+  readonly trustedMs: number | undefined;
+  /** The CAs that are not in the Secret, but signed what this replica serves, or are trusted by the API server. */
+  readonly lost: readonly Life[];
+  /** The certificate that this replica serves, and the `id` of the CA that signed it; undefined: it has none. */
+  readonly leaf: (Life & { readonly authority: string }) | undefined;
 }
 
-/** Times in milliseconds since the epoch. */
-export interface Now {
-  readonly nowMs: number;
-  /** Since when the API server is known to trust the newest CA; undefined if it does not. */
-  readonly trustedSinceMs: number | undefined;
-}
-
-/** The rules of a rotation; times are in milliseconds. */
-export interface RotationPolicy {
-  /** The names that the serving certificate must be valid for. */
-  readonly names: readonly string[];
-  /** How long the API servers may take to learn of a new CA. */
-  readonly settleMs: number;
-  /** How far the clocks of replicas and API servers may differ. */
-  readonly skewMs: number;
-  /** How long an old CA stays trusted after the certificate that it signed was replaced. */
-  readonly retainMs: number;
-  /**
-   * If nothing is served: how long after the beginning of its life a CA signs, although the API server does not trust
-   * it.
-   */
-  readonly patienceMs: number;
-}
-
-/** What to do with the certificates. */
+/** What to do next. */
 export type Plan =
-  /** Nothing to write; look again at `untilMs`. */
-  | { readonly kind: "keep"; readonly untilMs: number }
-  /**
-   * To renew CA, serving certificate or both in one write. Each text is the reason; undefined keeps that certificate.
-   */
-  | { readonly kind: "renew"; readonly authority?: string | undefined; readonly serving?: string | undefined }
-  /** To remove all CAs but the newest. */
-  | { readonly kind: "retire" };
+  /** To serve a new certificate, signed with the newest CA. */
+  | { readonly kind: "sign" }
+  /** To add a new CA to the Secret; `why` says what is wrong with the newest one. */
+  | { readonly kind: "renew"; readonly why: string }
+  /** To add the lost CAs to the Secret. */
+  | { readonly kind: "restore" }
+  /** To remove all CAs but the newest from the Secret. */
+  | { readonly kind: "retire" }
+  /** Nothing; look again at `untilMs`. */
+  | { readonly kind: "keep"; readonly untilMs: number };
 
-/** The part of its life after which a certificate is renewed. */
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** How long a CA, and a certificate that a replica serves, are valid. */
+export const AUTHORITY_MS = 365 * DAY_MS;
+export const LEAF_MS = 30 * DAY_MS;
+/** How far the clocks of replicas and API servers may differ. */
+const SKEW_MS = 5 * MINUTE_MS;
+/** How long the API servers may take to learn of a new CA. */
+const SETTLE_MS = 10_000;
+/** How long a replica without a certificate waits for the API server to trust the newest CA. */
+const PATIENCE_MS = MINUTE_MS;
+/** How long an old CA stays after the API server trusts the newest one. */
+const RETAIN_MS = HOUR_MS;
+/** The part of its life after which a certificate is renewed, and the part by which that may be earlier. */
 const RENEW_AT = 2 / 3;
-/** The part of its life by which that may be earlier. */
 const SPREAD = 0.05;
 
-/**
- * Decides what to do with the certificates in the webhook's Secret: to keep them, to renew the CA, the serving
- * certificate or both, or to remove the CAs that are no longer needed.
- *
- * A usable certificate is replaced by one of another CA only `settleMs` after the API server trusts that CA, or when it
- * expires.
- */
-export function planRotation(held: Held, now: Now, policy: RotationPolicy): Plan {
-  const { serving, authorities } = held;
+/** Decides what a replica does next. */
+export function planCertificates(known: Known): Plan {
+  const { nowMs, authorities, trustedMs, lost } = known;
   const [newest] = authorities;
-  const authority = whyAuthority(held, now, policy);
-  const unusable = whyUnusable(held, now, policy);
-  if (newest === undefined) return { kind: "renew", authority, serving: unusable };
-  // nothing is in the Secret, but the API server trusts older CAs: replicas may well serve what those signed
-  const mayBeServed = serving === undefined && authorities.length > (authority === undefined ? 1 : 0);
-  if (authority !== undefined) return { kind: "renew", authority, serving: mayBeServed ? undefined : unusable };
-  if (serving === undefined && mayBeServed) return renewInTime("there is none", { newest }, now, policy);
-  if (serving === undefined || unusable !== undefined) return { kind: "renew", serving: unusable };
-  const due = whyDue(serving, newest, now, policy);
-  if (due !== undefined) return renewInTime(due, { newest, serving }, now, policy);
-  const retireMs = authorities.length > 1 ? serving.fromMs + policy.retainMs : Number.POSITIVE_INFINITY;
-  if (retireMs <= now.nowMs) return { kind: "retire" };
-  return { kind: "keep", untilMs: Math.min(renewalOf(newest), renewalOf(serving), retireMs) };
+  const signMs = whenToSign(known);
+  if (signMs <= nowMs) return { kind: "sign" };
+  const why = whyRenew(known);
+  if (newest === undefined || why !== undefined) return { kind: "renew", why: why ?? "there is none" };
+  if (lost.length > 0 && !hasSettled(known)) return { kind: "restore" };
+  const retireMs = authorities.length > 1 ? after(trustedMs, RETAIN_MS) : Number.POSITIVE_INFINITY;
+  if (retireMs <= nowMs) return { kind: "retire" };
+  return { kind: "keep", untilMs: Math.min(renewalOf(newest), signMs, retireMs) };
 }
 
 /**
@@ -104,60 +81,47 @@ export function renewalOf({ id, fromMs, untilMs }: Life): number {
   return fromMs + (untilMs - fromMs) * (RENEW_AT - spread);
 }
 
-/** Returns the CAs that have not expired, or did so less than `skewMs` ago. */
-export function unexpired<A extends Life>(
-  authorities: readonly A[],
-  nowMs: number,
-  { skewMs }: RotationPolicy,
-): readonly A[] {
-  return authorities.filter(({ untilMs }) => untilMs + skewMs > nowMs);
+/** Returns the validity of a certificate that is created now. It begins in the past, because clients' clocks may be late. */
+export function lifeFrom(nowMs: number, validityMs: number): Omit<Life, "id"> {
+  return { fromMs: nowMs - SKEW_MS, untilMs: nowMs + validityMs };
 }
 
-function whyAuthority(
-  { authorities: [newest], canSign, distrusted }: Held,
-  { nowMs }: Now,
-  { skewMs }: RotationPolicy,
-) {
-  if (distrusted !== undefined) return distrusted;
+/** Reports whether a certificate has expired by every clock. */
+export function isExpired({ untilMs }: Life, nowMs: number): boolean {
+  return untilMs + SKEW_MS <= nowMs;
+}
+
+function whenToSign(known: Known): number {
+  const { authorities, lost, leaf, trustedMs, seenMs, nowMs } = known;
+  const [newest] = authorities;
+  if (newest === undefined || whyUnusable(known) !== undefined) return Number.POSITIVE_INFINITY;
+  const settledMs = after(trustedMs, SETTLE_MS);
+  if (leaf === undefined || leaf.untilMs <= nowMs) {
+    const isAlone = authorities.length === 1 && lost.length === 0; // nobody can serve what another CA has signed
+    return isAlone ? nowMs : Math.min(settledMs, seenMs + PATIENCE_MS);
+  }
+  if (leaf.authority !== newest.id) return Math.min(settledMs, leaf.untilMs);
+  return leaf.untilMs < newest.untilMs ? renewalOf(leaf) : Number.POSITIVE_INFINITY; // else another one ends as soon
+}
+
+function whyRenew(known: Known): string | undefined {
+  const [newest] = known.authorities;
+  const isDue = newest !== undefined && known.nowMs >= renewalOf(newest);
+  return whyUnusable(known) ?? (isDue ? "two thirds of its life are over" : undefined);
+}
+
+function whyUnusable({ authorities: [newest], canSign, nowMs }: Known): string | undefined {
   if (newest === undefined) return "there is none";
   if (!canSign) return "its key is missing, or another CA's";
-  if (nowMs < newest.fromMs - skewMs) return "it is from the future";
-  if (nowMs >= newest.untilMs) return "it has expired";
-  return nowMs >= renewalOf(newest) ? "two thirds of its life are over" : undefined;
+  if (nowMs < newest.fromMs - SKEW_MS) return "it is from the future";
+  return nowMs >= newest.untilMs ? "it has expired" : undefined;
 }
 
-/** Returns why the serving certificate cannot be served. Then any other is better, even if it is not trusted yet. */
-function whyUnusable({ serving, authorities }: Held, { nowMs }: Now, { skewMs }: RotationPolicy): string | undefined {
-  if (serving === undefined) return "there is none";
-  if (!authorities.some(({ id }) => id === serving.authority)) return "its CA is not ours";
-  if (nowMs < serving.fromMs - skewMs) return "it is from the future";
-  return nowMs >= serving.untilMs ? "it has expired" : undefined;
+/** Reports whether all API servers have had time to learn of the newest CA. */
+function hasSettled({ trustedMs, nowMs }: Known): boolean {
+  return after(trustedMs, SETTLE_MS) <= nowMs;
 }
 
-function whyDue(serving: Serving, newest: Life, { nowMs }: Now, { names }: RotationPolicy): string | undefined {
-  const lacking = names.filter((name) => !serving.names.includes(name));
-  if (lacking.length > 0) return `it is not valid for ${lacking.join(", ")}`;
-  if (serving.authority !== newest.id) return "there is a new CA";
-  return nowMs >= renewalOf(serving) ? "two thirds of its life are over" : undefined;
-}
-
-interface Signing {
-  readonly newest: Life;
-  readonly serving?: Serving;
-}
-
-/**
- * Plans a new serving certificate: at once if the newest CA has signed the present one, otherwise when the API servers
- * have had time to learn of the newest CA.
- */
-function renewInTime(
-  why: string,
-  { newest, serving }: Signing,
-  { nowMs, trustedSinceMs }: Now,
-  policy: RotationPolicy,
-): Plan {
-  const trustedMs = (trustedSinceMs ?? Number.POSITIVE_INFINITY) + policy.settleMs;
-  const latestMs = serving === undefined ? newest.fromMs + policy.patienceMs : serving.untilMs;
-  const atMs = serving?.authority === newest.id ? nowMs : Math.min(trustedMs, latestMs);
-  return atMs <= nowMs ? { kind: "renew", serving: why } : { kind: "keep", untilMs: Math.min(atMs, renewalOf(newest)) };
+function after(sinceMs: number | undefined, ms: number): number {
+  return sinceMs === undefined ? Number.POSITIVE_INFINITY : sinceMs + ms;
 }

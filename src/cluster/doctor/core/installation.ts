@@ -1,5 +1,6 @@
 import { type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { counted } from "../../../shared/core/wording.ts";
+import { secretName } from "../../certificates/core/secret-name.ts";
 import { COMPONENT_LABEL } from "../../core/installed.ts";
 import type { Finding } from "./finding.ts";
 import {
@@ -211,16 +212,16 @@ function scale({ namespace, name }: Pick<Component, "namespace" | "name">): stri
 
 /**
  * Returns the names of the Secrets without which a Deployment's next replica does not work: those that are mounted, and
- * the one in which the webhook keeps a certificate of its own, by default `initial`.
+ * the one in which the webhook keeps a CA of its own, which is named after it as the Deployment is.
  */
-export function secretsOf(installed: Installed, initial: string): readonly string[] {
+export function secretsOf(installed: Installed): readonly string[] {
   const args = argumentsNow(installed);
-  const isWebhook = namesOf(installed.deployment.metadata).component === "webhook";
-  const own =
-    isWebhook && valuesOf(args, "--cert-dir").length === 0 ? [valuesOf(args, "--secret").at(-1) ?? initial] : [];
+  const { component, name: deployment } = namesOf(installed.deployment.metadata);
+  const name = valuesOf(args, "--name").at(-1) ?? deployment;
+  const hasOwn = component === "webhook" && valuesOf(args, "--cert-dir").length === 0;
   const mounted = listOf(templateOf(installed).volumes).map((volume) => objectOf(objectOf(volume).secret));
   return [
-    ...own,
+    ...(hasOwn ? [secretName(name)] : []),
     ...mounted.flatMap(({ secretName, optional }) => (optional === true ? [] : (textOf(secretName) ?? []))),
   ];
 }

@@ -1,12 +1,10 @@
 import { changed, list, option, optional } from "../../../shared/cli/core/option.ts";
 import { options, optionsOf } from "../../../shared/cli/core/options.ts";
-import { anyText, duration, positive, syntax } from "../../../shared/cli/core/syntax.ts";
+import { anyText, duration, syntax } from "../../../shared/cli/core/syntax.ts";
 import { isDnsSubdomain } from "../../../shared/core/dns-name.ts";
 import type { ListenAddress } from "../../../shared/core/host-port.ts";
 import { webhookRegistryOptions } from "../../image/core/registry-options.ts";
 import { injectionOptions } from "../../inject/core/injection-options.ts";
-
-const DAY_MS = 86_400_000;
 
 const listenAddress = syntax(parseListenAddress, "an address such as :8443 or 127.0.0.1:8443 (port 0: any)");
 const name = syntax((given) => (isDnsSubdomain(given) ? given : undefined), "a name such as ebb-webhook");
@@ -30,15 +28,6 @@ const serving = {
     syntax: listenAddress,
     help: "address of the plain HTTP server for probes and Prometheus: /healthz, /readyz, /metrics",
   }),
-  clientCa: optional({
-    flag: "client-ca",
-    group: "serving",
-    value: "FILE",
-    syntax: anyText,
-    secret: false,
-    isRare: true,
-    help: "serve only clients with a certificate of this CA (PEM); the API server then needs an AdmissionConfiguration",
-  }),
 };
 
 const certificates = {
@@ -52,17 +41,16 @@ const certificates = {
     help: "the folder with tls.crt and tls.key, such as cert-manager's mounted Secret; read again when they change",
     brief: "tls.crt and tls.key, if not ebb's own",
   }),
-  secret: nameOption("secret", "ebb-webhook-certificates", "the Secret that holds ebb's own CA and certificate"),
-  service: nameOption(
-    "service",
-    "ebb-webhook",
-    "the Service that the API server calls; the certificate is for its name",
-  ),
-  webhookConfig: nameOption(
-    "webhook-config",
-    "ebb-webhook",
-    "the MutatingWebhookConfiguration whose caBundle ebb keeps up to date",
-  ),
+  name: option({
+    flag: "name",
+    group: "certificates",
+    value: "NAME",
+    initial: "ebb-webhook",
+    syntax: name,
+    secret: false,
+    isRare: true,
+    help: "the Service, the MutatingWebhookConfiguration whose caBundle ebb writes, and NAME-certificates, the CA's Secret",
+  }),
   certificateNames: list({
     flag: "certificate-names",
     group: "certificates",
@@ -70,26 +58,6 @@ const certificates = {
     syntax: syntax((given) => (/^[^\s,]+$/.test(given) ? given : undefined), "a host name or an IP address"),
     secret: false,
     help: "another host name or address for the certificate",
-  }),
-  certificateValidity: option({
-    flag: "certificate-validity",
-    group: "certificates",
-    value: "D",
-    initial: 30 * DAY_MS,
-    initially: "30d",
-    syntax: positive,
-    isRare: true,
-    help: "how long a certificate is valid; ebb renews it after two thirds of that",
-  }),
-  caValidity: option({
-    flag: "ca-validity",
-    group: "certificates",
-    value: "D",
-    initial: 365 * DAY_MS,
-    initially: "365d",
-    syntax: positive,
-    isRare: true,
-    help: "how long the CA is valid; while it is renewed, the old one is trusted too",
   }),
   namespace: optional({
     flag: "namespace",
@@ -146,19 +114,6 @@ export const webhookOptions = {
   ...shutdown,
   ...optionsOf("webhook"),
 };
-
-function nameOption(flag: string, initial: string, help: string) {
-  return option({
-    flag,
-    group: "certificates",
-    value: "NAME",
-    initial,
-    syntax: name,
-    secret: false,
-    isRare: true,
-    help,
-  });
-}
 
 function parseListenAddress(given: string): ListenAddress | undefined {
   const [, bracketed, plain, digits = ""] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]*)):(\d{1,5})$/.exec(given) ?? [];

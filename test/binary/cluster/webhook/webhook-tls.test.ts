@@ -1,10 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import type { PeerCertificate } from "node:tls";
 import { until } from "../../../harness.ts";
-import { json, mountCertificate, nonEmpty, openRaw, reviewOf, said, startWebhook, type Webhook } from "./webhook.ts";
-
-const own = join(import.meta.dirname, "../../../fixtures/localhost.pem");
+import { nonEmpty, openRaw, said, startWebhook, type Webhook } from "./webhook.ts";
 
 describe("TLS", () => {
   test("of 1.2 and 1.3 is spoken, older is not", async () => {
@@ -72,37 +69,6 @@ describe("a certificate that is replaced", () => {
     expect(await serialOf(webhook)).not.toBe(before);
   }, 120_000);
 });
-
-describe("with --client-ca", () => {
-  test("only who has a certificate of that CA is served", async () => {
-    await using webhook = await startWebhook(["--client-ca", own]);
-    const pem = await Bun.file(own).text();
-    const answer = await ask(webhook, { cert: pem, key: pem });
-    expect(answer.status).toBe(200);
-    await expect(ask(webhook, {})).rejects.toThrow();
-    using other = mountCertificate();
-    const stranger = {
-      cert: await Bun.file(join(other.path, "tls.crt")).text(),
-      key: await Bun.file(join(other.path, "tls.key")).text(),
-    };
-    await expect(ask(webhook, stranger)).rejects.toThrow();
-    expect((await fetch(`${webhook.health}/readyz`)).status).toBe(200);
-  });
-
-  test("that stays so when the certificate is replaced", async () => {
-    await using webhook = await startWebhook(["--client-ca", own]);
-    webhook.mounted.renew();
-    await until("another one is served", () => nonEmpty(said(webhook, "serving with a new certificate")), 60_000);
-    const pem = await Bun.file(own).text();
-    expect((await ask(webhook, { cert: pem, key: pem })).status).toBe(200);
-    await expect(ask(webhook, {})).rejects.toThrow();
-  }, 120_000);
-});
-
-async function ask({ url, mounted }: Webhook, tls: object): Promise<Response> {
-  const body = JSON.stringify(reviewOf({}));
-  return await fetch(url, { method: "POST", headers: json, body, keepalive: false, tls: { ca: mounted.ca, ...tls } });
-}
 
 /** How many were answered. @throws when one is not */
 async function askOnAndOn(webhook: Webhook, keepalive: boolean, isOver: () => boolean): Promise<number> {

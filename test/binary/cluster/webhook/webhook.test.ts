@@ -99,9 +99,7 @@ describe("ebb webhook", () => {
   test.each([
     [["--listen", "nowhere"], "--listen: expected an address"],
     [["--listen", ":65536"], "--listen: expected an address"],
-    [["--service", "My Service"], "--service: expected a name"],
-    [["--client-ca", "/none.pem"], "--client-ca: expected a file with a certificate in PEM"],
-    [["--client-ca", import.meta.path], "--client-ca: expected a file with a certificate in PEM"],
+    [["--name", "My Service"], "--name: expected a name"],
     [["more"], "more: unexpected argument"],
   ])("with %j is exit code 64, and says why", async (flags, reason) => {
     using folder = temporaryFolder();

@@ -1,15 +1,15 @@
 import { expect, setSystemTime } from "bun:test";
 import { ApiError, isConflict } from "../../../../src/cluster/api/api-error.ts";
 import { reconcileCertificates } from "../../../../src/cluster/certificates/authority.ts";
-import type { AuthorityState } from "../../../../src/cluster/certificates/authority-state.ts";
 import { CONFIGURATIONS, type WebhookConfiguration } from "../../../../src/cluster/certificates/ca-bundle.ts";
-import { readSecret, type Secret } from "../../../../src/cluster/certificates/held.ts";
+import { type KeyPair, readAuthorities, readSecret, type Secret } from "../../../../src/cluster/certificates/held.ts";
 import type { OwnCertificates } from "../../../../src/cluster/certificates/own-certificates.ts";
+import type { Leaf, ReplicaState } from "../../../../src/cluster/certificates/replica-state.ts";
 import { createFakeApi, type FakeApi } from "../fake-api.ts";
 
 // Runs the rounds of two replicas against an API server in memory, with a clock that the test sets.
 
-export const SECRET = "/api/v1/namespaces/ebb/secrets/certs";
+export const SECRET = "/api/v1/namespaces/ebb/secrets/ebb-certificates";
 
 export const CONFIGURATION = `${CONFIGURATIONS}/ebb`;
 
@@ -17,12 +17,16 @@ export const MINUTE = 60_000;
 
 export const HOUR = 60 * MINUTE;
 
+export const DAY = 24 * HOUR;
+
 export const START = Date.parse("2030-01-01T00:00:00Z");
 
 /** A replica, and what it knows. A watch that hangs shows it nothing new. */
 export interface Replica {
   own: OwnCertificates;
-  state: AuthorityState;
+  state: ReplicaState;
+  /** The certificates that it has served, the latest last. */
+  served: Leaf[];
   readonly hangs: { secret: boolean; configuration: boolean };
 }
 
@@ -44,11 +48,7 @@ export interface World {
 export function createWorld(settings: Partial<OwnCertificates> = {}): World {
   setSystemTime(START);
   const api = createFakeApi();
-  const own: OwnCertificates = {
-    ...{ api, namespace: "ebb", secret: "certs", service: "ebb", webhooks: "ebb" },
-    ...{ validityMs: 10 * HOUR, authorityValidityMs: 100 * HOUR },
-    ...settings,
-  };
+  const own: OwnCertificates = { api, namespace: "ebb", name: "ebb", ...settings };
   const lines: string[] = [];
   const line = (fields: object, message: string): void => void lines.push(`${message}: ${JSON.stringify(fields)}`);
   const log = { debug: line, info: line, warn: line, error: line, flush: () => undefined };
@@ -59,7 +59,7 @@ export function createWorld(settings: Partial<OwnCertificates> = {}): World {
 
 /** Creates a replica that has just started. */
 export function createReplica(own: OwnCertificates): Replica {
-  return { own, state: { sinceMs: Date.now() }, hangs: { secret: false, configuration: false } };
+  return { own, state: { sinceMs: Date.now() }, served: [], hangs: { secret: false, configuration: false } };
 }
 
 /** Starts a replica again: it remembers nothing, and opens new watches. */
@@ -87,15 +87,26 @@ export const configurationOf = ({ api }: World) => api.objects.get(CONFIGURATION
 export const bundleOf = (world: World): string =>
   Buffer.from(configurationOf(world)?.webhooks?.[0]?.clientConfig.caBundle ?? "", "base64").toString();
 
-/** Returns the certificates in the Secret. */
+/** Returns the CAs in the Secret. */
 export const heldOf = (world: World) => readSecret(secretOf(world));
+
+/** Returns the `id` of the CA that signed what a replica serves; undefined if it serves nothing. */
+export const signerOf = ({ served }: Replica): string | undefined => served.at(-1)?.authority.id;
+
+/** Makes the Secret have this CA alone, as whoever restores another Secret does; its other values stay. */
+export function plant(world: World, { cert, key }: KeyPair): string {
+  const data = { "ca.crt": Buffer.from(cert).toString("base64"), "ca.key": Buffer.from(key).toString("base64") };
+  const before = secretOf(world) ?? { metadata: { name: "ebb-certificates", namespace: "ebb" } };
+  world.api.put(SECRET, { ...before, data: { ...before.data, ...data } });
+  return readAuthorities(cert)[0]?.id as string;
+}
 
 /**
  * Runs the rounds of both replicas at once, a second apart, until they have nothing more to do. Resolves with the time, in
- * ms since 1970, when one of them has to look again. Watches are never late, but may hang. Fails if they do not come to
- * rest within 20 rounds.
+ * ms since 1970, when one of them has to look again. Watches are never late, but may hang. `each` is called after each
+ * round. Fails if they do not come to rest within 20 rounds.
  */
-export async function look(world: World): Promise<number> {
+export async function look(world: World, each = (): void => undefined): Promise<number> {
   for (let round = 0; ; round++) {
     expect(round).toBeLessThan(20); // else they never come to rest
     for (const { state, hangs } of world.replicas) {
@@ -104,14 +115,16 @@ export async function look(world: World): Promise<number> {
     }
     const untilMs = Math.min(...(await Promise.all(world.replicas.map((replica) => reconcile(world, replica)))));
     note(world);
+    each();
     if (untilMs > Date.now() + 1000) return untilMs;
     setSystemTime(Date.now() + 1000);
   }
 }
 
-async function reconcile({ log }: World, { own, state }: Replica): Promise<number> {
+async function reconcile({ log }: World, { own, state, served }: Replica): Promise<number> {
+  const serve = (leaf: Leaf): void => void served.push(leaf);
   try {
-    return await reconcileCertificates(own, { state, log, signal: AbortSignal.timeout(60_000) });
+    return await reconcileCertificates(own, { state, serve, log, signal: AbortSignal.timeout(60_000) });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return isConflict(error) ? Number.POSITIVE_INFINITY : Date.now(); // a Conflict: the other one goes on

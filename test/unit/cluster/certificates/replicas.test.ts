@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
 import { type CertificateNews, watchCertificates } from "../../../../src/cluster/certificates/certificates.ts";
 import { readSecret } from "../../../../src/cluster/certificates/held.ts";
 import type { OwnCertificates } from "../../../../src/cluster/certificates/own-certificates.ts";
@@ -9,8 +10,6 @@ import { apply, CONFIGURATION, SECRET } from "./authority-world.ts";
 
 // Replicas as they run, with their watches, against a stand-in API server: they start at once, and lack a right or the Secret.
 
-const DAY_MS = 86_400_000;
-
 interface Running extends AsyncDisposable {
   /** The certificates that it serves, the latest last. */
   readonly served: string[];
@@ -20,10 +19,7 @@ interface Running extends AsyncDisposable {
 }
 
 function start({ api }: StandInApi): Running {
-  const own: OwnCertificates = {
-    ...{ api, namespace: "ebb", secret: "certs", service: "ebb", webhooks: "ebb" },
-    ...{ validityMs: DAY_MS, authorityValidityMs: 10 * DAY_MS },
-  };
+  const own: OwnCertificates = { api, namespace: "ebb", name: "ebb" };
   const stop = new AbortController();
   const log = collectLog();
   const served: string[] = [];
@@ -51,7 +47,12 @@ function arrange(data?: Readonly<Record<string, string>>): StandInApi {
 }
 
 function install(server: StandInApi, data: Readonly<Record<string, string>> = {}): void {
-  server.put(SECRET, { apiVersion: "v1", kind: "Secret", metadata: { name: "certs", namespace: "ebb" }, data });
+  server.put(SECRET, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "ebb-certificates", namespace: "ebb" },
+    data,
+  });
 }
 
 const warningsOf = ({ log }: Running) => log.lines.filter(({ level }) => level === "warn");
@@ -65,7 +66,7 @@ const isTrusted = ({ objects }: StandInApi): boolean =>
 test.each([
   ["an empty Secret", {}, "PUT"],
   ["no Secret", undefined, "POST"],
-])("with %s two replicas write at once: both serve what one has written, in silence", async (_, data, verb) => {
+])("with %s two replicas write at once: both serve what one CA has signed, in silence", async (_, data, verb) => {
   await using server = arrange(data);
   const both = Promise.withResolvers<void>();
   let writes = 0;
@@ -80,7 +81,10 @@ test.each([
   await using b = start(server);
   await until("both serve", () => serves(a) && serves(b));
   await until("the API server trusts it", () => isTrusted(server));
-  expect(a.served).toEqual(b.served);
+  const [authority] = readSecret(server.objects.get(SECRET)).authorities;
+  const publicKey = new X509Certificate(authority?.cert as string).publicKey;
+  for (const { served } of [a, b])
+    expect(served.map((cert) => new X509Certificate(cert).verify(publicKey))).toEqual([true]);
   expect([...warningsOf(a), ...warningsOf(b)]).toEqual([]);
   const created = [a, b].flatMap(({ log }) => log.lines.filter(({ message }) => message === "created a CA"));
   expect(created).toHaveLength(1);
@@ -93,7 +97,7 @@ test("a replica without a Secret that it may not create says so, and fills the o
   server.answer = ({ method }) =>
     method === "POST" ? refuse(403, 'User "ebb" cannot create resource "secrets"') : undefined;
   await using replica = start(server);
-  const reason = `the Secret ebb/certs does not exist: ${installed}`;
+  const reason = `the Secret ebb/ebb-certificates does not exist: ${installed}`;
   await until("the probe tells it", () => replica.problem() === reason);
   expect(warningsOf(replica)).toMatchObject([{ message: "cannot update the certificates", fields: { reason } }]);
   install(server);
@@ -122,7 +126,7 @@ test("a Secret that is broken and may not be repaired is told, and the certifica
   const hour = { "retry-after": "3600" };
   server.answer = ({ method }) =>
     method === "PUT" ? refuse(403, 'User "ebb" cannot update resource "secrets"', hour) : undefined;
-  install(server, { "tls.crt": "bm9uc2Vuc2U=" });
+  install(server, { "ca.crt": "bm9uc2Vuc2U=" });
   await using fresh = start(server);
   for (const replica of [old, fresh]) {
     await until("it is told", () => replica.problem()?.includes('cannot update resource "secrets"'));

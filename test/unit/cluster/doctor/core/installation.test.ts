@@ -142,14 +142,14 @@ describe("a rollout that is not complete", () => {
 
 test("the Secrets that a next replica needs are those that its arguments and its volumes name", () => {
   const of = (component: string, args: readonly string[], volumes: readonly object[] = []) =>
-    secretsOf(installed(component, { template: { ...specOf("ebb", ...args), volumes } }), "initial");
+    secretsOf(installed(component, { template: { ...specOf("ebb", ...args), volumes } }));
   const mounted = [
     { secret: { secretName: "tls" } },
     { secret: { secretName: "any", optional: true } },
     { configMap: { name: "c" } },
   ];
-  expect(of("webhook", ["--secret=own"])).toEqual(["own"]);
-  expect(of("webhook", [])).toEqual(["initial"]);
+  expect(of("webhook", ["--name=own"])).toEqual(["own-certificates"]);
+  expect(of("webhook", [])).toEqual(["ebb-webhook-certificates"]);
   expect(of("webhook", ["--cert-dir=/certificates"], mounted)).toEqual(["tls"]);
   expect(of("reaper", [])).toEqual([]);
   expect(secretFinding(installed("webhook", {}), "own")).toEqual({

@@ -13,7 +13,17 @@ import {
 } from "../../../unit/cluster/image/stand-in-registry.ts";
 import { limitedTo } from "../limited.ts";
 import { metrics } from "./hostile-clients.ts";
-import { json, type Mounted, mountCertificate, nonEmpty, pod, said, startWebhook, type Webhook } from "./webhook.ts";
+import {
+  json,
+  kubeconfigOf,
+  type Mounted,
+  mountCertificate,
+  nonEmpty,
+  pod,
+  said,
+  startWebhook,
+  type Webhook,
+} from "./webhook.ts";
 
 const content = new Content();
 content.add("team/report:1", { config: { Entrypoint: ["/report"], Cmd: ["--all"] } });
@@ -300,12 +310,3 @@ describe("credentials", () => {
     expect((await ask(webhook, jobOf(`${registry.host}/team/cleanup:1`))).patch).toContain('"/cleanup"');
   });
 });
-
-function kubeconfigOf(server: string): string {
-  return JSON.stringify({
-    clusters: [{ name: "c", cluster: { server } }],
-    users: [{ name: "u", user: {} }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  });
-}

@@ -130,7 +130,7 @@ async function restartAgain(server: SecondApiServer, end: number): Promise<void>
 /** Replaces the CA in the Secret, and waits for that while the API server is gone. */
 async function plantAgain(api: ApiClient, end: number): Promise<void> {
   const path = `/api/v1/namespaces/${kubelet.NAMESPACE}/secrets/${SECRET}`;
-  for (let next = performance.now() + PLANT_MS / 4; next < end; next += PLANT_MS) {
+  for (let next = performance.now() + PLANT_MS / 2; next < end; next += PLANT_MS) {
     await takes(next - performance.now());
     const { cert, key } = issueAuthority({ fromMs: Date.now(), untilMs: Date.now() + LIFE_MS });
     const data = { "ca.crt": Buffer.from(cert).toString("base64"), "ca.key": Buffer.from(key).toString("base64") };

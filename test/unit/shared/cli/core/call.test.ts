@@ -204,7 +204,7 @@ test("what Kubernetes sets for a Service named ebb is no typing error", () => {
   };
   expect(unknownVariables(options, { ...service, ...ports })).toEqual([]);
   expect(unknownVariables(options, { EBB_SERVICES: "x", EBB_PORTS: "1" })).toEqual([
-    { variable: "EBB_SERVICES", didYouMean: "EBB_SERVICE" },
+    { variable: "EBB_SERVICES" },
     { variable: "EBB_PORTS" },
   ]);
 });

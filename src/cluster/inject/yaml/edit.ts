@@ -8,7 +8,7 @@ import { movedItems } from "./moved.ts";
 import { NotYaml } from "./parse.ts";
 import { endOf, indentationAt, isBlock, isFirstOnLine, lineEnd, lineStart, startOf } from "./places.ts";
 import { applySplices, inOrder, type Splice } from "./splice.ts";
-import { blockLines, inlineText, quotedLike, styleOf } from "./style.ts";
+import { blockLines, inlineText, lineText, quotedLike, requoted, styleOf } from "./style.ts";
 import { isEmpty, splitWritten, type Written } from "./written.ts";
 
 /**
@@ -96,10 +96,9 @@ function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, c
   const isBelow = colon !== undefined && isBlock(node) && isFirstOnLine(text, from);
   if (isFlow || isInline(after)) {
     const [kept = "", own, token] = (isEmpty(after) && splitWritten(edit.written.get(node))) || [];
-    const inline =
-      (isFlow ? token : undefined) ??
-      quotedLike(node, after) ??
-      inlineText(after, edit.style, indentationAt(text, from));
+    const unquoted = isFlow ? inlineText(after, edit.style, indentationAt(text, from)) : lineText(after);
+    const inFlow = isFlow ? (token ?? requoted(node, after, unquoted)) : undefined;
+    const inline = inFlow ?? quotedLike(node, after) ?? unquoted;
     if (!isBelow) return addSplice(edit, from, end, (isFlow || isAfterBlank(text, from) ? "" : " ") + inline);
     const before = kept.replaceAll("\n", edit.style.newline);
     const isKept = own !== undefined && text.startsWith(before, colon);

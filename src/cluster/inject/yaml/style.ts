@@ -109,6 +109,11 @@ export function inlineText(value: unknown, { json }: YamlStyle, base: string | u
   return JSON.stringify(value, null, json).replaceAll("\n", `\n${base}`);
 }
 
+/** Formats a scalar, or an empty list or map, for the rest of a line in YAML's block style, where commas need no quotes. */
+export function lineText(value: unknown): string {
+  return stringify(value, { blockQuote: false }).trimEnd();
+}
+
 /** Formats a field for a place in braces: `a: 1`. `base` is as for `inlineText`. */
 export function inlineField(name: string, value: unknown, style: YamlStyle, base: string | undefined): string {
   if (style.json === undefined)
@@ -128,6 +133,15 @@ export function quotedLike(neighbour: Node | undefined, value: unknown): string 
   if (type === "QUOTE_DOUBLE") return JSON.stringify(value);
   if (type === "QUOTE_SINGLE" && /^[\x20-\x7e]*$/.test(value)) return `'${value.replaceAll("'", "''")}'`;
   return undefined;
+}
+
+/**
+ * Formats a text in the place of another in braces, where a comma needs quotes: a plain one gets single quotes with it, and
+ * loses them with it, so that it comes back as it was. `text`: `after` as `inlineText` has it. Returns undefined for any other.
+ */
+export function requoted({ type, value }: Partial<Scalar>, after: unknown, text: string): string | undefined {
+  if (!text.startsWith('"')) return type === "QUOTE_SINGLE" && String(value).includes(",") ? text : undefined;
+  return type === "PLAIN" && text.includes(",") ? quotedLike({ type: "QUOTE_SINGLE" } as Scalar, after) : undefined;
 }
 
 function stringify(value: unknown, options: ToStringOptions): string {

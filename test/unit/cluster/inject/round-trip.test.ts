@@ -202,6 +202,33 @@ spec:
     - {name: sql, image: cloud-sql-proxy}
 `,
   ],
+  ...["cache", '"cache"', "'tmp,cache'", '""', "cache, ebb", "ebb", "ebb-apps"].map(
+    (value) =>
+      [
+        `emptyDirs that Cluster Autoscaler is told of: ${value}`,
+        `kind: Job
+spec:
+  template:
+    metadata:
+      annotations:
+        cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes: ${value} # not needed
+    spec:
+      containers:
+        - { name: a, command: [/a] }
+        - { name: b, command: [/b] }
+`,
+      ] as const,
+  ),
+  ...["cache", '"cache"', "'tmp,cache'"].map(
+    (value) =>
+      [
+        `emptyDirs that Cluster Autoscaler is told of in braces: ${value}`,
+        `kind: Pod
+metadata: {annotations: {cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes: ${value}, a: b}}
+spec: {containers: [{name: a, command: [/a]}]}
+`,
+      ] as const,
+  ),
   [
     "a template whose metadata are without a value",
     `kind: Job

@@ -89,6 +89,10 @@ const table: readonly (readonly [what: string, before: string, after: unknown, t
   ],
   ["and its blanks", "a: [ 'b','c']\n", { a: ["x", "1", "z"] }, "a: [ 'x','1','z']\n"],
   ["one without quotes gets those that it needs", "a: [b, c]\n", { a: ["x", "1"] }, 'a: [x, "1"]\n'],
+  ["so does a text in braces with a comma", "a: {b: c}\n", { a: { b: "c,d" } }, "a: {b: 'c,d'}\n"],
+  ["which loses them with the comma", "a: {b: 'c,d'}\n", { a: { b: "c" } }, "a: {b: c}\n"],
+  ["and keeps others", `a: {b: "c,d", e: 'f'}\n`, { a: { b: "c", e: "g" } }, `a: {b: "c", e: 'g'}\n`],
+  ["outside of braces a comma needs none", "a: b # b\n", { a: "b,c" }, "a: b,c # b\n"],
   ["a list on its dash", "- - a\n", [["x", "a"]], "- - x\n  - a\n"],
   [
     "items have their neighbours' quotes",

@@ -1,6 +1,7 @@
 import type { App } from "../apps/app.ts";
 import type { Edit } from "../edits/edit.ts";
 import type { PodFacts } from "../facts/facts.ts";
+import { autoscaler } from "./autoscaler.ts";
 import { command } from "./command.ts";
 import type { Concern, Note, Plan } from "./concern.ts";
 import { drainHooks } from "./drain-hooks.ts";
@@ -17,8 +18,8 @@ import { proxyHooks } from "./proxy-hooks.ts";
 import { readiness } from "./readiness.ts";
 
 /**
- * In the order of their edits and warnings; one without edits may stand anywhere. nativeAnnotation is last: it asks
- * whether anything else is changed.
+ * In the order of their edits and warnings; one without edits may stand anywhere. autoscaler
+ * comes after all volumes, nativeAnnotation is last: it asks whether anything else is changed.
  */
 const concerns: readonly Concern[] = [
   names,
@@ -32,6 +33,7 @@ const concerns: readonly Concern[] = [
   readiness,
   lateFiles,
   lastOf,
+  autoscaler,
   outliving,
   orchestrator,
   nativeAnnotation,

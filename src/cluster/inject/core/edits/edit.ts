@@ -1,10 +1,9 @@
 import type { JsonObject } from "../../../../shared/core/json.ts";
-import { NATIVE } from "../annotation-names.ts";
-import { starterOf } from "../facts/command.ts";
+import { LOCAL_VOLUMES, NATIVE } from "../annotation-names.ts";
 import type { TrackedImage } from "../facts/former-injection.ts";
 import { withNatives } from "../facts/natives.ts";
 import type { Container, Mount, Pod, Volume } from "../pod.ts";
-import { addedTo, type ContainerStatus, type Empty, type Status } from "./status.ts";
+import { addedTo, type ContainerStatus, commandStatus, type Empty, imageStatus, type Status } from "./status.ts";
 
 /**
  * A change of a pod. It names containers, never their places. `ways` says how each is made, and how ebb.dev/status records
@@ -29,6 +28,8 @@ export type Edit =
   | { readonly kind: "init-container"; readonly added: Container }
   | { readonly kind: "volume"; readonly volume: Volume; readonly image: string }
   | { readonly kind: "annotation"; readonly name: string; readonly value: string }
+  /** Volumes that Cluster Autoscaler's annotation does not name yet. */
+  | { readonly kind: "local-volumes"; readonly names: readonly string[] }
   /** The annotation ebb.dev/native. */
   | { readonly kind: "native-annotation"; readonly value: string };
 
@@ -145,6 +146,15 @@ const ways: { readonly [K in Kind]: Way<K> } = {
       status.annotations = [...(status.annotations ?? []), name];
     },
   },
+  "local-volumes": {
+    make({ pod }, { names }) {
+      const there = pod.metadata?.annotations?.[LOCAL_VOLUMES];
+      pod.metadata = annotated(pod, LOCAL_VOLUMES, [...(there === undefined ? [] : [there]), ...names].join(","));
+    },
+    record({ status }, { names }) {
+      status.localVolumes = [...names];
+    },
+  },
   "native-annotation": {
     make({ pod }, { value }) {
       pod.metadata = annotated(pod, NATIVE, value);
@@ -237,14 +247,4 @@ export function withAnnotation(pod: Pod, name: string, value: string): Pod {
 
 function annotated({ metadata }: Pod, name: string, value: string): Pod["metadata"] {
   return { ...metadata, annotations: { ...metadata?.annotations, [name]: value } };
-}
-
-function commandStatus(before: readonly string[]): Pick<ContainerStatus, "command" | "tool"> {
-  if (before.length === 0) return { command: "entrypoint" };
-  const starter = starterOf(before);
-  return starter.kind === "tool" ? { command: "tool", tool: starter.path } : { command: "wrapped" };
-}
-
-function imageStatus({ name, hasCmd, stopSignal }: TrackedImage): NonNullable<ContainerStatus["image"]> {
-  return { name, ...(hasCmd ? { cmd: true } : {}), ...(stopSignal === undefined ? {} : { stopSignal }) };
 }

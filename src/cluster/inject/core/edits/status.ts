@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
 import { annotationField, STATUS } from "../annotation-names.ts";
+import { starterOf } from "../facts/command.ts";
+import type { TrackedImage } from "../facts/former-injection.ts";
 import { hook, type Remark } from "../pod.ts";
 import { skippedIn } from "../skipped.ts";
 
@@ -63,6 +65,8 @@ const status = z.object({
   moved: z.optional(z.record(z.string(), z.number())),
   /** The names of other annotations that were added. */
   annotations: z.optional(z.array(z.string())),
+  /** The names of volumes that were added to Cluster Autoscaler's annotation. */
+  localVolumes: z.optional(z.array(z.string())),
   /** Options that came from the policy, not from the pod's annotations. */
   options: z.optional(z.record(z.string(), z.string())),
   /** Of the pod, its metadata and its spec. */
@@ -94,11 +98,23 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
 
 /** Writes the text of ebb.dev/status. */
 export function formatStatus(status: Status): string {
-  const { volumes, ebb, native, formerNative, moved, annotations, options, empty, written } = status;
+  const { volumes, ebb, native, formerNative, moved, annotations, localVolumes, options, empty, written } = status;
   const containers = Object.entries(status.containers).map(
     ([name, { command, tool, env, hook, preStop, image, unwrapped, empty, written }]) =>
       [name, { command, tool, env, hook, preStop, image, unwrapped, empty, written }] as const,
   );
-  const all = { volumes, ebb, native, formerNative, moved, annotations, options, empty, written };
+  const all = { volumes, ebb, native, formerNative, moved, annotations, localVolumes, options, empty, written };
   return JSON.stringify({ containers: Object.fromEntries(containers), ...all });
+}
+
+/** Returns how a container's command is changed. `before`: its words until now. */
+export function commandStatus(before: readonly string[]): Pick<ContainerStatus, "command" | "tool"> {
+  if (before.length === 0) return { command: "entrypoint" };
+  const starter = starterOf(before);
+  return starter.kind === "tool" ? { command: "tool", tool: starter.path } : { command: "wrapped" };
+}
+
+/** Returns what is recorded of the image that told a command. */
+export function imageStatus({ name, hasCmd, stopSignal }: TrackedImage): NonNullable<ContainerStatus["image"]> {
+  return { name, ...(hasCmd ? { cmd: true } : {}), ...(stopSignal === undefined ? {} : { stopSignal }) };
 }

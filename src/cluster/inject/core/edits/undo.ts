@@ -1,4 +1,4 @@
-import { ANNOTATIONS, APPS, INSTALL, isNumbered, NATIVE, STATUS, VOLUME } from "../annotation-names.ts";
+import { ANNOTATIONS, APPS, INSTALL, isNumbered, LOCAL_VOLUMES, NATIVE, STATUS, VOLUME } from "../annotation-names.ts";
 import { EBB, EBB_FOLDER, unwrap } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { Former, FormerWords, TrackedImage } from "../facts/former-injection.ts";
@@ -15,7 +15,7 @@ import { addedTo, type ContainerStatus, type Empty, type Status } from "./status
 export function undoEdits(pod: Pod, status: Status): Former {
   const { containers, volumes = [], options = {} } = status;
   const former = new Map<string, FormerWords>();
-  const gone = new Set(volumes.filter((name) => [VOLUME, ANNOTATIONS, APPS].some((base) => isNumbered(name, base))));
+  const gone = new Set(volumes.filter(isOwnVolume));
   for (const container of pod.spec.containers) {
     const own = Object.hasOwn(containers, container.name) ? containers[container.name] : undefined;
     if (own === undefined) continue;
@@ -142,7 +142,12 @@ function makeOrdinary({ spec }: Pod, moved: Readonly<Record<string, number>>): v
   if (places.length > 0 && spec.initContainers?.length === 0) delete spec.initContainers;
 }
 
-function removeAnnotations(pod: Pod, { native, formerNative, annotations: added = [] }: Status): void {
+function isOwnVolume(name: string): boolean {
+  return [VOLUME, ANNOTATIONS, APPS].some((base) => isNumbered(name, base));
+}
+
+function removeAnnotations(pod: Pod, status: Status): void {
+  const { native, formerNative, annotations: added = [], localVolumes = [] } = status;
   const { annotations } = pod.metadata ?? {};
   if (!pod.metadata || !annotations) return;
   delete annotations[STATUS];
@@ -150,6 +155,10 @@ function removeAnnotations(pod: Pod, { native, formerNative, annotations: added 
     if (formerNative === undefined) delete annotations[NATIVE];
     else annotations[NATIVE] = formerNative;
   }
+  const named = annotations[LOCAL_VOLUMES]?.split(",") ?? [];
+  const others = named.filter((name) => !localVolumes.includes(name) || !isOwnVolume(name));
+  if (others.length > 0) annotations[LOCAL_VOLUMES] = others.join(",");
+  else delete annotations[LOCAL_VOLUMES];
   for (const name of added) if (isExemption(name, annotations[name] ?? "")) delete annotations[name];
   if (Object.keys(annotations).length === 0) delete pod.metadata.annotations;
   if (Object.keys(pod.metadata).length === 0) delete pod.metadata;

@@ -10,8 +10,9 @@ test("a pod that asks for it has ebb in it: a Job's container", () => {
       annotations: {
         "ebb.dev/inject": "true",
         note: "kept",
+        "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes": "ebb",
         "ebb.dev/status":
-          '{"containers":{"app":{"command":"wrapped","env":["EBB_RESTART_POLICY","EBB_POD_GRACE"]}},"volumes":["ebb","ebb-annotations"],"ebb":"registry.example.com/ebb:0.1.0"}',
+          '{"containers":{"app":{"command":"wrapped","env":["EBB_RESTART_POLICY","EBB_POD_GRACE"]}},"volumes":["ebb","ebb-annotations"],"ebb":"registry.example.com/ebb:0.1.0","localVolumes":["ebb"]}',
       },
     },
     spec: {

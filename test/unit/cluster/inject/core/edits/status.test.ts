@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { injectPod } from "../../../../../../src/cluster/inject/core/inject-pod.ts";
+import { LOCAL_VOLUMES } from "../../../../../../src/cluster/inject/core/annotation-names.ts";
+import { injectPod, removeFromPod } from "../../../../../../src/cluster/inject/core/inject-pod.ts";
 import type { InjectPolicy } from "../../../../../../src/cluster/inject/core/policy.ts";
 import { again } from "../injected-pods.ts";
 import { app, changed, type Loose, podIn, podOf, policy, refusal } from "../injection.ts";
@@ -65,6 +66,7 @@ test("the status names what was changed in each container, those that ebb starts
       },
       volumes: ["ebb", "ebb-annotations"],
       ebb: policy.image,
+      localVolumes: ["ebb"],
       options: { grace: "9s" },
     }),
   );
@@ -187,6 +189,15 @@ test("a status that claims what is not ebb's takes nothing away", () => {
   expect(spec.containers[0].volumeMounts[0]).toEqual(volumeMounts[0]);
   expect(spec.initContainers.slice(1)).toEqual(initContainers);
   expect(spec.volumes[0]).toEqual(volumes[0]);
+});
+
+test("a status that claims names for Cluster Autoscaler that are not ebb's takes none away", () => {
+  const status = JSON.stringify({ containers: {}, volumes: ["ebb", "data"], localVolumes: ["ebb", "data"] });
+  const pod = podOf({ annotations: { [LOCAL_VOLUMES]: "data,ebb", "ebb.dev/status": status } });
+  expect(removeFromPod(pod)).toMatchObject({
+    kind: "removed",
+    pod: podOf({ annotations: { [LOCAL_VOLUMES]: "data" } }),
+  });
 });
 
 test("options of a status that ebb would not have written are none", () => {

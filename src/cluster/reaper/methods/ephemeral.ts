@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../shared/core/duration.ts";
 import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
 import type { KubeObject } from "../../api/client.ts";
-import { restrictedSecurity } from "../../inject/core/concerns/install.ts";
+import { restrictedSecurity } from "../../inject/core/concerns/install-security.ts";
 import { EPHEMERAL_PREFIX, ownEphemerals } from "../core/ephemeral.ts";
 import type { Method } from "../core/methods.ts";
 import { viewOf } from "../core/pod-view.ts";
@@ -63,7 +63,7 @@ function containerOf(
     args,
     ...(env.length > 0 && { env }),
     terminationMessagePolicy: "FallbackToLogsOnError",
-    securityContext: { ...userOf(pod), ...restrictedSecurity(pod) },
+    securityContext: { ...userOf(pod), ...restrictedSecurity(pod), seccompProfile: { type: "RuntimeDefault" } },
   };
 }
 

@@ -43,7 +43,6 @@ test("a pod that asks for it has ebb in it: a Job's container", () => {
             capabilities: { drop: ["ALL"] },
             readOnlyRootFilesystem: true,
             runAsNonRoot: true,
-            seccompProfile: { type: "RuntimeDefault" },
           },
           volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }],
         },

@@ -23,7 +23,7 @@ export function webhookMetrics(): Promise<readonly Metric[]> {
  * sample a metric shows no labels.
  */
 export function reaperMetrics(): Promise<readonly Metric[]> {
-  const gauges = { depth: () => 0, underWay: () => 0 };
+  const gauges = { records: new Map(), depth: () => 0, underWay: () => 0 };
   const metrics = createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined });
   for (const kind of ["exec", "port-forward", "ephemeral"] as const) {
     for (const result of ["taken", "refused", "unavailable"] as const) metrics.sent(kind, result);

@@ -229,7 +229,7 @@ test("each annotation of the manual is one that ebb knows, and each that ebb kno
 });
 
 test("the manual names each metric of the reaper and each of its methods", async () => {
-  const gauges = { leads: () => true, depth: () => 0, underWay: () => 0 };
+  const gauges = { records: new Map(), depth: () => 0, underWay: () => 0 };
   const metrics = await metricsOf(
     createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined }),
   );

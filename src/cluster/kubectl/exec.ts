@@ -11,13 +11,13 @@ const KEPT = 1024 * 1024;
 export async function execEbb(
   { container, path }: EbbProgram,
   words: readonly string[],
-  { api, ref, signal }: PodSession,
+  { api, pod, signal }: PodSession,
 ): Promise<{ readonly text: string } | { readonly why: string }> {
   const pieces = { 1: "", 2: "" };
   const decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
   try {
     const command = [path, ...words];
-    using stream = await api.stream(execPath({ container, command }, ref), EXEC_PROTOCOL, { signal });
+    using stream = await api.stream(execPath({ container, command }, pod), EXEC_PROTOCOL, { signal });
     const status = await readOutput(stream, (bytes, descriptor) => {
       if (pieces[descriptor].length < KEPT) pieces[descriptor] += decoders[descriptor].decode(bytes, { stream: true });
     });

@@ -4,10 +4,11 @@ import { writeOutput } from "../../shared/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
 import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
-import { type PodRef, pathOf, podRefOf } from "../reaper/methods/target.ts";
+import { type PodView, viewOf } from "../reaper/core/pod-view.ts";
+import { pathOf } from "../reaper/methods/target.ts";
 import type { ClusterSettings } from "./core/options.ts";
 
-/** Where a command of the plugin works, and how it ends. */
+/** What each command needs: the environment, the log, the signal that ends it. */
 export interface PluginDeps extends Context {
   readonly env: Environment;
 }
@@ -18,10 +19,11 @@ export interface Session extends PluginDeps {
   readonly namespace: string;
 }
 
-/** A pod that is asked. Another one may take its name, but not its UID. */
+/** A pod that is asked. */
 export interface PodSession extends Session {
-  readonly pod: KubeObject;
-  readonly ref: PodRef;
+  readonly pod: PodView;
+  /** As the API server sent it. */
+  readonly object: KubeObject;
 }
 
 /** Finds the API server as kubectl does, and the namespace of --namespace or of the context. */
@@ -36,8 +38,8 @@ export async function openPod(name: string, settings: ClusterSettings, deps: Plu
   const session = await openSession(settings, deps);
   const { api, namespace, signal } = session;
   try {
-    const pod = await api.get(pathOf({ namespace, name, uid: "" }), { signal });
-    return { ...session, pod, ref: podRefOf(pod) };
+    const object = await api.get(pathOf({ namespace, name }), { signal });
+    return { ...session, object, pod: viewOf(object) };
   } catch (error) {
     if (!isNotFound(error)) throw error;
     throw new Failure(EXIT.usage, `pod ${name}: not in namespace ${namespace}; kubectl get pods lists them`);

@@ -3,8 +3,9 @@ import { parseObject } from "../../shared/core/json.ts";
 import type { KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import { methodKinds } from "../reaper/core/methods.ts";
+import { type PodView, viewOf } from "../reaper/core/pod-view.ts";
 import type { ReapPolicy } from "../reaper/core/policy.ts";
-import { stateOf } from "../reaper/core/verdict.ts";
+import { judgementOf } from "../reaper/core/verdict.ts";
 import { ebbIn } from "./core/ebb-in.ts";
 import { type PodRow, rowOf } from "./core/pod-status.ts";
 import { podLines, podTable } from "./core/text.ts";
@@ -29,13 +30,13 @@ export async function showPod({
   settings: { output },
   ...session
 }: PodSession & { readonly settings: StatusSettings }): Promise<number> {
-  const { pod, ref, log } = session;
+  const { pod, object, log } = session;
   const row = judge(pod);
-  const ebb = ebbIn(pod);
+  const ebb = ebbIn(object);
   const isData = output === "json" || output === "yaml";
   const answer = ebb && (await execEbb(ebb, isData ? ["status", "--json"] : ["status"], session));
   if (answer !== undefined && "why" in answer)
-    log.warn({ pod: ref.name, reason: answer.why }, "cannot ask the ebb in the pod");
+    log.warn({ pod: pod.name, reason: answer.why }, "cannot ask the ebb in the pod");
   const text = answer !== undefined && "text" in answer ? answer.text : undefined;
   const status = (isData && text !== undefined && parseObject(text)) || null;
   await print({ ...row, status } satisfies PodStatus, podLines(row, ebb, text), output);
@@ -43,8 +44,8 @@ export async function showPod({
 }
 
 /** A pod is judged as by `kubectl ebb why` without flags. */
-function judge(pod: KubeObject): PodRow {
-  return rowOf(pod, stateOf(pod, policy, Date.now()));
+function judge(pod: PodView): PodRow {
+  return rowOf(pod, judgementOf(pod, policy, Date.now()).state);
 }
 
 const policy: ReapPolicy = {
@@ -65,7 +66,7 @@ export async function listPods({
   const path = allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
   const rows: PodRow[] = [];
   for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
-    rows.push(...items.map(judge));
+    rows.push(...items.map((pod) => judge(viewOf(pod))));
   const table = podTable(rows, { hasNamespace: allNamespaces, isWide: output === "wide" });
   const none = [`no pods${allNamespaces ? "" : ` in namespace ${namespace}`}`];
   await print(rows, rows.length === 0 ? none : table, output);

@@ -7,9 +7,9 @@ import { policyOf, type ReapPolicy } from "../reaper/core/policy.ts";
 import type { ReaperSettings } from "../reaper/core/reaper-options.ts";
 import { type Right, rightsNeeded } from "../reaper/core/rights.ts";
 import type { Row } from "../reaper/core/table.ts";
-import { stateOf } from "../reaper/core/verdict.ts";
+import { judgementOf } from "../reaper/core/verdict.ts";
 import { readNamespaces } from "../reaper/namespaces.ts";
-import { reapEach } from "../reaper/reap-once.ts";
+import { reapPods } from "../reaper/reap-once.ts";
 import { missingOf } from "../reaper/rights.ts";
 import { reasonLines } from "./core/text.ts";
 import { reasonOf } from "./core/why.ts";
@@ -36,14 +36,14 @@ export async function explainPod({ settings, methods, ...session }: Explaining):
   const { api, pod, namespace } = session;
   const labels = await readNamespaces(api, [namespace], session);
   const policy = policyOf(settings, methods, labels);
-  const now = Date.now();
-  const state = stateOf(pod, policy, now);
-  const usable = state.kind === "end" ? state.containers.flatMap(({ methods }) => methods.map(({ kind }) => kind)) : [];
+  const judged = judgementOf(pod, policy, Date.now());
+  const endings = judged.state.kind === "end" ? judged.state.containers : [];
+  const usable = endings.flatMap((each) => each.methods.map(({ kind }) => kind));
   const missing = await missingForMethods(
     methods.filter((each) => usable.includes(each)),
     session,
   );
-  const reason = reasonOf(pod, policy, { now, missing });
+  const reason = reasonOf(pod, judged, missing);
   const row = settings.end
     ? await endPod({ ...policy, missing, isByHand: true, waived: selectionRules }, settings, session)
     : undefined;
@@ -80,6 +80,6 @@ async function endPod(
 ): Promise<Row> {
   const settings = { ...limits, image, imagePullPolicy };
   const rights = { refused: () => undefined };
-  const [row] = await reapEach(api, [pod], { policy, rights, settings, identity: hostname(), log, signal });
+  const [row] = await reapPods(api, [pod], { policy, rights, settings, identity: hostname(), log, signal });
   return row as Row;
 }

@@ -7,7 +7,7 @@ import { pagesAt } from "../api/list.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
 import { pause } from "../controller/pause.ts";
 import { whenAborted } from "../controller/stops.ts";
-import { REAP } from "./core/policy.ts";
+import { REAP } from "./core/pod-view.ts";
 import { createReflector } from "./reflector.ts";
 
 /** Which namespaces to read. */
@@ -52,12 +52,12 @@ export function watchNamespaces(api: ApiClient, { namespaces, resyncMs }: Watche
     absent.add(namespace);
   });
   const watchAll = (changed: (name: string) => void, signal: AbortSignal): Promise<void> => {
-    const trim = ({ metadata: { uid, name, labels } }: KubeObject) => ({ metadata: { uid, name, labels } });
     const reflector = createReflector(
       api,
-      { collection: COLLECTION, query, resyncMs, trim },
+      { collection: COLLECTION, query, resyncMs, keyOf: nameOf },
       {
-        seen: (each, isGone) => labels.put(each.metadata.name, isGone ? undefined : labelOf(each), changed),
+        seen: (each) => labels.put(nameOf(each), labelOf(each), changed),
+        gone: (name) => labels.put(name, undefined, changed),
         listed: synced.resolve,
       },
     );
@@ -136,6 +136,10 @@ function createLabels(api: ApiClient, log: Log, missing: (name: string) => void)
       }
     },
   };
+}
+
+function nameOf({ metadata }: KubeObject): string {
+  return metadata.name;
 }
 
 function labelOf({ metadata }: KubeObject): string | undefined {

@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Log } from "../../shared/output/log.ts";
 import { isApiFailure, isConflict } from "../api/api-error.ts";
-import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { ApiClient } from "../api/client.ts";
 import type { Rule } from "./core/pod-rules.ts";
+import type { PodRef } from "./core/pod-view.ts";
 import { isFromNamespace } from "./core/policy.ts";
 import { eventOfUserError, type PodEvent } from "./core/report.ts";
 import type { Verdict } from "./core/verdict.ts";
-import { type PodRef, podRefOf } from "./methods/target.ts";
+import type { PodRecord } from "./pod-record.ts";
 
 const CONTROLLER = "ebb.dev/reaper";
 const LONGEST_REQUEST_MS = 4000;
@@ -49,32 +50,27 @@ const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction",
 /** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
 export interface UserErrors {
   /** Takes a pod's newest verdict. */
-  update(pod: KubeObject, verdict: Verdict): void;
-  /** Forgets a pod that is gone. */
-  remove(uid: string): void;
+  update(record: PodRecord, verdict: Verdict): void;
 }
 
 /** Creates the reporter of what users must mend. With `isDryRun` it writes no Events. */
 export function createUserErrors(events: PodEvents, isDryRun: boolean, log: Log): UserErrors {
-  /** What was reported, by the pod's UID, or by the namespace's name. */
-  const reported = new Map<string, string>();
+  const ofNamespaces = new Map<string, string>();
   return {
-    update(pod, { rule, reason }) {
-      const named = podRefOf(pod);
-      if (!causes.has(rule)) return void reported.delete(named.uid);
-      const { namespace } = named;
-      const ofNamespace = rule === "unreadable-choice" && isFromNamespace(reason);
-      const about: Regarding = ofNamespace ? { kind: "Namespace", namespace, name: namespace } : named;
-      const key = ofNamespace ? namespace : named.uid;
-      if (reported.get(key) === reason) return;
-      reported.set(key, reason);
+    update(record, { rule, reason }) {
+      const { namespace, name } = record.pod;
+      const isNamespaces = rule === "unreadable-choice" && isFromNamespace(reason);
+      const last = isNamespaces ? ofNamespaces.get(namespace) : record.reported;
+      if (isNamespaces) ofNamespaces.set(namespace, reason);
+      else record.reported = causes.has(rule) ? reason : undefined;
+      if (!causes.has(rule) || last === reason) return;
+      const about: Regarding = isNamespaces ? { kind: "Namespace", namespace, name: namespace } : record.pod;
       log.warn(
-        { namespace, ...(ofNamespace ? {} : { pod: named.name }), reason: rule, why: reason },
+        { namespace, ...(isNamespaces ? {} : { pod: name }), reason: rule, why: reason },
         "cannot reap: the pod or namespace needs a change",
       );
       if (!isDryRun) void events.write(about, eventOfUserError(reason));
     },
-    remove: (uid) => void reported.delete(uid),
   };
 }
 

@@ -1,8 +1,7 @@
-import type { JsonObject } from "../../shared/core/json.ts";
 import type { Log } from "../../shared/output/log.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
-import { trimPod } from "./core/trimmed-pod.ts";
+import { type PodView, viewOf } from "./core/pod-view.ts";
 import { type WatchedNamespaces, watchNamespaces } from "./namespaces.ts";
 import { createReflector, type Interruption, type Reflected } from "./reflector.ts";
 
@@ -12,18 +11,20 @@ export interface WatchedPods extends WatchedNamespaces {
   readonly selector: string | undefined;
 }
 
-/** Takes a pod as it was last seen. `isGone`: it no longer exists, runs or has the selected labels. */
-export type PodSeen = (pod: KubeObject, isGone: boolean) => void;
+/** What takes the pods that a watch shows. */
+export interface PodsSeen {
+  /** Takes a pod that is listed, is new or has changed. */
+  changed(pod: PodView): void;
+  /** Takes the UID of one that no longer exists, runs or has the selected labels. */
+  gone(uid: string): void;
+  /** Takes a namespace whose label ebb.dev/reap changed. */
+  namespaceChanged(name: string): void;
+}
 
-/** A cache of the running pods and of their namespaces' label ebb.dev/reap. */
+/** A watch of the running pods and of their namespaces' label ebb.dev/reap. */
 export interface PodSource {
-  /**
-   * Keeps the cache up to date until the signal is aborted. Calls `seen` with each new pod, with each change of what is
-   * kept of one, and with each pod of a namespace whose label changed. Logs API failures and tries again.
-   */
-  run(seen: PodSeen, signal: AbortSignal): Promise<void>;
-  get(uid: string): KubeObject | undefined;
-  all(): Iterable<KubeObject>;
+  /** Tells of pods until the signal is aborted. Logs API failures and tries again. */
+  run(seen: PodsSeen, signal: AbortSignal): Promise<void>;
   /**
    * Returns when the last complete list was there, in milliseconds since the epoch: of several namespaces the oldest.
    * Undefined until all have been listed.
@@ -36,8 +37,8 @@ export interface PodSource {
 }
 
 /**
- * Creates a cache of the running pods; `run` fills it and watches, each namespace or all at once. Pods are trimmed
- * (trimPod). `interrupted` is called whenever a watch does not go on.
+ * Creates a watch of the running pods, of each namespace or of all at once. `interrupted` is called whenever it does not
+ * go on.
  */
 export function watchPods(
   api: ApiClient,
@@ -48,47 +49,37 @@ export function watchPods(
   const syncs = new Map<string, number>();
   const listed = Promise.withResolvers<void>();
   const namespaces = watchNamespaces(api, which, log);
-  let tell: PodSeen = () => undefined;
   const scopes = reflectedBy(which);
-  const reflectors = scopes.map((reflected) =>
-    createReflector(api, reflected, {
-      seen: (pod, isGone) => tell(pod, isGone),
-      listed() {
-        syncs.set(reflected.collection, Date.now());
-        if (syncs.size === scopes.length) listed.resolve();
-      },
-      interrupted,
-    }),
-  );
-  const all = () => reflectors.flatMap(({ objects }) => [...objects.values()]);
   return {
-    async run(seen, signal) {
-      tell = seen;
-      const watched = namespaces.run((namespace) => {
-        for (const pod of all()) if (pod.metadata.namespace === namespace) seen(pod, false);
-      }, signal);
+    async run({ changed, gone, namespaceChanged }, signal) {
+      const reflectors = scopes.map((reflected) =>
+        createReflector(api, reflected, {
+          seen: (pod) => changed(viewOf(pod)),
+          gone,
+          listed() {
+            syncs.set(reflected.collection, Date.now());
+            if (syncs.size === scopes.length) listed.resolve();
+          },
+          interrupted,
+        }),
+      );
+      const watched = namespaces.run(namespaceChanged, signal);
       await namespaces.synced(signal); // a pod is judged by its namespace's label, too
       const message = "cannot watch pods: retrying";
       await Promise.all([watched, ...reflectors.map((each) => each.run({ message, log, signal }))]);
     },
-    get: (uid) => reflectors.map(({ objects }) => objects.get(uid)).find((pod) => pod !== undefined),
-    all,
     syncedAt: () => (syncs.size < scopes.length ? undefined : Math.min(...syncs.values())),
     listed: listed.promise,
     namespaces: () => namespaces.labels(),
   };
 }
 
-/** Lists the running pods of the namespaces and selector in `which`, trimmed (trimPod). Rejects with ApiError. */
-export async function listPods(
-  api: ApiClient,
-  which: WatchedPods,
-  signal: AbortSignal,
-): Promise<readonly KubeObject[]> {
-  const found: KubeObject[] = [];
-  for (const { collection, query, trim } of reflectedBy(which))
+/** Lists the running pods of the namespaces and selector in `which`. Rejects with ApiError. */
+export async function listPods(api: ApiClient, which: WatchedPods, signal: AbortSignal): Promise<readonly PodView[]> {
+  const found: PodView[] = [];
+  for (const { collection, query } of reflectedBy(which))
     for await (const { items } of pagesAt<KubeObject>(api, collection, query, { signal }))
-      found.push(...items.map(trim));
+      found.push(...items.map(viewOf));
   return found;
 }
 
@@ -96,7 +87,7 @@ export async function listPods(
 function reflectedBy({ namespaces, selector, resyncMs }: WatchedPods): readonly Reflected[] {
   const collections = [...new Set(namespaces)].map((namespace) => `/api/v1/namespaces/${namespace}/pods`);
   const query = { fieldSelector: "status.phase=Running", labelSelector: selector };
-  const trim = (pod: KubeObject) => trimPod(pod as unknown as JsonObject) as unknown as KubeObject;
+  const keyOf = ({ metadata }: KubeObject) => String(metadata.uid);
   const all = collections.length === 0 ? ["/api/v1/pods"] : collections;
-  return all.map((collection) => ({ collection, query, resyncMs, trim }));
+  return all.map((collection) => ({ collection, query, resyncMs, keyOf }));
 }

@@ -2,20 +2,20 @@ import { EXIT, Failure } from "../../shared/core/exit.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { writeOutput } from "../../shared/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
-import type { ApiClient, KubeObject } from "../api/client.ts";
-import { createAttempts } from "./attempts.ts";
-import { createController } from "./controller.ts";
+import type { ApiClient } from "../api/client.ts";
+import type { PodView } from "./core/pod-view.ts";
 import type { ReapPolicy } from "./core/policy.ts";
 import type { ReaperSettings } from "./core/reaper-options.ts";
 import { reportOf, reportOfUnselected, reportOfVerdict, stopped } from "./core/report.ts";
 import { rightsNeeded } from "./core/rights.ts";
 import { formatReapTable, type Row } from "./core/table.ts";
-import { stateOf, type Verdict, verdictOf } from "./core/verdict.ts";
+import { judgementOf } from "./core/verdict.ts";
 import { createSender } from "./methods/send.ts";
-import { podRefOf } from "./methods/target.ts";
 import { readNamespaces } from "./namespaces.ts";
 import { createPodEvents } from "./pod-events.ts";
+import type { PodRecord, PodRecords } from "./pod-record.ts";
 import { listPods } from "./pods.ts";
+import { createReconciler } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
 import { type Answered, atOnce, createRateLimit, throttleClient } from "./throttle.ts";
 
@@ -47,7 +47,7 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
   const needed = rightsNeeded({ namespaces, methods: policy.methods, onlyLooks: false });
   const rights = createRights({ api: direct, needed, isByHand: policy.isByHand, log });
   await rights.review(signal);
-  const rows = await reapEach(direct, pods, { ...once, policy: { ...policy, missing: rights.missing() }, rights });
+  const rows = await reapPods(direct, pods, { ...once, policy: { ...policy, missing: rights.missing() }, rights });
   await print(rows, settings);
   const isUndone = rows.some(({ result }) => undone.includes(result));
   return isUndone && !settings.dryRun ? EXIT.unavailable : EXIT.ok;
@@ -55,7 +55,7 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
 
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
-/** What `reapEach` works with. */
+/** What `reapPods` works with. */
 export interface Deps extends Pick<Reaping, "identity" | "log" | "signal"> {
   readonly settings: Pick<ReaperSettings, "concurrency" | "qps" | "burst" | "dryRun" | "image" | "imagePullPolicy">;
   readonly policy: ReapPolicy;
@@ -63,60 +63,39 @@ export interface Deps extends Pick<Reaping, "identity" | "log" | "signal"> {
 }
 
 /** Reconciles each of these pods until it is done with, and resolves with what became of them, in their order. */
-export async function reapEach(direct: ApiClient, listed: readonly KubeObject[], deps: Deps): Promise<readonly Row[]> {
+export async function reapPods(direct: ApiClient, pods: readonly PodView[], deps: Deps): Promise<readonly Row[]> {
   const { settings, policy, rights, identity, log, signal } = deps;
+  const { concurrency, dryRun: isDryRun } = settings;
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
   const answered: Answered = (_verb, _code, error) => rights.refused(error);
   const api = throttleClient(direct, atOnce, answered);
-  const events = createPodEvents(throttleClient(direct, turn, answered), identity, log);
-  const seen = new Map<string, number>();
-  const memoryOf = (uid: string) => ({ now: Date.now(), seenAt: seen.get(uid) });
-  const attempts = createAttempts({
-    ...{ api, turn, events, memoryOf, polls: true, log, policy: () => policy },
+  const records: PodRecords = new Map();
+  const reconciler = createReconciler({
+    ...{ records, api, turn, policy: () => policy, concurrency, isDryRun, isOnce: true, log },
     send: createSender({ ...settings, api, turn, denied: rights.refused, log }),
-    metrics: { sent: () => undefined, attempted: () => undefined },
-    refusedRounds: 1, // who waits for the end of the command gains nothing from the same answer again
+    events: createPodEvents(throttleClient(direct, turn, answered), identity, log),
+    metrics: { judged: ignore, sent: ignore, attempted: ignore },
+    userErrors: { update: ignore },
   });
-  const pods = new Map(listed.map((pod) => [podRefOf(pod).uid, pod]));
-  const rows = new Map<string, Row>();
-  const put = (pod: KubeObject, rest: Omit<Row, "namespace" | "pod">): undefined => {
-    const { uid, namespace, name } = podRefOf(pod);
-    rows.set(uid, { namespace, pod: name, ...rest });
-  };
-  const judge = (pod: KubeObject): Verdict => {
-    const verdict = verdictOf(pod, policy, memoryOf(podRefOf(pod).uid));
-    const isBegun = verdict.kind === "end" && !settings.dryRun;
-    put(pod, isBegun ? stopped : reportNow(pod, verdict, policy));
-    return verdict;
-  };
-  /** Judges a pod, and returns the milliseconds after which its time has come; undefined: nothing is done to it. */
-  const take = (uid: string, pod: KubeObject): number | undefined => {
-    const verdict = judge(pod);
-    if (verdict.kind === "leave" || settings.dryRun) return undefined;
-    if (verdict.kind === "end") attempts.begin(pod, verdict);
-    else if (!seen.has(uid)) seen.set(uid, Date.now());
-    return verdict.kind === "later" ? verdict.at - Date.now() + 1 : 0;
-  };
-  const controller = createController(async (uid) => {
-    const pod = pods.get(uid) as KubeObject;
-    if (!attempts.has(uid)) return take(uid, pod); // its time has come
-    const step = await attempts.step(uid, signal);
-    return typeof step === "number" ? step : put(pod, reportOf(step));
-  }, settings.concurrency);
-  for (const [uid, pod] of pods) {
-    const afterMs = take(uid, pod);
-    if (afterMs !== undefined) controller.add(uid, afterMs);
-  }
-  await controller.run(signal, true);
-  return [...rows.values()];
+  for (const pod of pods) reconciler.changed(pod);
+  if (!isDryRun) await reconciler.run(signal);
+  return [...records.values()].map((record) => {
+    const { namespace, name } = record.pod;
+    return { namespace, pod: name, ...reportOn(record, policy, isDryRun) };
+  });
 }
 
-/** Describes a pod that nothing is done to now: for --dry-run, and for those that wait or are left. */
-function reportNow(pod: KubeObject, verdict: Verdict, policy: ReapPolicy) {
+function ignore(): void {}
+
+/** Describes what became of a pod, or would. */
+function reportOn({ pod, verdict, attempt, outcome }: PodRecord, policy: ReapPolicy, isDryRun: boolean) {
+  if (outcome !== undefined) return reportOf(outcome);
+  const isBegun = attempt !== undefined || (verdict?.kind === "end" && !isDryRun);
+  if (isBegun || verdict === undefined) return stopped;
   if (verdict.kind !== "leave") return reportOfVerdict(verdict);
   const { rule, reason } = verdict;
   if (rule !== "not-selected") return { ...reportOfVerdict(verdict), reason: rule };
-  return { ...reportOfUnselected(reason, stateOf(pod, policy, Date.now())), reason: rule };
+  return { ...reportOfUnselected(reason, judgementOf(pod, policy, Date.now()).state), reason: rule };
 }
 
 /**

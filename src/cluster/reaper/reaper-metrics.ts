@@ -1,21 +1,16 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { KubeObject } from "../api/client.ts";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
-import { presenceOf, requestedBy } from "../inject/core/presence.ts";
+import type { Presence } from "../inject/core/presence.ts";
 import type { MethodKind } from "./core/methods.ts";
-import { ruleNames } from "./core/pod-rules.ts";
+import { type Rule, ruleNames } from "./core/pod-rules.ts";
 import type { Outcome, Result } from "./core/reconcile.ts";
-import type { Verdict } from "./core/verdict.ts";
+import type { PodRecords } from "./pod-record.ts";
 import type { Interruption } from "./reflector.ts";
 
 /** The reaper's metrics, and what changes them. */
 export interface ReaperMetrics extends Exposition {
-  /** Takes the newest verdict about a pod. A rule that differs from the last one is counted. */
-  judged(uid: string, verdict: Verdict): void;
-  /** Takes a running pod, which is counted by whether ebb was put into it. */
-  saw(uid: string, pod: KubeObject): void;
-  /** Removes a pod that is gone from both gauges of pods. */
-  forgot(uid: string): void;
+  /** Counts that a pod is judged by another rule than before. */
+  judged(rule: Rule): void;
   /** Counts a request to a sidecar. */
   sent(method: MethodKind, result: Result["kind"]): void;
   /**
@@ -31,6 +26,7 @@ export interface ReaperMetrics extends Exposition {
 
 /** The values that each scrape reads. */
 export interface ReaperGauges {
+  readonly records: PodRecords;
   /** How many pods wait for their time or turn. */
   readonly depth: () => number;
   /** How many pods have an attempt under way. */
@@ -68,31 +64,27 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
     buckets,
     registers: [registry],
   });
-  const judged = createStateGauge(registry, {
+  const pods = () => [...gauges.records.values()].filter(({ isGone }) => !isGone);
+  addStateGauge(registry, {
     name: "ebb_reaper_pods",
     help: "Running pods by the reason why each is stuck, or left alone, at the moment.",
     label: "reason",
     states: ruleNames,
+    count: () => pods().map(({ verdict }) => verdict?.rule),
   });
-  const injected = createStateGauge(registry, {
+  addStateGauge(registry, {
     name: "ebb_reaper_injection_pods",
     help: "Running pods by injection state. injected: the pod has ebb, if only to drain it; missing: its annotation asks for ebb, but it has none; skipped: it was selected, and the webhook left it as it is; other: its ebb is from another image than the reaper's --image.",
     label: "state",
     states: injections,
+    count: () => pods().map(({ pod }) => injectionOf(pod.ebb, image)),
   });
   addGauges(registry, gauges);
   addProcess(registry, version);
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    judged(uid, { rule: reason }) {
-      if (judged(uid, reason)) verdicts.inc({ reason });
-    },
-    saw: (uid, pod) => void injected(uid, injectionOf(pod, image)),
-    forgot(uid) {
-      judged(uid, undefined);
-      injected(uid, undefined);
-    },
+    judged: (reason) => verdicts.inc({ reason }),
     sent: (method, result) => acts.inc({ method, result }),
     attempted(outcome, seconds) {
       attempts.inc({ outcome });
@@ -103,43 +95,37 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
   };
 }
 
-/** A gauge of objects by their state. */
+/** A gauge of pods by their state. */
 interface StateGauge<S extends string> {
   readonly name: string;
   readonly help: string;
   readonly label: string;
-  /** Those that no object is in are shown, too. */
+  /** Those that no pod is in are shown, too. */
   readonly states: readonly S[];
+  /** Returns the state of each pod; undefined: it is not counted. */
+  readonly count: () => readonly (S | undefined)[];
 }
 
-/**
- * Registers a gauge that counts objects by state. Returns the function that sets an object's state, undefined if it is
- * gone or not to be counted, and returns whether that has changed.
- */
-function createStateGauge<S extends string>(registry: Registry, { name, help, label, states }: StateGauge<S>) {
-  const current = new Map<string, S>();
-  const gauge = new Gauge({ name, help, labelNames: [label], registers: [registry] });
-  for (const state of states) gauge.set({ [label]: state }, 0);
-  return (uid: string, state: S | undefined): boolean => {
-    const before = current.get(uid);
-    if (before === state) return false;
-    if (before !== undefined) gauge.dec({ [label]: before });
-    if (state === undefined) return current.delete(uid);
-    current.set(uid, state);
-    gauge.inc({ [label]: state });
-    return true;
-  };
+/** Registers a gauge that counts pods by state at each scrape. */
+function addStateGauge<S extends string>(registry: Registry, { states, label, count, ...named }: StateGauge<S>): void {
+  new Gauge({
+    ...named,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      for (const state of states) this.set({ [label]: state }, 0);
+      for (const state of count()) if (state !== undefined) this.inc({ [label]: state });
+    },
+  });
 }
 
 const injections = ["missing", "skipped", "other", "injected"] as const;
 
-function injectionOf(pod: KubeObject, image: string | undefined): (typeof injections)[number] | undefined {
-  const presence = presenceOf(pod);
-  if (presence.kind === "absent") {
-    if (requestedBy(pod, { label: undefined, all: false })) return "missing";
-    return presence.skipped === undefined ? undefined : "skipped";
-  }
-  return image === undefined || presence.image === undefined || presence.image === image ? "injected" : "other";
+function injectionOf(ebb: Presence, image: string | undefined): (typeof injections)[number] | undefined {
+  if (ebb.kind === "present")
+    return image === undefined || ebb.image === undefined || ebb.image === image ? "injected" : "other";
+  if (ebb.isAsked) return "missing";
+  return ebb.skipped === undefined ? undefined : "skipped";
 }
 
 function addGauges(registry: Registry, { depth, underWay, missingRights, syncedAt }: ReaperGauges): void {

@@ -9,18 +9,18 @@ import { isInCluster } from "../api/access.ts";
 import { type ApiClient, connect } from "../api/client.ts";
 import { openHealth } from "../controller/health.ts";
 import { stopsOf } from "../controller/stops.ts";
-import { createAttempts } from "./attempts.ts";
 import type { MethodKind } from "./core/methods.ts";
-import { viewOf } from "./core/pod-view.ts";
-import { policyOf, REAP, type ReapPolicy, selectionOf } from "./core/policy.ts";
+import { REAP } from "./core/pod-view.ts";
+import { policyOf, type ReapPolicy, selectionOf } from "./core/policy.ts";
 import type { ReaperSettings } from "./core/reaper-options.ts";
 import { rightsNeeded } from "./core/rights.ts";
 import { createSender } from "./methods/send.ts";
 import { createPodEvents, createUserErrors } from "./pod-events.ts";
-import { type PodSource, watchPods } from "./pods.ts";
+import type { PodRecords } from "./pod-record.ts";
+import { watchPods } from "./pods.ts";
 import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
-import { createReconciler, type Memory, memoryNow, type Reconciler } from "./reconciler.ts";
+import { createReconciler, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
 import { type Answered, atOnce, createRateLimit, throttleClient } from "./throttle.ts";
 
@@ -60,10 +60,12 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
   const { methods } = policyIn(new Map());
   const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun });
+  const records: PodRecords = new Map();
   const gauges = {
+    records,
     missingRights: () => rights.missing().length,
     depth: () => reconciler.depth(),
-    underWay: () => attempts.size,
+    underWay: () => [...records.values()].filter(({ attempt }) => attempt !== undefined).length,
     syncedAt: () => source.syncedAt(),
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
@@ -79,31 +81,26 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
   const send = createSender({ ...settings, api: unlimited, turn, denied: rights.refused, log });
-  const memory: Memory = new Map();
-  const memoryOf = (uid: string) => memoryNow(memory.get(uid));
-  const attempts = createAttempts({
-    ...{ api: unlimited, turn, send, events, metrics, policy, memoryOf, polls: false, log },
-  });
-  const userErrors = createUserErrors(events, isDryRun, log);
   const reconciler: Reconciler = createReconciler({
-    ...{ source, attempts, userErrors, metrics, policy, memory, concurrency, isDryRun, log },
+    ...{ records, api: unlimited, turn, send, events, metrics, policy, concurrency, isDryRun, isOnce: false, log },
+    userErrors: createUserErrors(events, isDryRun, log),
   });
   const unready = () =>
     rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
   const health = openHealth(settings.healthListen, metrics, { unready });
   log.info({ port: health.port }, "serving probes and metrics");
   // what throws is a bug, and ends all of it
-  void source.listed.then(() => sayIfUnselected(source, policy(), log));
+  void source.listed.then(() => sayIfUnselected(records, policy(), log));
   await rights.review(signal);
-  await Promise.all([rights.run(signal), source.run(reconciler.changed, signal), reconciler.run(signal)]);
+  await Promise.all([rights.run(signal), source.run(reconciler, signal), reconciler.run(signal)]);
   await health.close();
 }
 
 /** Warns if no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
-function sayIfUnselected(source: PodSource, policy: ReapPolicy, log: Log): void {
+function sayIfUnselected(records: PodRecords, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
-  const pods = [...source.all()];
-  if (pods.some((pod) => selectionOf(viewOf(pod), policy).kind !== "not in")) return;
+  const pods = [...records.values()].map(({ pod }) => pod);
+  if (pods.some((pod) => selectionOf(pod, policy).kind !== "not in")) return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
   log.warn({ pods: pods.length, how }, "no pod is selected: no namespace or pod has opted in");
 }

@@ -1,179 +1,208 @@
 import type { Log } from "../../shared/output/log.ts";
-import type { KubeObject } from "../api/client.ts";
 import { type Backoff, backoffMs } from "../core/backoff.ts";
-import { type Attempts, auditOf } from "./attempts.ts";
-import { createController } from "./controller.ts";
-import type { ReaperMemory } from "./core/pod-rules.ts";
-import type { ReapPolicy } from "./core/policy.ts";
-import { type Outcome, observationOfLost } from "./core/reconcile.ts";
-import { reportOf, reportOfVerdict } from "./core/report.ts";
+import { type AttemptContext, type Attempted, takeStep } from "./attempt.ts";
+import { partsOf } from "./core/pod-containers.ts";
+import type { PodView } from "./core/pod-view.ts";
+import { firstAttempt, type Next, type Outcome } from "./core/reconcile.ts";
+import { eventOfOutcome, reportOf, reportOfVerdict } from "./core/report.ts";
 import { type Verdict, verdictOf } from "./core/verdict.ts";
-import { podRefOf } from "./methods/target.ts";
 import type { UserErrors } from "./pod-events.ts";
-import type { PodSeen, PodSource } from "./pods.ts";
+import { auditOf, isFinal, memoryOf, type PodRecord, type PodRecords } from "./pod-record.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
-
-/** What is known of a pod beyond what it says. */
-export interface PodMemory {
-  /** As the watch showed it last. Undefined: it is left alone. */
-  verdict?: Exclude<Verdict, { kind: "leave" }> | undefined;
-  /** What came of the attempt, if its sidecars have ended or were given up. */
-  handled?: string | undefined;
-  /** When it was first found to be stuck but for --after, in milliseconds since the epoch. */
-  seenAt?: number | undefined;
-  /** How often an attempt was put off or found no reason to act. */
-  rests: number;
-  /** No attempt is begun before this time, in milliseconds of the monotonic clock. */
-  restUntil: number;
-  /** The log has said that it is stuck (--dry-run). */
-  isLogged?: boolean;
-}
-
-/** What is known of pods, by UID. A pod that is gone is forgotten, and one that was always left alone is not there. */
-export type Memory = Map<string, PodMemory>;
-
-/** Returns what the rules take of a pod's memory, with the current time. */
-export function memoryNow(one: PodMemory | undefined): ReaperMemory {
-  return { now: Date.now(), handled: one?.handled, seenAt: one?.seenAt };
-}
+import { createWorkQueue } from "./work-queue.ts";
 
 /** What the reconciler works with. */
-export interface ReconcilerContext {
-  readonly source: Pick<PodSource, "get" | "all">;
-  readonly attempts: Attempts;
+export interface ReconcilerContext extends AttemptContext {
+  readonly records: PodRecords;
   readonly userErrors: UserErrors;
-  readonly metrics: Pick<ReaperMetrics, "judged" | "saw" | "forgot">;
-  readonly policy: () => ReapPolicy;
-  readonly memory: Memory;
+  readonly metrics: Pick<ReaperMetrics, "judged" | "sent" | "attempted">;
   /** How many pods are reconciled at a time. */
   readonly concurrency: number;
   /** True: the log says what would be done, once for each pod, and nothing is. */
   readonly isDryRun: boolean;
-  readonly log: Log;
 }
 
 /** Judges each pod when it changes and when its time has come, and ends the sidecars of stuck ones. */
 export interface Reconciler {
   /** How many pods wait for their time or turn. */
   depth(): number;
-  /** Takes a change that the watch saw. */
-  changed: PodSeen;
+  /** Takes a pod as it is now. */
+  changed(pod: PodView): void;
+  /** Takes the UID of a pod that no longer exists, runs or has the selected labels. */
+  gone(uid: string): void;
+  /** Judges the pods of a namespace again: its label has changed. */
+  namespaceChanged(name: string): void;
   /** Judges all pods again, also those that it gave up: a new permission may make another method possible. */
   reconsider(): void;
-  /** Reconciles pods until the signal is aborted. Resolves when no request is under way any more. */
+  /**
+   * Reconciles pods until the signal is aborted, with `isOnce` until none is left. Resolves when no request is under way
+   * any more.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Creates the reconciler of the reaper. Changes `memory`. */
+/** Creates the reconciler of the reaper. With `isOnce` a pod has one attempt. Changes `records`. */
 export function createReconciler(context: ReconcilerContext): Reconciler {
-  const { source, attempts, metrics, memory } = context;
+  const { records, isOnce } = context;
   let stop = AbortSignal.abort();
-  const forget = (uid: string): void => {
-    memory.delete(uid);
-    controller.forget(uid);
-    metrics.forgot(uid);
-    context.userErrors.remove(uid);
+  const enqueue = (record: PodRecord): void => {
+    const afterMs = dueIn(record, context);
+    if (afterMs === undefined) queue.forget(record.pod.uid);
+    else queue.add(record.pod.uid, afterMs);
   };
-  /** Judges a pod, and returns the milliseconds after which its time has come; undefined: it is left alone. */
-  const take = (pod: KubeObject): number | undefined => {
-    const { uid } = podRefOf(pod);
-    const verdict = judge(pod, context);
-    attempts.changed(uid, verdict);
-    if (verdict.kind === "end" || attempts.has(uid)) return 0;
-    return verdict.kind === "later" ? verdict.at - Date.now() + 1 : undefined;
+  const reconcilePod = async (uid: string): Promise<number | undefined> => {
+    const record = records.get(uid);
+    return record && (await reconcile(record, stop, context));
   };
-  const enqueue = (pod: KubeObject): void => {
-    const afterMs = take(pod);
-    if (afterMs === undefined) controller.forget(podRefOf(pod).uid);
-    else controller.add(podRefOf(pod).uid, afterMs);
-  };
-  const reconcile = async (uid: string): Promise<number | undefined> => {
-    if (!attempts.has(uid)) {
-      const pod = source.get(uid);
-      const verdict = memory.get(uid)?.verdict;
-      if (pod === undefined || verdict === undefined) return undefined;
-      if (verdict.kind === "later") return take(pod);
-      const afterMs = begin(pod, verdict, context);
-      if (!attempts.has(uid)) return afterMs;
-    }
-    const step = await attempts.step(uid, stop);
-    if (typeof step === "number") return step;
-    const pod = source.get(uid);
-    if (pod === undefined) return void forget(uid);
-    remember(step, entryOf(uid, memory));
-    return take(pod);
-  };
-  const controller = createController(reconcile, context.concurrency);
+  const queue = createWorkQueue(reconcilePod, context.concurrency);
   return {
-    depth: () =>
-      [...new Set([...controller.waiting(), ...stuckOnes(memory)])].filter((uid) => !attempts.has(uid)).length,
-    changed(pod, isGone) {
-      const { uid } = podRefOf(pod);
-      if (!isGone) {
-        metrics.saw(uid, pod);
-        return enqueue(pod);
-      }
-      forget(uid);
-      attempts.changed(uid, observationOfLost(pod));
-      if (attempts.has(uid)) controller.add(uid);
+    depth() {
+      const waiting = new Set(queue.waiting());
+      const waits = (record: PodRecord) => waiting.has(record.pod.uid) || record.verdict?.kind === "end";
+      return [...records.values()].filter((record) => !isUnderWay(record) && waits(record)).length;
+    },
+    changed(pod) {
+      const before = records.get(pod.uid);
+      if (before?.isGone === false && Bun.deepEquals(before.pod, pod)) return; // most lists and changes show nothing new
+      const record = before ?? { pod, isGone: false, rests: 0, restUntil: 0 };
+      records.set(pod.uid, record);
+      record.pod = pod;
+      record.isGone = false;
+      enqueue(record);
+    },
+    gone(uid) {
+      queue.forget(uid);
+      const record = records.get(uid);
+      if (record === undefined) return;
+      record.isGone = true;
+      if (isUnderWay(record)) queue.add(uid);
+      else records.delete(uid);
+    },
+    namespaceChanged(name) {
+      for (const record of records.values()) if (record.pod.namespace === name) enqueue(record);
     },
     reconsider() {
-      for (const one of memory.values()) one.handled = undefined;
-      for (const pod of source.all()) enqueue(pod);
+      for (const record of records.values()) {
+        record.outcome = undefined;
+        enqueue(record);
+      }
     },
     run(signal) {
       stop = signal;
-      return controller.run(signal);
+      return queue.run(signal, isOnce);
     },
   };
 }
 
-/** Judges a pod, and remembers the verdict, and since when only the time is missing. */
-function judge(pod: KubeObject, { metrics, userErrors, policy, memory }: ReconcilerContext): Verdict {
-  const { uid } = podRefOf(pod);
-  const verdict = verdictOf(pod, policy(), memoryNow(memory.get(uid)));
-  metrics.judged(uid, verdict);
-  userErrors.update(pod, verdict);
-  if (verdict.kind === "leave" && !memory.has(uid)) return verdict;
-  const one = entryOf(uid, memory);
-  one.verdict = verdict.kind === "leave" ? undefined : verdict;
-  if (verdict.kind === "leave") one.seenAt = undefined;
-  if (verdict.kind === "later") one.seenAt ??= Date.now();
+/**
+ * A pod's turn: begins its attempt if it is stuck and its time has come, takes the next step, and remembers what follows.
+ * Resolves with the milliseconds until its next turn; undefined: it has none.
+ */
+async function reconcile(
+  record: PodRecord,
+  signal: AbortSignal,
+  context: ReconcilerContext,
+): Promise<number | undefined> {
+  const { isOnce, isDryRun, records } = context;
+  if (!isUnderWay(record)) {
+    const afterMs = dueIn(record, context);
+    if (afterMs !== 0) return afterMs;
+    if (isDryRun) return logStuck(record, context.log);
+    record.attempt = firstAttempt;
+  }
+  const next = await nextOf(record, signal, context);
+  if (next === undefined) return 0;
+  if (next.kind === "over") {
+    await conclude(record, next.outcome, context);
+    if (record.isGone) records.delete(record.pod.uid);
+    return record.isGone || isOnce ? undefined : dueIn(record, context);
+  }
+  record.attempt = next.attempt;
+  const leftMs = next.kind === "wait" ? next.untilMs - performance.now() : 0;
+  const { exiting, unread } = next.attempt;
+  const isPolled = isOnce && exiting !== undefined && unread === 0;
+  return Math.max(0, isPolled ? Math.min(leftMs, READ_EVERY_MS) : leftMs);
+}
+
+function isUnderWay({ attempt }: PodRecord): boolean {
+  return attempt !== undefined;
+}
+
+/** Judges a pod. Returns the milliseconds until its turn, 0 if that is now; undefined: it is left alone. */
+function dueIn(record: PodRecord, context: ReconcilerContext): number | undefined {
+  const verdict = judge(record, context);
+  if (isUnderWay(record)) return 0;
+  if (verdict.kind === "leave") return undefined;
+  if (verdict.kind === "later") return verdict.at - Date.now() + 1;
+  return Math.max(0, record.restUntil - performance.now());
+}
+
+function judge(record: PodRecord, { policy, metrics, userErrors }: ReconcilerContext): Verdict {
+  const { pod, verdict: before } = record;
+  const verdict = verdictOf(pod, policy(), memoryOf(record));
+  record.verdict = verdict;
+  if (verdict.kind === "leave") record.seenAt = undefined;
+  if (verdict.kind === "later") record.seenAt ??= Date.now();
+  if (before?.rule !== verdict.rule) metrics.judged(verdict.rule);
+  userErrors.update(record, verdict);
   return verdict;
 }
 
-function entryOf(uid: string, memory: Memory): PodMemory {
-  const one = memory.get(uid) ?? { rests: 0, restUntil: 0 };
-  memory.set(uid, one);
-  return one;
+/** Logs what would be done with a stuck pod, once (--dry-run). */
+function logStuck(record: PodRecord, log: Log): undefined {
+  const why = record.verdict && reportOfVerdict(record.verdict).why;
+  if (record.isLogged !== true) log.info({ ...auditOf(record.pod), why, dryRun: true }, "pod is stuck");
+  record.isLogged = true;
 }
 
-function stuckOnes(memory: Memory): readonly string[] {
-  return [...memory].flatMap(([uid, { verdict }]) => (verdict?.kind === "end" ? [uid] : []));
-}
-
-type StuckVerdict = Extract<Verdict, { kind: "end" }>;
-
-/** Begins an attempt at a stuck pod, or returns the milliseconds after which it may begin; undefined: never. */
-function begin(pod: KubeObject, verdict: StuckVerdict, context: ReconcilerContext): number | undefined {
-  const { memory, attempts, isDryRun, log } = context;
-  const one = entryOf(podRefOf(pod).uid, memory);
-  const restMs = one.restUntil - performance.now();
-  if (restMs > 0) return restMs;
-  if (isDryRun) {
-    const { why } = reportOfVerdict(verdict);
-    if (!one.isLogged) log.info({ ...auditOf(pod, verdict), why, dryRun: true }, "pod is stuck");
-    one.isLogged = true;
+/** Takes the next step. Resolves with undefined if the signal is aborted. */
+async function nextOf(record: PodRecord, signal: AbortSignal, context: ReconcilerContext): Promise<Next | undefined> {
+  try {
+    return await takeStep(record as Attempted, signal, context);
+  } catch (error) {
+    if (!signal.aborted) throw error;
     return undefined;
   }
-  attempts.begin(pod, verdict);
-  return undefined;
 }
 
+/** How often a pod is read while its sidecar has its time to exit, and no watch tells of that. */
+const READ_EVERY_MS = 2000;
 /** The pause before another attempt at a pod after one that found no reason to act, or was not answered. */
 const disagreement: Backoff = { firstMs: 10_000, longestMs: 600_000 };
 
-function remember(outcome: Outcome, one: PodMemory): void {
-  if (outcome.kind === "ended" || outcome.kind === "gave-up") one.handled = reportOf(outcome).why;
-  else one.restUntil = performance.now() + backoffMs(one.rests++, disagreement, Math.random());
+/** Ends an attempt: in the log, the metrics and an Event, if its sidecars ended or were given up. */
+async function conclude(record: PodRecord, outcome: Outcome, context: ReconcilerContext): Promise<void> {
+  const { events, metrics, log } = context;
+  record.attempt = undefined;
+  tell(record.pod, outcome, log);
+  metrics.attempted(outcome.kind, outcome.kind === "ended" ? secondsSinceEnd(record.pod) : undefined);
+  const event = eventOfOutcome(outcome);
+  if (event !== undefined) await events.write(record.pod, event);
+  record.outcome = outcome;
+  if (!isFinal(outcome)) record.restUntil = performance.now() + backoffMs(record.rests++, disagreement, Math.random());
+}
+
+function tell(pod: PodView, outcome: Outcome, log: Log): void {
+  const fields = { ...auditOf(pod), why: reportOf(outcome).why };
+  switch (outcome.kind) {
+    case "ended":
+      return log.info(fields, "sidecars ended");
+    case "gave-up":
+      return log.error(fields, "gave up: a sidecar still runs after all methods");
+    case "put-off":
+      return log.warn(fields, "cannot end the sidecars now: postponed");
+    case "gone":
+      return log.info(fields, "pod gone");
+    case "left":
+      return log.info(fields, "pod left alone");
+  }
+}
+
+/**
+ * Returns the seconds since the app's last container ended, at least 0. The end is by the node's clock, now by this
+ * one.
+ */
+function secondsSinceEnd(pod: PodView): number {
+  const times = partsOf(pod).apps.map(({ state }) => (state.kind === "terminated" ? state.finishedAt : 0));
+  return Math.max(0, (Date.now() - Math.max(...times)) / 1000);
 }

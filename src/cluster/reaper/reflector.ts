@@ -10,17 +10,16 @@ export interface Reflected {
   readonly query: Query;
   /** The milliseconds between two lists of all objects, whatever the watch says in between. */
   readonly resyncMs: number;
-  /** Returns what is kept of an object. */
-  readonly trim: (object: KubeObject) => KubeObject;
+  /** Returns what tells an object from others: its UID, say. */
+  readonly keyOf: (object: KubeObject) => string;
 }
 
 /** What is told of objects. */
 export interface Reflection {
-  /**
-   * Takes each object that is new, or of which something that is kept has changed; `isGone`: it does not exist, or is not
-   * selected, any more.
-   */
-  readonly seen: (object: KubeObject, isGone: boolean) => void;
+  /** Takes each object that is listed, and each that is new or has changed. */
+  readonly seen: (object: KubeObject) => void;
+  /** Takes the key of each that does not exist, or is not selected, any more. */
+  readonly gone: (key: string) => void;
   /** Called after each complete list. */
   readonly listed: () => void;
   readonly interrupted?: (why: Interruption) => void;
@@ -33,39 +32,39 @@ export type Interruption = "ended" | "expired" | "failed";
 
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** A cache of a collection's objects, by UID. */
+/** A list and watch of a collection. */
 export interface Reflector {
-  readonly objects: ReadonlyMap<string, KubeObject>;
-  /** Keeps the cache up to date until the signal is aborted. Logs API failures and tries again. */
+  /** Tells of its objects until the signal is aborted. Logs API failures and tries again. */
   run(trying: Trying): Promise<void>;
 }
 
-/** Creates a cache that lists a collection, and then watches it. */
+/** Creates what lists a collection, and then watches it. It remembers the keys of its objects alone. */
 export function createReflector(api: ApiClient, reflected: Reflected, reflection: Reflection): Reflector {
-  const { collection, query, resyncMs, trim } = reflected;
-  const { seen, listed, interrupted = () => undefined } = reflection;
-  const objects = new Map<string, KubeObject>();
+  const { collection, query, resyncMs, keyOf } = reflected;
+  const { seen, gone, listed, interrupted = () => undefined } = reflection;
+  const keys = new Set<string>();
   let version: string | undefined;
   let resync = AbortSignal.abort();
-  const take = (object: KubeObject, isGone: boolean): void => {
-    const uid = uidOf(object);
-    if (!isGone && Bun.deepEquals(objects.get(uid), object)) return; // most lists and changes show nothing new
-    if (isGone) objects.delete(uid);
-    else objects.set(uid, object);
-    seen(object, isGone);
+  const take = (object: KubeObject): void => {
+    keys.add(keyOf(object));
+    seen(object);
+  };
+  const drop = (key: string): void => {
+    keys.delete(key);
+    gone(key);
   };
   const relist = async (signal: AbortSignal): Promise<void> => {
     version = undefined; // a list that breaks off starts again
-    const gone = new Map(objects);
+    const missing = new Set(keys);
     let listedVersion: string | undefined;
     for await (const { items, metadata } of pagesAt<KubeObject>(api, collection, query, { signal })) {
       listedVersion = metadata.resourceVersion;
       for (const object of items) {
-        gone.delete(uidOf(object));
-        take(trim(object), false);
+        missing.delete(keyOf(object));
+        take(object);
       }
     }
-    for (const object of gone.values()) take(object, true);
+    for (const key of missing) drop(key);
     version = listedVersion;
     resync = AbortSignal.timeout(Math.min(LONGEST_MS, Math.round(resyncMs * (0.8 + 0.4 * Math.random()))));
     listed();
@@ -76,7 +75,8 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
     try {
       for await (const { type, object } of api.watch(collection, { ...query, resourceVersion: version }, ending)) {
         version = object.metadata.resourceVersion ?? version;
-        if (type !== "BOOKMARK") take(trim(object), type === "DELETED");
+        if (type === "DELETED") drop(keyOf(object));
+        else if (type !== "BOOKMARK") take(object);
       }
       interrupted("ended");
     } catch (error) {
@@ -86,15 +86,10 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
     }
   };
   return {
-    objects,
     run: (trying) =>
       keepTrying(() => once(trying.signal), {
         failed: (error) => interrupted(isExpired(error) ? "expired" : "failed"),
         ...trying,
       }),
   };
-}
-
-function uidOf({ metadata }: KubeObject): string {
-  return String(metadata.uid ?? metadata.name);
 }

@@ -29,6 +29,9 @@ test.concurrent("a metric tells how many running pods asked for ebb and have non
     cluster.put(pod);
   };
   const changed = { ...asks, "ebb.dev/status": "{}" };
+  const byHand = stuckPod("by-hand", { state: running, annotations: asks });
+  byHand.spec.containers[0].command = ["/ebb.dev/ebb", "run", "--", "/app"];
+  cluster.put(byHand);
   put("bare", asks);
   put("bare-too", asks);
   put("fine", changed, "registry.example.com/ebb:1");
@@ -42,10 +45,10 @@ test.concurrent("a metric tells how many running pods asked for ebb and have non
     );
     return String(await Promise.all(all.map((line) => metric(reaper, line))));
   };
-  await until("all are counted", async () => (await states()) === "2,1,1,1" || undefined, LONG_MS);
+  await until("all are counted", async () => (await states()) === "2,1,1,2" || undefined, LONG_MS);
   cluster.api.remove(podPath("shop", "bare"));
   put("old", changed, "registry.example.com/ebb:1");
-  await until("and again", async () => (await states()) === "1,1,0,2" || undefined, LONG_MS);
+  await until("and again", async () => (await states()) === "1,1,0,3" || undefined, LONG_MS);
 });
 
 test.concurrent("a stop signal ends it with 0, also while a sidecar has its time to exit", async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { connect, type KubeObject } from "../../../src/cluster/api/client.ts";
-import { pause } from "../../../src/cluster/controller/pause.ts";
-import type { StepContext } from "../../../src/cluster/reaper/attempt-step.ts";
-import { createAttempts } from "../../../src/cluster/reaper/attempts.ts";
+import { connect } from "../../../src/cluster/api/client.ts";
 import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
+import { viewOf } from "../../../src/cluster/reaper/core/pod-view.ts";
 import type { EndRequest, Outcome, Result } from "../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../src/cluster/reaper/methods/send.ts";
+import type { PodRecords } from "../../../src/cluster/reaper/pod-record.ts";
+import { createReconciler } from "../../../src/cluster/reaper/reconciler.ts";
 import { temporaryFolder } from "../../harness.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
 import { read } from "../api.ts";
@@ -56,9 +56,9 @@ interface Reaped {
   readonly log: ReturnType<typeof collectLog>;
 }
 
-interface Otherwise extends Pick<StepContext, "refusedRounds"> {
+interface Otherwise {
   readonly kubeconfig?: string;
-  /** Happens before each request. */
+  /** Happens before each look at the pod. */
   readonly meanwhile?: () => Promise<void>;
   /** Happens between what a request reads and what it writes. */
   readonly between?: () => Promise<void>;
@@ -66,40 +66,40 @@ interface Otherwise extends Pick<StepContext, "refusedRounds"> {
   readonly requests?: number;
 }
 
+/** Ends the sidecars of one pod, as `ebb reaper --once` does. */
 async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Otherwise = {}): Promise<Reaped> {
-  const { meanwhile, between, kubeconfig, requests = Number.POSITIVE_INFINITY, ...more } = otherwise;
+  const { meanwhile, between, kubeconfig, requests = Number.POSITIVE_INFINITY } = otherwise;
   const log = collectLog();
   const api = await connect({ env: process.env, kubeconfig }, log);
   const sent: [EndRequest, Result][] = [];
+  const stop = new AbortController();
   const turn = async () => undefined;
   const patch: typeof api.patch = async (...words) => {
     await between?.();
     return await api.patch(...words);
   };
+  const get: typeof api.get = async (...words) => {
+    await meanwhile?.();
+    return await api.get(...words);
+  };
   const send = createSender({ api: { ...api, patch }, turn, image: images.ebb, log });
-  const attempts = createAttempts({
-    ...{ api, turn, polls: true },
+  const records: PodRecords = new Map();
+  const reconciler = createReconciler({
+    ...{ records, api: { ...api, get }, turn, concurrency: 1, isDryRun: false, isOnce: true, log: collectLog() },
     async send(request, target) {
-      await meanwhile?.();
       const result = await send(request, target);
       if (result !== undefined && result.kind !== "unanswered") sent.push([request, result]); // the API server is busy
+      if (resultsOf(sent).length >= requests) stop.abort();
       return result;
     },
     events: { write: async () => undefined },
-    metrics: { sent: () => undefined, attempted: () => undefined },
+    metrics: { judged: () => undefined, sent: () => undefined, attempted: () => undefined },
+    userErrors: { update: () => undefined },
     policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
-    memoryOf: () => ({ now: Date.now() }),
-    log: collectLog(),
-    ...more,
   });
-  const { signal } = new AbortController();
-  attempts.begin(pod as unknown as KubeObject, { kind: "leave", rule: "stuck", reason: "stuck" });
-  for (;;) {
-    const step = await attempts.step(pod.metadata.uid ?? "", signal);
-    if (typeof step !== "number") return { outcome: step, sent, log };
-    if (resultsOf(sent).length >= requests) return { outcome: undefined, sent, log };
-    await pause(step, signal);
-  }
+  reconciler.changed(viewOf(pod));
+  await reconciler.run(stop.signal);
+  return { outcome: records.get(pod.metadata.uid ?? "")?.outcome, sent, log };
 }
 
 /** But for those that a busy API server had no time for. */
@@ -152,7 +152,9 @@ describe("another pod that has taken the name", () => {
     const one = podOf("work", stuckSpec(0), { annotations: reaped });
     await here.apply([configMap, one]);
     const pod = await stuck(here, "work");
+    let looks = 0;
     const replace = async (): Promise<void> => {
+      if (++looks > 1) return;
       await here.kubectl("delete", "pod", "work", "--force", "--grace-period=0");
       await here.apply([one]);
       await stuck(here, "work");
@@ -175,7 +177,7 @@ test("what cannot be done is told in the words of who cannot do it", async () =>
   };
   await here.apply([configMap, podOf("work", stuckSpec(0), { annotations })]);
   const pod = await stuck(here, "work");
-  const { outcome, sent } = await reapPod(pod, ["exec", "port-forward"], { refusedRounds: 1 });
+  const { outcome, sent } = await reapPod(pod, ["exec", "port-forward"]);
   expect(outcome?.kind).toBe("gave-up");
   const whys = whysOf(sent);
   expect(whys[0]).toContain("no such file or directory");

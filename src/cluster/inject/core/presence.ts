@@ -4,28 +4,30 @@ import { baseName } from "../../../shared/core/text.ts";
 import { ASK, INSTALL, isNamed, STATUS, VOLUME } from "./annotation-names.ts";
 import { skippedIn } from "./skipped.ts";
 
-// The reaper's metric needs this file alone, without the code that changes pods.
+// The reaper needs this file alone, without the code that changes pods.
 
 /**
- * Whether a pod has ebb, and from which image (undefined if that is not known). `skipped`: why the webhook left it as it
- * is, although it was selected.
+ * Whether a pod has ebb, and from which image (undefined if that is not known). `isAsked`: its own annotation asks for
+ * ebb. `skipped`: why the webhook left it as it is, although it was selected.
  */
 export type Presence =
-  | { readonly kind: "absent"; readonly skipped?: string }
+  | { readonly kind: "absent"; readonly isAsked: boolean; readonly skipped?: string }
   | { readonly kind: "present"; readonly image: string | undefined };
 
 /**
  * Returns whether a pod has ebb: put there, as its annotation ebb.dev/status says, and from which image; or its own, if
  * a container's command starts a program called ebb.
  */
-export function presenceOf({ metadata, spec }: JsonObject): Presence {
+export function presenceOf(pod: JsonObject): Presence {
+  const { metadata, spec } = pod;
   const { initContainers, volumes, containers } = objectOf(spec);
   const status = objectOf(objectOf(metadata).annotations)[STATUS];
   const skipped = skippedIn(status);
   if (status === undefined || skipped !== undefined) {
     if (listOf(containers).some((each) => ebbStartedBy(each) !== undefined))
       return { kind: "present", image: undefined };
-    return { kind: "absent", ...(skipped === undefined ? {} : { skipped }) };
+    const isAsked = requestedBy(pod, { label: undefined, all: false }) !== undefined;
+    return { kind: "absent", isAsked, ...(skipped === undefined ? {} : { skipped }) };
   }
   const copies = listOf(initContainers).map(objectOf).find(isNamed(INSTALL));
   const volume = listOf(volumes).map(objectOf).find(isNamed(VOLUME));

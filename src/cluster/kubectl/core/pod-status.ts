@@ -1,11 +1,9 @@
-import { type JsonObject, textOf } from "../../../shared/core/json.ts";
 import { isProxy, type SidecarName } from "../../../shared/sidecars/core/registry.ts";
 import { sidecarIn } from "../../core/containers.ts";
 import { timeText } from "../../core/time.ts";
-import { presenceOf } from "../../inject/core/presence.ts";
 import { isNative, partsOf } from "../../reaper/core/pod-containers.ts";
 import type { Rule } from "../../reaper/core/pod-rules.ts";
-import { type ContainerView, type PodView, viewOf } from "../../reaper/core/pod-view.ts";
+import type { ContainerView, PodView } from "../../reaper/core/pod-view.ts";
 import { isStuck, type Verdict } from "../../reaper/core/verdict.ts";
 
 /** A container as `kubectl ebb` shows it, in JSON too. Null stands for what is not known or does not apply. */
@@ -49,11 +47,10 @@ export interface PodRow extends PodSummary {
   readonly why: string;
 }
 
-/** Returns what a pod's JSON tells of its containers: apps first, then what runs beside them. */
-export function summaryOf(pod: unknown): PodSummary {
-  const view = viewOf(pod);
-  const { namespace, name = "", uid = null, phase = null, job = null } = view;
-  return { namespace, name, uid, phase, job, containers: containersOf(view) };
+/** Returns what a pod tells of its containers: apps first, then what runs beside them. */
+export function summaryOf(pod: PodView): PodSummary {
+  const { namespace, name, uid, phase = null, job = null } = pod;
+  return { namespace, name, uid: uid || null, phase, job, containers: containersOf(pod) };
 }
 
 function containersOf(view: PodView): readonly ContainerStatus[] {
@@ -84,11 +81,11 @@ function containerStatus({ name, image, state }: ContainerView, role: ContainerS
   };
 }
 
-/** Returns what a pod is. `verdict`: its `stateOf`. */
-export function rowOf(pod: JsonObject, verdict: Verdict): PodRow {
-  const presence = presenceOf(pod);
-  const absent = presence.kind === "absent" && presence.skipped !== undefined ? "skipped" : "no";
-  const image = presence.kind === "present" ? (textOf(presence.image) ?? null) : null;
-  const ebb = presence.kind === "present" ? "yes" : absent;
-  return { ...summaryOf(pod), ebb, image, stuck: isStuck(verdict), state: verdict.rule, why: verdict.reason };
+/** Returns what a pod is. `state`: as it is judged (`judgementOf`). */
+export function rowOf(pod: PodView, state: Verdict): PodRow {
+  const { ebb } = pod;
+  const image = ebb.kind === "present" ? (ebb.image ?? null) : null;
+  const absent = ebb.kind === "absent" && ebb.skipped !== undefined ? "skipped" : "no";
+  const isThere = ebb.kind === "present" ? "yes" : absent;
+  return { ...summaryOf(pod), ebb: isThere, image, stuck: isStuck(state), state: state.rule, why: state.reason };
 }

@@ -1,10 +1,8 @@
-import type { JsonObject } from "../../../shared/core/json.ts";
 import { describeMethod, type Ending } from "../../reaper/core/methods.ts";
-import { viewOf } from "../../reaper/core/pod-view.ts";
-import type { ReapPolicy } from "../../reaper/core/policy.ts";
+import type { PodView } from "../../reaper/core/pod-view.ts";
 import type { Report } from "../../reaper/core/report.ts";
 import { describeMissing, missingFor, type Right } from "../../reaper/core/rights.ts";
-import { type Hold, holdsOf, stateOf } from "../../reaper/core/verdict.ts";
+import type { Hold, Judgement } from "../../reaper/core/verdict.ts";
 import { type PodRow, rowOf } from "./pod-status.ts";
 
 /** What `kubectl ebb why` tells of a pod, in JSON too. */
@@ -27,20 +25,15 @@ export interface MethodStatus {
 }
 
 /**
- * Decides what a pod is, by which rules the reaper leaves it, and what ends it. `now` is in milliseconds since the epoch,
- * `missing` are the permissions that the caller lacks.
+ * Describes what a pod is, by which rules the reaper leaves it, and what ends it. `missing` are the permissions that the
+ * caller lacks.
  */
-export function reasonOf(
-  pod: JsonObject,
-  policy: ReapPolicy,
-  { now, missing }: { readonly now: number; readonly missing: readonly Right[] },
-): PodReason {
-  const state = stateOf(pod, policy, now);
-  const { namespace } = viewOf(pod);
+export function reasonOf(pod: PodView, { state, holds }: Judgement, missing: readonly Right[]): PodReason {
+  const endings = state.kind === "end" ? state.containers : [];
   return {
     ...rowOf(pod, state),
-    holds: withoutEchoes(holdsOf(pod, policy, { now })),
-    methods: state.kind === "end" ? state.containers.flatMap((each) => methodsOf(each, missing, namespace)) : [],
+    holds: withoutEchoes(holds),
+    methods: endings.flatMap((each) => methodsOf(each, missing, pod.namespace)),
     end: null,
   };
 }

@@ -1,10 +1,7 @@
 import { oneLine, shortened } from "../../../shared/core/text.ts";
-import type { ContainerView, PodView } from "./pod-view.ts";
+import { type ContainerView, EPHEMERAL_PREFIX, type PodView } from "./pod-view.ts";
 
 // Ephemeral containers stay in a pod's spec for ever. So the reaper does not add one again that has failed.
-
-/** What the names of the reaper's ephemeral containers begin with. */
-export const EPHEMERAL_PREFIX = "ebb-reaper-";
 
 /** The most ephemeral containers that the reaper puts into a pod. */
 const MAX_EPHEMERAL = 5;

@@ -5,7 +5,7 @@ import { basicCredentials } from "../../../shared/http/core/http-message.ts";
 import { serializeQuit } from "../../../shared/sidecars/core/quit.ts";
 import { kindOf, type SidecarName } from "../../../shared/sidecars/core/registry.ts";
 import type { QuitRequest } from "../../../shared/sidecars/core/sidecar.ts";
-import { EBB, EBB_FOLDER } from "../../inject/core/facts/command.ts";
+import { EBB } from "../../inject/core/facts/command.ts";
 import { objectionTo } from "./ephemeral.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 import { isUsualAdmin, loopbackPort, type PodInstructions, patienceOf, quitsOf, readInstructions } from "./quits.ts";
@@ -106,7 +106,7 @@ function execs(container: ContainerView, request: MethodRequest): readonly Metho
   const exec = (command: readonly string[]): Method => ({ kind: "exec", container: container.name, command });
   if (given.command !== undefined)
     return [{ kind: "exec", container: container.name, command: given.command, isGiven: true }];
-  const hasEbb = quits.length > 0 && container.mountPaths.includes(EBB_FOLDER);
+  const hasEbb = quits.length > 0 && container.hasEbb;
   const ebb = hasEbb ? [exec([EBB, ...quitCall(request)])] : [];
   const own = sidecar === undefined || given.quits !== undefined ? undefined : ownCommand(sidecar, quits);
   return own === undefined ? ebb : [...ebb, exec(own)];

@@ -1,17 +1,34 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import type { RestartCodes } from "../../../shared/core/restart.ts";
+import { kindOf, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
 import { timeOf } from "../../core/time.ts";
+import { STATUS } from "../../inject/core/annotation-names.ts";
+import { EBB_FOLDER } from "../../inject/core/facts/command.ts";
+import { type Presence, presenceOf } from "../../inject/core/presence.ts";
+
+/** The label or annotation of a pod, and the label of a namespace, by which the reaper selects pods or keeps off. */
+export const REAP = "ebb.dev/reap";
+/** What the names of the reaper's ephemeral containers begin with. */
+export const EPHEMERAL_PREFIX = "ebb-reaper-";
+
+/** A pod. Another one may take its name, but not its UID. */
+export interface PodRef {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
 
 /**
- * What the reaping of a pod depends on, read from any JSON. Containers are sorted by name, so that their order does not
- * count.
+ * What the rules, the methods and the metrics read of a pod, and no more: the reaper keeps one for each pod of the
+ * cluster. Containers are sorted by name, so that their order does not count.
  */
-export interface PodView {
-  readonly name: string | undefined;
-  readonly namespace: string;
-  readonly uid: string | undefined;
-  readonly labels: ReadonlyMap<string, string>;
+export interface PodView extends PodRef {
+  /** The value of its label ebb.dev/reap. */
+  readonly label: string | undefined;
+  /** Those that ebb or a sidecar's injector reads. */
   readonly annotations: ReadonlyMap<string, string>;
+  /** Whether ebb is in it. */
+  readonly ebb: Presence;
   readonly isDeleted: boolean;
   /** The name of the Job that controls it. */
   readonly job: string | undefined;
@@ -37,16 +54,16 @@ export interface PodView {
 export interface ContainerView {
   readonly name: string;
   readonly image: string | undefined;
+  /** Of the reaper's own ephemeral containers alone. */
   readonly args: readonly unknown[];
   readonly state: ContainerState;
   /** As it is written for this container; undefined if the pod's counts. */
   readonly restartPolicy: string | undefined;
   readonly restartRules: readonly RestartRule[];
-  /** The variables whose values are in the manifest. */
-  readonly env: ReadonlyMap<string, string>;
-  /** All variables, as the manifest has them. */
+  /** Those by which ebb finds a sidecar, as the manifest has them. The values of others may be secret. */
   readonly variables: readonly JsonObject[];
-  readonly mountPaths: readonly string[];
+  /** ebb is mounted there. */
+  readonly hasEbb: boolean;
   /** Whoever runs a command in it controls the node. */
   readonly isPrivileged: boolean;
 }
@@ -72,8 +89,8 @@ export interface RestartRule extends RestartCodes {
 }
 
 /**
- * Reads from a pod's JSON what the reaper's rules look at. Accepts any JSON, and never throws: a field that is missing
- * or malformed is undefined or empty, and what matters is told by `problem`.
+ * Reads a pod's JSON. Accepts any, and never throws: a field that is missing or malformed is undefined or empty, and what
+ * matters is told by `problem`.
  */
 export function viewOf(pod: unknown): PodView {
   const { metadata, spec, status } = objectOf(pod);
@@ -82,16 +99,16 @@ export function viewOf(pod: unknown): PodView {
   const { phase, reason, conditions, containerStatuses, initContainerStatuses, ephemeralContainerStatuses } =
     objectOf(status);
   const owners = listOf(ownerReferences).map(objectOf);
-  const written = textsIn(annotations);
   return {
-    name: textOf(name),
+    name: textOf(name) ?? "",
     namespace: textOf(namespace) ?? "",
-    uid: textOf(uid),
-    labels: textsIn(labels),
-    annotations: written,
+    uid: textOf(uid) ?? "",
+    label: textOf(objectOf(labels)[REAP]),
+    annotations: annotationsIn(objectOf(annotations)),
+    ebb: presenceOf(objectOf(pod)),
     isDeleted: deletionTimestamp !== undefined && deletionTimestamp !== null,
     job: textOf(owners.find(isJob)?.name),
-    isStatic: written.has("kubernetes.io/config.mirror") || owners.some(({ kind }) => kind === "Node"),
+    isStatic: textOf(objectOf(annotations)[MIRROR]) !== undefined || owners.some(({ kind }) => kind === "Node"),
     hasHostNetwork: hostNetwork === true,
     restartPolicy: textOf(restartPolicy) ?? "Always",
     phase: textOf(phase),
@@ -102,6 +119,26 @@ export function viewOf(pod: unknown): PodView {
     ephemeralContainers: containersIn(ephemeralContainers, ephemeralContainerStatuses),
     problem: problemOf(objectOf(metadata), objectOf(spec), status),
   };
+}
+
+const MIRROR = "kubernetes.io/config.mirror";
+const kinds = sidecarNames.map(kindOf);
+const annotationPrefixes = ["ebb.dev/", ...kinds.flatMap((kind) => kind.annotationPrefixes)];
+const variablePrefixes = kinds.flatMap((kind) => kind.variablePrefixes ?? []);
+/** Shared by all pods, most of which have none. */
+const none = { annotations: new Map<string, string>(), list: [] } as const;
+
+/** Returns the annotations that are read and whose values are texts, as Kubernetes' are. */
+function annotationsIn(all: JsonObject): ReadonlyMap<string, string> {
+  const read = Object.entries(all).filter((entry): entry is [string, string] => {
+    const [name, value] = entry;
+    return typeof value === "string" && name !== STATUS && startsWithOne(name, annotationPrefixes);
+  });
+  return read.length === 0 ? none.annotations : new Map(read);
+}
+
+function startsWithOne(name: unknown, prefixes: readonly string[]): boolean {
+  return typeof name === "string" && prefixes.some((prefix) => name.startsWith(prefix));
 }
 
 function isJob({ kind, apiVersion, controller }: JsonObject): boolean {
@@ -123,12 +160,6 @@ function problemOf(metadata: JsonObject, spec: JsonObject, status: unknown): str
   return isObject(status) ? undefined : "it has no status";
 }
 
-/** Returns the fields whose values are texts, as Kubernetes' labels and annotations are. */
-function textsIn(object: unknown): ReadonlyMap<string, string> {
-  const entries = Object.entries(objectOf(object));
-  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
-}
-
 function containersIn(specs: unknown, statuses: unknown): readonly ContainerView[] {
   const byName = new Map(listOf(statuses).map((each) => [objectOf(each).name, objectOf(each)]));
   const views = listOf(specs).map((each) => containerIn(objectOf(each), byName));
@@ -137,20 +168,27 @@ function containersIn(specs: unknown, statuses: unknown): readonly ContainerView
 
 function containerIn(spec: JsonObject, statuses: ReadonlyMap<unknown, JsonObject>): ContainerView {
   const { state } = statuses.get(spec.name) ?? {};
-  const variables = listOf(spec.env).filter(isObject);
-  const valued = variables.filter(({ name, value }) => typeof name === "string" && typeof value === "string");
+  const name = textOf(spec.name) ?? "";
+  const isMount = (mount: unknown) => objectOf(mount).mountPath === EBB_FOLDER;
   return {
-    name: textOf(spec.name) ?? "",
+    name,
     image: textOf(spec.image),
-    args: listOf(spec.args),
+    args: name.startsWith(EPHEMERAL_PREFIX) ? listOf(spec.args) : none.list,
     state: stateOf(objectOf(state)),
     restartPolicy: textOf(spec.restartPolicy),
-    restartRules: listOf(spec.restartPolicyRules).map(ruleOf),
-    env: new Map(valued.map(({ name, value }) => [name as string, value as string])),
-    variables,
+    restartRules: mapped(listOf(spec.restartPolicyRules), ruleOf),
+    variables: mapped(listOf(spec.env).filter(isObject).filter(isVariable), (variable) => variable),
     isPrivileged: objectOf(spec.securityContext).privileged === true,
-    mountPaths: listOf(spec.volumeMounts).flatMap((mount) => textOf(objectOf(mount).mountPath) ?? []),
+    hasEbb: listOf(spec.volumeMounts).some(isMount),
   };
+}
+
+function isVariable({ name }: JsonObject): boolean {
+  return startsWithOne(name, variablePrefixes);
+}
+
+function mapped<T, U>(list: readonly T[], change: (item: T) => U): readonly U[] {
+  return list.length === 0 ? none.list : list.map(change);
 }
 
 function ruleOf(rule: unknown): RestartRule {

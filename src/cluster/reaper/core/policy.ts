@@ -1,7 +1,7 @@
 import { boolean } from "../../../shared/cli/core/syntax.ts";
 import { EXIT, Failure } from "../../../shared/core/exit.ts";
 import type { MethodKind } from "./methods.ts";
-import type { PodView } from "./pod-view.ts";
+import { type PodView, REAP } from "./pod-view.ts";
 import type { Right } from "./rights.ts";
 
 /** Which pods the reaper selects, and how it may end their sidecars. */
@@ -48,10 +48,7 @@ export function usableMethods(
 ): readonly MethodKind[] {
   if (image !== undefined || !methods.includes("ephemeral")) return methods;
   if (isGiven) {
-    throw new Failure(
-      EXIT.usage,
-      "--methods: expected --image IMAGE with ephemeral, an image with ebb at /ebb, got none",
-    );
+    throw new Failure(EXIT.usage, "--methods ephemeral needs --image IMAGE, an image with ebb at /ebb");
   }
   return methods.filter((each) => each !== "ephemeral");
 }
@@ -72,9 +69,6 @@ export function policyOf(
     namespaces,
   };
 }
-
-/** The label or annotation of a pod, and the label of a namespace, by which the reaper selects pods or keeps off. */
-export const REAP = "ebb.dev/reap";
 
 /**
  * Whether the reaper is to look after a pod, and why. `out`: something says no. `unreadable`: a label or annotation is
@@ -115,9 +109,9 @@ export function isFromNamespace(reason: string): boolean {
   return reason.startsWith(OF_NAMESPACE);
 }
 
-function choicesOf({ labels, annotations, namespace }: PodView, { namespaces }: ReapPolicy) {
+function choicesOf({ label, annotations, namespace }: PodView, { namespaces }: ReapPolicy) {
   const choices = [
-    { by: "its label", text: labels.get(REAP) },
+    { by: "its label", text: label },
     { by: "its annotation", text: annotations.get(REAP) },
     { by: `${OF_NAMESPACE}${namespace}`, text: namespaces.get(namespace) },
   ];

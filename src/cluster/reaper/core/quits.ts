@@ -90,7 +90,11 @@ export function isUsualAdmin(name: SidecarName, quits: readonly QuitRequest[]): 
 
 /** Merges the variables of all containers: injectors tell the app of its sidecar in one container or another. */
 function environmentOf({ containers }: PodView): Readonly<Record<string, string>> {
-  return Object.fromEntries(containers.flatMap(({ env }) => [...env]));
+  return Object.fromEntries(
+    containers.flatMap(({ variables }) =>
+      variables.flatMap(({ name, value }) => (typeof value === "string" ? [[String(name), value]] : [])),
+    ),
+  );
 }
 
 /** Returns the port of a plain HTTP request to the pod's loopback; undefined for any other target. */

@@ -1,10 +1,9 @@
 import { formatDuration } from "../../../shared/core/duration.ts";
 import { type Backoff, backoffMs } from "../../core/backoff.ts";
 import type { Ending, Method } from "./methods.ts";
-import type { ReaperMemory, Rule } from "./pod-rules.ts";
-import { viewOf } from "./pod-view.ts";
-import type { ReapPolicy } from "./policy.ts";
-import { type Verdict, verdictOf } from "./verdict.ts";
+import type { Rule } from "./pod-rules.ts";
+import type { PodView } from "./pod-view.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** A request to end the sidecar in `container` by one method. */
 export interface EndRequest {
@@ -59,11 +58,7 @@ export type Result =
 export type Unanswered = { readonly kind: "unanswered"; readonly why: string };
 
 /** A result, or the end of a request without one. */
-export type Answer =
-  | Result
-  | Unanswered
-  /** The pod changed meanwhile, so that the answer was not waited for. */
-  | { readonly kind: "overtaken" };
+export type Answer = Result | Unanswered;
 
 /** How an attempt ends. */
 export type Outcome =
@@ -112,27 +107,17 @@ export const firstAttempt: Attempt = {
 };
 
 /**
- * Returns what is seen of a pod that was just read: `gone` if another one has its name (kuma#13617), else its verdict.
- */
-export function observationOf(pod: unknown, uid: string, policy: ReapPolicy, memory: ReaperMemory): Observation {
-  return viewOf(pod).uid === uid ? verdictOf(pod, policy, memory) : { kind: "gone" };
-}
-
-/**
  * Returns what is seen of a pod that a watch of running pods no longer has, given its last state there. Such a watch does
  * not say how it went (kubernetes apiserver pkg/storage/cacher/cache_watcher.go:389), but one that is deleted, by force
  * too, is first marked so.
  */
-export function observationOfLost(pod: unknown): Observation {
-  return viewOf(pod).isDeleted ? { kind: "gone" } : { kind: "leave", rule: "over", reason: "it no longer runs" };
+export function observationOfLost({ isDeleted }: PodView): Observation {
+  return isDeleted ? { kind: "gone" } : { kind: "leave", rule: "over", reason: "it no longer runs" };
 }
 
 /** The rules that say that the sidecars have ended, whether or not the reaper ended them. */
 const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
-/**
- * The rules that a pod would meet again after the next request: the kubelet starts the sidecar again, or nothing is left
- * that could end it.
- */
+/** Another request would not help: the kubelet starts the sidecar again, or no method is left. */
 const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-method"]);
 
 /** Milliseconds after which a pod is read again while another reaper's container is at work in it. */
@@ -216,8 +201,6 @@ export function afterAnswer(attempt: Attempt, request: EndRequest, answer: Answe
     }
     case "unanswered":
       return wait({ ...spend(attempt, request, answer.why), unanswered: request }, clock.now);
-    case "overtaken":
-      return wait({ ...attempt, taken: [...attempt.taken, request] }, clock.now);
     case "unavailable": {
       const misses = attempt.misses + 1;
       if (misses === MOST_MISSES) return over({ kind: "put-off", reason: answer.why });
@@ -245,7 +228,8 @@ function rest(attempt: Attempt, { now, rest, chance }: AttemptClock, atLeastMs =
   return wait({ ...attempt, restUntilMs }, restUntilMs);
 }
 
-function wait(attempt: Attempt, untilMs: number): Next {
+/** Returns that a pod's next step follows at this time. */
+export function wait(attempt: Attempt, untilMs: number): Next {
   return { kind: "wait", untilMs, attempt };
 }
 

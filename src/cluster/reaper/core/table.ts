@@ -2,7 +2,7 @@ import { columns } from "../../../shared/core/columns.ts";
 import { oneLine } from "../../../shared/core/text.ts";
 import { counted } from "../../../shared/core/wording.ts";
 import type { Rule } from "./pod-rules.ts";
-import { REAP } from "./policy.ts";
+import { REAP } from "./pod-view.ts";
 import type { Report } from "./report.ts";
 
 /** A line of the table that `ebb reaper --once` prints. */

@@ -4,7 +4,7 @@ import { sidecarIn } from "../../core/containers.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-containers.ts";
 import { choiceRules, type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
-import { viewOf } from "./pod-view.ts";
+import type { PodView } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { describeMissing, missingFor } from "./rights.ts";
 
@@ -17,33 +17,16 @@ export type Verdict =
   | { readonly kind: "end"; readonly rule: Rule; readonly reason: string; readonly containers: readonly Ending[] };
 
 /**
- * Decides whether a pod is stuck: its sidecars are all that is left of it, for good. Accepts any JSON. Never throws.
- * `memory`: what this reaper remembers of it.
+ * Decides whether a pod is stuck: its sidecars are all that is left of it, for good. Never throws. `memory`: what this
+ * reaper remembers of it.
  */
-export function verdictOf(pod: unknown, policy: ReapPolicy, memory: ReaperMemory): Verdict {
-  const facts = factsOf(pod, policy, memory);
+export function verdictOf(pod: PodView, policy: ReapPolicy, memory: ReaperMemory): Verdict {
+  const facts = { pod, ...partsOf(pod), policy, memory };
   const hold = holdsIn(facts).next().value;
-  return hold === undefined ? endVerdict(facts) : { kind: "leave", ...hold };
-}
-
-/** Decides about a pod that no rule leaves alone: whether there are methods, it is time, and the account may use them. */
-function endVerdict(facts: RuleInput): Verdict {
+  if (hold !== undefined) return { kind: "leave", ...hold };
   const endings = endingsOf(facts);
   if (typeof endings === "string") return { kind: "leave", rule: "no-method", reason: endings };
   return withRights(inTime(facts, endings), facts);
-}
-
-function factsOf(pod: unknown, policy: ReapPolicy, memory: ReaperMemory): RuleInput {
-  const view = viewOf(pod);
-  return { pod: view, ...partsOf(view), policy, memory };
-}
-
-/**
- * Decides what a pod is at this moment, for people: whether or not a reaper selects it, and how long ago its app ended.
- * `now` is in milliseconds since the epoch.
- */
-export function stateOf(pod: unknown, policy: ReapPolicy, now: number): Verdict {
-  return verdictOf(pod, { ...policy, afterMs: 0, waived: choiceRules }, { now });
 }
 
 /** Reports whether only a pod's sidecars are left, for good, even if nothing may or can end them now. */
@@ -57,16 +40,28 @@ export interface Hold {
   readonly reason: string;
 }
 
-/**
- * Returns all rules by which a pod is left, in their order, unlike `verdictOf`, for which the first one counts; with
- * the lack of methods or of time if the pod is stuck, selected or not.
- */
-export function holdsOf(pod: unknown, policy: ReapPolicy, memory: ReaperMemory): readonly Hold[] {
-  const facts = factsOf(pod, policy, memory);
+/** A pod as people are told of it. */
+export interface Judgement {
+  /** What it is at this moment, whether or not a reaper selects it, and how long ago its app ended. */
+  readonly state: Verdict;
+  /** All rules by which the reaper leaves it, in their order; if it is stuck, with the lack of methods or of time. */
+  readonly holds: readonly Hold[];
+}
+
+/** Judges a pod for people. `now` is in milliseconds since the epoch. */
+export function judgementOf(pod: PodView, policy: ReapPolicy, now: number): Judgement {
+  const facts = { pod, ...partsOf(pod), policy, memory: { now } };
   const holds = [...holdsIn(facts)];
-  if (holds.some((each) => !choiceRules.has(each.rule))) return holds;
-  const { kind, rule, reason } = endVerdict(facts);
-  return kind === "later" || rule === "no-method" ? [...holds, { rule, reason }] : holds;
+  const hold = holds.find(({ rule }) => !choiceRules.has(rule));
+  if (hold !== undefined) return { state: { kind: "leave", ...hold }, holds };
+  const endings = endingsOf(facts);
+  if (typeof endings === "string") {
+    const lack: Hold = { rule: "no-method", reason: endings };
+    return { state: { kind: "leave", ...lack }, holds: [...holds, lack] };
+  }
+  const { kind, rule, reason } = inTime(facts, endings);
+  const atOnce = inTime({ ...facts, policy: { ...policy, afterMs: 0 } }, endings);
+  return { state: withRights(atOnce, facts), holds: kind === "later" ? [...holds, { rule, reason }] : holds };
 }
 
 function* holdsIn(facts: RuleInput): Generator<Hold, undefined> {

@@ -2,11 +2,11 @@ import { formatDuration } from "../../../shared/core/duration.ts";
 import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
 import type { KubeObject } from "../../api/client.ts";
 import { restrictedSecurity } from "../../inject/core/concerns/install-security.ts";
-import { EPHEMERAL_PREFIX, ownEphemerals } from "../core/ephemeral.ts";
+import { ownEphemerals } from "../core/ephemeral.ts";
 import type { Method } from "../core/methods.ts";
-import { viewOf } from "../core/pod-view.ts";
+import { EPHEMERAL_PREFIX } from "../core/pod-view.ts";
 import type { Result } from "../core/reconcile.ts";
-import { type PodTarget, pathOf, podRefOf, type SendSettings } from "./target.ts";
+import { type PodTarget, pathOf, type SendSettings } from "./target.ts";
 
 type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs: number };
 
@@ -16,38 +16,30 @@ type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs:
  */
 export async function sendByEphemeral(
   method: Ephemeral,
-  { confirm, signal }: PodTarget,
-  settings: SendSettings,
-): Promise<Result | undefined> {
-  const fresh = await confirm();
-  if (fresh === undefined) return undefined;
-  const name = `${EPHEMERAL_PREFIX}${ownEphemerals(viewOf(fresh.object)).length + 1}`;
+  { object, pod, signal }: PodTarget,
+  settings: Pick<SendSettings, "api" | "image" | "imagePullPolicy">,
+): Promise<Result> {
+  const name = `${EPHEMERAL_PREFIX}${ownEphemerals(pod).length + 1}`;
   // its container runs: that nothing listens there is a failure, with ebb's reason
   const args = [...method.args, "--quit-timeout", formatDuration(method.patienceMs), "--ignore-not-found=false"];
-  await settings.turn(signal);
-  const container = containerOf({ name, args, env: method.env }, fresh.object, settings);
-  const path = `${pathOf(podRefOf(fresh.object))}/ephemeralcontainers`;
-  await settings.api.patch(path, patchOf(container, fresh.object), { signal, retries: 0 });
+  const container = containerOf({ name, args, env: method.env }, object, settings);
+  const isFirst = pod.ephemeralContainers.length === 0;
+  const operations = [
+    { op: "test", path: "/metadata/uid", value: pod.uid },
+    { op: "replace", path: "/metadata/resourceVersion", value: object.metadata.resourceVersion }, // else a Conflict
+    { op: "add", path: `${LIST}${isFirst ? "" : "/-"}`, value: isFirst ? [container] : container },
+  ];
+  await settings.api.patch(`${pathOf(pod)}/ephemeralcontainers`, operations, { signal, retries: 0 });
   return { kind: "taken" };
 }
+
+const LIST = "/spec/ephemeralContainers";
 
 /** An ephemeral container that runs ebb. */
 interface EbbContainer {
   readonly name: string;
   readonly args: readonly string[];
   readonly env: readonly JsonObject[];
-}
-
-function patchOf(container: JsonObject, pod: KubeObject): readonly object[] {
-  const view = viewOf(pod);
-  const list = "/spec/ephemeralContainers";
-  return [
-    { op: "test", path: "/metadata/uid", value: view.uid },
-    { op: "replace", path: "/metadata/resourceVersion", value: pod.metadata.resourceVersion }, // else a Conflict
-    view.ephemeralContainers.length === 0
-      ? { op: "add", path: list, value: [container] }
-      : { op: "add", path: `${list}/-`, value: container },
-  ];
 }
 
 function containerOf(
@@ -73,6 +65,6 @@ function containerOf(
  */
 function userOf(pod: KubeObject): JsonObject {
   const isPods = typeof valueAt(pod, ["spec", "securityContext", "runAsUser"]) === "number";
-  const isOpenShift = viewOf(pod).annotations.has("openshift.io/scc");
+  const isOpenShift = pod.metadata.annotations?.["openshift.io/scc"] !== undefined;
   return isPods || isOpenShift ? {} : { runAsUser: 65532, runAsGroup: 65532 };
 }

@@ -5,8 +5,9 @@ import { leftUntil } from "../../../shared/io/timer.ts";
 import { ApiError } from "../../api/api-error.ts";
 import type { Stream } from "../../api/stream.ts";
 import type { Method } from "../core/methods.ts";
+import type { PodRef } from "../core/pod-view.ts";
 import type { Result, Unanswered } from "../core/reconcile.ts";
-import { type PodRef, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
+import { FRESH_MS, type FreshPod, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Exec = Extract<Method, { kind: "exec" }>;
 
@@ -14,39 +15,36 @@ type Exec = Extract<Method, { kind: "exec" }>;
 export const EXEC_PROTOCOL = "v5.channel.k8s.io";
 const channels = { stdout: 1, stderr: 2, status: 3 } as const;
 
-/** A new pod of the same name needs longer than this to run a container (measured: 0.56 s). */
-const FRESH_MS = 500;
 const LOOKS = 3;
 
 /**
  * Runs a command in the sidecar's container by pods/exec, and waits for its end. Exit code 0 and SIGKILL (137) count as
  * taken.
  *
- * exec names a pod, not a UID. So the pod is confirmed directly before, and the stream is given up unless it is open
- * 500 ms (FRESH_MS) after the API server was asked for the pod.
+ * exec names a pod, not a UID. So the stream is given up unless it is open 500 ms (FRESH_MS) after the API server was
+ * asked for the pod.
  */
 export async function sendByExec(
   method: Exec,
-  { pod, confirm, signal }: PodTarget,
-  { api, turn }: SendSettings,
+  { lookAgain, signal, ...first }: PodTarget,
+  { api }: Pick<SendSettings, "api">,
 ): Promise<Result | Unanswered | undefined> {
-  await turn(signal); // here, so that nothing waits between the look at the pod and the command
-  for (let look = 0; look < LOOKS; look++) {
-    const fresh = await confirm();
+  let fresh: FreshPod | undefined = first;
+  for (let looks = 1; performance.now() >= fresh.askedAt + FRESH_MS; looks++) {
+    const why = "the API server is too slow to say which pod has the name now";
+    if (looks === LOOKS) return { kind: "refused", why, isUnasked: true }; // the other methods need no such look
+    fresh = await lookAgain();
     if (fresh === undefined) return undefined;
-    const end = fresh.askedAt + FRESH_MS;
-    if (performance.now() >= end) continue;
-    try {
-      using stream = await api.stream(execPath(method, pod), EXEC_PROTOCOL, { signal, timeoutMs: leftUntil(end) });
-      return await resultOf(stream);
-    } catch (error) {
-      if (!(error instanceof ApiError && error.reason === "Timeout")) throw error;
-      const why = `the API server did not open the command within ${formatDuration(FRESH_MS)} of the look at the pod`;
-      return { kind: "unanswered", why };
-    }
   }
-  const why = "the API server is too slow to say which pod has the name now";
-  return { kind: "refused", why, isUnasked: true }; // the other methods need no such look
+  try {
+    const timeoutMs = leftUntil(fresh.askedAt + FRESH_MS);
+    using stream = await api.stream(execPath(method, fresh.pod), EXEC_PROTOCOL, { signal, timeoutMs });
+    return await resultOf(stream);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === "Timeout")) throw error;
+    const why = `the API server did not open the command within ${formatDuration(FRESH_MS)} of the look at the pod`;
+    return { kind: "unanswered", why };
+  }
 }
 
 /** Returns the API path that runs a command in a container. */

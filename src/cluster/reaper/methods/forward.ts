@@ -7,9 +7,9 @@ import type { Sidecar } from "../../../shared/sidecars/core/sidecar.ts";
 import type { Stream } from "../../api/stream.ts";
 import { sidecarIn } from "../../core/containers.ts";
 import type { Method, PortRequest } from "../core/methods.ts";
-import { viewOf } from "../core/pod-view.ts";
+import type { PodView } from "../core/pod-view.ts";
 import type { Result } from "../core/reconcile.ts";
-import { type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
+import { FRESH_MS, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Forward = Extract<Method, { kind: "port-forward" }>;
 
@@ -24,8 +24,8 @@ const MAX_ANSWER = 64 * 1024;
 
 /**
  * Sends the method's quit requests through a port-forward to the pod's loopback; one that is taken is enough. The
- * tunnel belongs to the pod that had the name when it was opened, so the pod is confirmed after that, and before
- * anything is sent.
+ * tunnel belongs to the pod that had the name when it was opened. So if that is 500 ms (FRESH_MS) or more after the API
+ * server was asked for the pod, the pod is read again before anything is sent.
  */
 export async function sendByForward(
   method: Forward,
@@ -33,9 +33,10 @@ export async function sendByForward(
   settings: SendSettings,
 ): Promise<Result | undefined> {
   const results: Result[] = [];
-  for (const request of method.requests) {
+  for (const [at, request] of method.requests.entries()) {
     try {
-      const result = await sendOne(request, method.container, { target, settings });
+      if (at > 0) await settings.turn(target.signal);
+      const result = await sendOne(request, method.container, { target, api: settings.api });
       if (result !== undefined) results.push(result);
       else if (!results.some(isTaken)) return undefined;
     } catch (error) {
@@ -57,22 +58,22 @@ function together(results: readonly Result[]): Result {
   return refusedBecause(results.map((each) => ("why" in each ? each.why : "")).join("; "));
 }
 
-interface Deps {
+interface Tunnelled {
   readonly target: PodTarget;
-  readonly settings: SendSettings;
+  readonly api: SendSettings["api"];
 }
 
 async function sendOne(
   request: PortRequest,
   container: string,
-  { target: { pod, confirm, signal }, settings: { api, turn } }: Deps,
+  { target, api }: Tunnelled,
 ): Promise<Result | undefined> {
-  await turn(signal);
+  const { pod, signal } = target;
   using stream = await api.stream(`${pathOf(pod)}/portforward?ports=${request.port}`, PROTOCOL, { signal });
-  const fresh = await confirm();
-  if (fresh === undefined) return undefined;
+  const isLate = performance.now() >= target.askedAt + FRESH_MS;
+  if (isLate && (await target.lookAgain()) === undefined) return undefined;
   stream.send(Buffer.concat([Buffer.of(channels.data), Buffer.from(bytesOf(request), "latin1")]));
-  return await answerOf(stream, { container, sidecar: sidecarNamed(container, fresh.object) });
+  return await answerOf(stream, { container, sidecar: sidecarNamed(container, pod) });
 }
 
 function bytesOf({ port, method, path, headers }: PortRequest): string {
@@ -82,8 +83,8 @@ function bytesOf({ port, method, path, headers }: PortRequest): string {
 }
 
 /** Returns the kind of sidecar, whose refusals are known, by the container's name and image; `custom` if it is none. */
-function sidecarNamed(container: string, pod: unknown): Sidecar["name"] {
-  const image = viewOf(pod).containers.find(({ name }) => name === container)?.image;
+function sidecarNamed(container: string, { containers }: PodView): Sidecar["name"] {
+  const image = containers.find(({ name }) => name === container)?.image;
   return sidecarIn(container, image) ?? "custom";
 }
 

@@ -7,14 +7,14 @@ import { sendByForward } from "./forward.ts";
 import type { PodTarget, SendSettings } from "./target.ts";
 
 /**
- * Sends a request to end a sidecar, and resolves with its result, also if the API fails; with undefined if `confirm`
+ * Sends a request to end a sidecar, and resolves with its result, also if the API fails; with undefined if another look
  * says that it is not to be sent. Rejects with the signal's reason, or on a bug.
  */
 export type Send = (request: EndRequest, target: PodTarget) => Promise<Result | Unanswered | undefined>;
 
 /**
- * Creates the function that asks a sidecar to quit by exec, port-forward or ephemeral container. Each method has the
- * pod confirmed as late as it can. The log says once for each method that it is forbidden (403).
+ * Creates the function that asks a sidecar to quit by exec, port-forward or ephemeral container. The log says once for
+ * each method that it is forbidden (403).
  */
 export function createSender(settings: SendSettings): Send {
   const forbidden = new Set<string>();

@@ -1,6 +1,7 @@
 import type { Log } from "../../../shared/output/log.ts";
 import type { ApiError } from "../../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../../api/client.ts";
+import type { PodRef, PodView } from "../core/pod-view.ts";
 import type { Result } from "../core/reconcile.ts";
 import type { Turn } from "../throttle.ts";
 
@@ -8,7 +9,7 @@ import type { Turn } from "../throttle.ts";
 export interface SendSettings {
   /** A client without a rate limit. */
   readonly api: ApiClient;
-  /** Awaited before each request. */
+  /** Awaited before each request but the first, whose turn came before the look. */
   readonly turn: Turn;
   /** The image of ephemeral containers. */
   readonly image?: string | undefined;
@@ -18,35 +19,27 @@ export interface SendSettings {
   readonly log: Log;
 }
 
-/** A pod. Another one may take its name, but not its UID. */
-export interface PodRef {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
-
-/** Returns a pod's UID, namespace and name. */
-export function podRefOf({ metadata }: KubeObject): PodRef {
-  return { uid: String(metadata.uid), namespace: metadata.namespace ?? "", name: metadata.name };
-}
-
-/** The pod that a request is sent to. */
-export interface PodTarget {
-  readonly pod: PodRef;
-  /** Reads the pod, and resolves with it if the request is still what is right; with undefined if it is not to be sent. */
-  readonly confirm: () => Promise<FreshPod | undefined>;
-  readonly signal: AbortSignal;
-}
-
 /** A pod as it was just read. */
 export interface FreshPod {
+  /** As the API server sent it. */
   readonly object: KubeObject;
+  readonly pod: PodView;
   /** When the API server was asked for it, in milliseconds of the monotonic clock. */
   readonly askedAt: number;
 }
 
+/** The pod that a request is sent to, as a look has decided. */
+export interface PodTarget extends FreshPod {
+  /** Reads the pod again, and resolves with it if the request is still what is right; with undefined if it is not. */
+  readonly lookAgain: () => Promise<FreshPod | undefined>;
+  readonly signal: AbortSignal;
+}
+
+/** A look that is older tells nothing of now: a new pod of the same name may run a container (measured: 0.56 s). */
+export const FRESH_MS = 500;
+
 /** Returns the API path of a pod. */
-export function pathOf({ namespace, name }: PodRef): string {
+export function pathOf({ namespace, name }: Omit<PodRef, "uid">): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import type { Result } from "../../../../src/cluster/reaper/core/reconcile.ts";
+import { stopClock } from "../../../fake-clock.ts";
 import { onChannel, type StreamEnd } from "../../../stand-in/api-server/api-server.ts";
 import { ended, podOf, running } from "./core/stuck-pods.ts";
 import { metadata, POD, refused, send, stuck, taken, withPod } from "./sent-request.ts";
@@ -29,12 +30,12 @@ describe("port-forward", () => {
   };
   const http = (head: string): Uint8Array => onChannel(0, `HTTP/1.1 ${head}\r\n\r\n`);
 
-  test("the pod is looked at once the tunnel is open, and only then something is sent", async () => {
+  test("the request follows the look at the pod, through a tunnel that is opened between them", async () => {
     await using cluster = withPod();
     const end = answers(http("200 OK\r\ncontent-length: 100"));
     cluster.portforward = end;
     expect((await send(cluster, method)).result).toEqual(taken);
-    expect(cluster.requests).toEqual(["turn", `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`, `GET ${POD}`]);
+    expect(cluster.requests).toEqual([`GET ${POD}`, `STREAM ${POD}/portforward?ports=15000 v4.channel.k8s.io`]);
     expect(end.got).toEqual([
       "\0POST /quitquitquit HTTP/1.1\r\nHost: localhost:15000\r\nUser-Agent: ebb\r\nContent-Length: 0\r\nx-token: t\r\n\r\n",
     ]);
@@ -81,12 +82,25 @@ describe("port-forward", () => {
     }
   });
 
-  test("another pod that has the name once the tunnel is open is sent nothing", async () => {
+  test.each<[string, number, string, Result | undefined]>([
+    ["499 ms after the look is used", 499, "uid-1", taken],
+    ["500 ms after the look is used after another look", 500, "uid-1", taken],
+    ["500 ms after the look is not used for another pod of that name", 500, "uid-2", undefined],
+  ])("a tunnel that opens %s", async (_, ms, uid, result) => {
+    using clock = stopClock();
     await using cluster = withPod();
     const end = answers(http("200 OK"));
-    cluster.portforward = { ...end, open: () => void cluster.objects.set(POD, stuck("uid-2")) };
-    expect((await send(cluster, method)).result).toBeUndefined();
-    expect(end.got).toEqual([]);
+    cluster.portforward = end;
+    cluster.answer = (_, { pathname }) => {
+      if (!pathname.endsWith("/portforward")) return undefined;
+      clock.pass(ms);
+      cluster.objects.set(POD, stuck(uid));
+      return undefined;
+    };
+    expect((await send(cluster, method)).result).toEqual(result);
+    expect(end.got).toHaveLength(result === undefined ? 0 : 1);
+    const looks = cluster.requests.filter((each) => each === `GET ${POD}`);
+    expect(looks).toHaveLength(ms < 500 ? 1 : 2);
   });
 
   test("of several requests one that is taken is enough; where none is, all reasons are told", async () => {

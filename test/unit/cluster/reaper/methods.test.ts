@@ -3,13 +3,7 @@ import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
 import { type FakeClock, stopClock } from "../../../fake-clock.ts";
-import {
-  onChannel,
-  refuse,
-  type StandInApi,
-  type StreamEnd,
-  startStandInApi,
-} from "../../../stand-in/api-server/api-server.ts";
+import { onChannel, refuse, type StandInApi, type StreamEnd } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { ended, type Json } from "./core/stuck-pods.ts";
 import { annotations, metadata, POD, refused, send, stuck, taken, targetIn, withPod } from "./sent-request.ts";
@@ -37,11 +31,11 @@ describe("exec", () => {
       details: { causes: [{ reason: "ExitCode", message: text }] },
     });
 
-  test("the pod is looked at directly before it; nothing waits between", async () => {
+  test("nothing waits between the look at the pod and the command", async () => {
     await using cluster = withPod();
     cluster.exec = says(onChannel(1, "OK\n"), status({ status: "Success" }));
     expect((await send(cluster, method)).result).toEqual(taken);
-    expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`]);
+    expect(cluster.requests).toEqual([`GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`]);
   });
 
   test.each<[string, readonly Uint8Array[], Result]>([
@@ -79,17 +73,22 @@ describe("exec", () => {
     expect(result).toEqual(refused(`exit code 2: "${"x".repeat(200)}..."`));
   });
 
-  test("another pod of that name is not touched", async () => {
-    await using cluster = withPod(stuck("uid-2"));
-    expect((await send(cluster, method)).result).toBeUndefined();
-    expect(cluster.requests).toEqual(["turn", `GET ${POD}`]);
-  });
-
   test("a look that took long tells nothing of now: it is looked again, and where that never gets better the next method follows", async () => {
     await using cluster = withPod();
     cluster.answer = () => void clock.pass(500);
     expect((await send(cluster, method)).result).toMatchObject({ kind: "refused", isUnasked: true });
-    expect(cluster.requests).toEqual(["turn", `GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
+    expect(cluster.requests).toEqual([`GET ${POD}`, `GET ${POD}`, `GET ${POD}`]);
+  });
+
+  test("another pod that a second look shows is not touched", async () => {
+    await using cluster = withPod();
+    cluster.answer = () => {
+      clock.pass(500);
+      if (cluster.requests.length === 2) cluster.objects.set(POD, stuck("uid-2"));
+      return undefined;
+    };
+    expect((await send(cluster, method)).result).toBeUndefined();
+    expect(cluster.requests).toEqual([`GET ${POD}`, `GET ${POD}`]);
   });
 
   const late = "the API server did not open the command within 500ms of the look at the pod";
@@ -119,7 +118,7 @@ describe("ephemeral", () => {
   test("a container that ends the sidecar is put into the pod", async () => {
     await using cluster = withPod();
     expect((await send(cluster, method)).result).toEqual(taken);
-    expect(cluster.requests).toEqual([`GET ${POD}`, "turn", `PATCH ${POD}/ephemeralcontainers`]);
+    expect(cluster.requests).toEqual([`GET ${POD}`, `PATCH ${POD}/ephemeralcontainers`]);
     expect(containersOf(cluster)).toEqual([
       {
         name: "ebb-reaper-1",
@@ -196,7 +195,7 @@ describe("whatever the method", () => {
     const log = collectLog();
     const sender = createSender({ api: cluster.api, turn: async () => undefined, image: "i", log });
     for (let time = 0; time < 2; time++) {
-      const result = await sender({ container: "envoy", method, patienceMs: 1 }, targetIn(cluster));
+      const result = await sender({ container: "envoy", method, patienceMs: 1 }, await targetIn(cluster));
       expect(result).toEqual(refused(`403 ${why}`));
     }
     expect(log.lines).toMatchObject([{ level: "warn", fields: { method: method.kind } }]);
@@ -215,7 +214,8 @@ describe("whatever the method", () => {
 
   test.each(table)("%s: a server that has too much to do is left alone as long as it wants", async (_, method) => {
     await using cluster = withPod();
-    cluster.answer = () => refuse(429, "slowly", { "retry-after": "7" });
+    cluster.answer = (_, { pathname }) =>
+      pathname === POD ? undefined : refuse(429, "slowly", { "retry-after": "7" });
     expect((await send(cluster, method)).result).toEqual({ kind: "unavailable", why: "429 slowly", afterMs: 7000 });
   });
 
@@ -225,17 +225,24 @@ describe("whatever the method", () => {
     expect((await send(cluster, method)).result).toEqual({ kind: "unavailable", why: "409 conflict" });
   });
 
-  test.each(table)("%s: a pod that is not there is refused", async (_, method) => {
-    await using cluster = startStandInApi();
+  test.each(table)("%s: a pod that is gone by then is refused", async (_, method) => {
+    await using cluster = withPod();
+    cluster.answer = (_, { pathname }) => {
+      if (pathname !== POD) cluster.objects.clear();
+      return undefined;
+    };
     expect((await send(cluster, method)).result).toEqual(refused('404 pods "p" not found'));
   });
 
   test.each(table)("%s: it ends with the signal's reason", async (_, method) => {
     await using cluster = withPod();
-    cluster.answer = () => new Promise(() => undefined);
     const stop = new AbortController();
+    cluster.answer = (_, { pathname }) => {
+      if (pathname === POD) return undefined;
+      stop.abort(new Error("enough"));
+      return new Promise(() => undefined);
+    };
     const sending = send(cluster, method, stop.signal);
-    stop.abort(new Error("enough"));
     expect(await sending.catch((error: unknown) => error)).toEqual(new Error("enough"));
   });
 });

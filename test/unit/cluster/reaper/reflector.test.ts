@@ -18,9 +18,10 @@ test("a watch that expires again and again, though it has begun: each list waits
   const interruptions: Interruption[] = [];
   const { run } = createReflector(
     api,
-    { collection: "/x", query: {}, resyncMs: 3_600_000, trim: (object) => object },
+    { collection: "/x", query: {}, resyncMs: 3_600_000, keyOf: ({ metadata }) => metadata.name },
     {
       seen: () => undefined,
+      gone: () => undefined,
       listed: () => undefined,
       interrupted: (why) => interruptions.push(why),
     },

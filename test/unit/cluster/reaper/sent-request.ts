@@ -1,8 +1,9 @@
 import type { KubeObject } from "../../../../src/cluster/api/client.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
+import { viewOf } from "../../../../src/cluster/reaper/core/pod-view.ts";
 import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
-import type { PodTarget } from "../../../../src/cluster/reaper/methods/target.ts";
+import type { FreshPod, PodTarget } from "../../../../src/cluster/reaper/methods/target.ts";
 import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { ended, type Json, podOf, running } from "./core/stuck-pods.ts";
@@ -34,26 +35,29 @@ export interface Sent {
   readonly log: ReturnType<typeof collectLog>;
 }
 
-/** Returns the target that is confirmed if the pod at POD has the UID `uid-1`. */
-export function targetIn({ api }: StandInApi, signal: AbortSignal = new AbortController().signal): PodTarget {
-  const pod = { namespace: "shop", name: "p", uid: "uid-1" };
-  const confirm = async () => {
-    const askedAt = performance.now();
-    const object = await api.get<KubeObject>(POD, { retries: 0, signal });
-    return object.metadata.uid === pod.uid ? { object, askedAt } : undefined;
-  };
-  return { pod, confirm, signal };
+/** Returns a look at the pod at POD, which is what is wanted if that has the UID `uid-1`. */
+async function lookIn({ api }: StandInApi, signal: AbortSignal): Promise<FreshPod | undefined> {
+  const askedAt = performance.now();
+  const object = await api.get<KubeObject>(POD, { retries: 0, signal });
+  return object.metadata.uid === "uid-1" ? { object, pod: viewOf(object), askedAt } : undefined;
+}
+
+/** Returns the pod at POD, as a look has just shown it. */
+export async function targetIn(cluster: StandInApi, signal = new AbortController().signal): Promise<PodTarget> {
+  const lookAgain = () => lookIn(cluster, signal);
+  return { ...((await lookAgain()) as FreshPod), lookAgain, signal };
 }
 
 /**
- * Sends a request to the Envoy of the pod at POD, if the pod has the UID `uid-1`. `turn` appears in `cluster.requests`
- * each time the method waits for its turn.
+ * Looks at the pod at POD, and sends a request to its Envoy. `turn` appears in `cluster.requests` each time the method
+ * waits for its turn.
  */
 export async function send(cluster: StandInApi, method: Method, signal?: AbortSignal): Promise<Sent> {
   const log = collectLog();
   const turn = async () => void cluster.requests.push("turn");
   const sender = createSender({ api: cluster.api, turn, image: "ebb:1", log });
-  const result = await sender({ container: "envoy", method, patienceMs: 90_000 }, targetIn(cluster, signal));
+  const target = await targetIn(cluster, signal);
+  const result = await sender({ container: "envoy", method, patienceMs: 90_000 }, target);
   return { result, log };
 }
 

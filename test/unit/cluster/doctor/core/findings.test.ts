@@ -38,7 +38,7 @@ const injected = (changes: Partial<typeof policy> = {}) => podIn(injectPod(podOf
 
 test.each<["emptyDir" | "image"]>([["emptyDir"], ["image"]])("the image of ebb is known: --volume %s", (volume) => {
   expect(presenceOf(injected({ volume }))).toEqual({ kind: "present", image: policy.image });
-  expect(presenceOf(podOf())).toEqual({ kind: "absent" });
+  expect(presenceOf(podOf())).toEqual({ kind: "absent", isAsked: true });
 });
 
 test("the image of ebb is the one that was injected, also where another webhook has moved it to a mirror", () => {
@@ -51,7 +51,7 @@ test("the image of ebb is the one that was injected, also where another webhook 
 const skipped = { ...bare, metadata: { annotations: { "ebb.dev/status": '{"skipped":"WHY"}' } } };
 
 test("a pod that the webhook left as it is has no ebb, unless its image starts one", () => {
-  expect(presenceOf(skipped)).toEqual({ kind: "absent", skipped: "WHY" });
+  expect(presenceOf(skipped)).toEqual({ kind: "absent", isAsked: false, skipped: "WHY" });
   const own = { ...skipped, spec: { containers: [{ name: "a", command: ["/ebb", "run"] }] } };
   expect(presenceOf(own)).toEqual({ kind: "present", image: undefined });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { ebbIn } from "../../../../../src/cluster/kubectl/core/ebb-in.ts";
 import { summaryOf } from "../../../../../src/cluster/kubectl/core/pod-status.ts";
+import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import { ended, podOf, running } from "../../reaper/core/stuck-pods.ts";
 
 const mounted = { volumeMounts: [{ name: "ebb", mountPath: "/ebb.dev" }] };
@@ -24,7 +25,7 @@ test("each container is what the reaper takes it for", () => {
     ephemeralContainers: { look: running },
     annotations: { "ebb.dev/sidecars": "odd" },
   });
-  const { containers } = summaryOf(pod);
+  const { containers } = summaryOf(viewOf(pod));
   expect(containers.map(({ name, role, sidecar }) => [name, role, sidecar])).toEqual([
     ["app", "app", null],
     ["daprd", "helper", "dapr"],

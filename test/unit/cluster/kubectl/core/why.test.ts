@@ -3,10 +3,11 @@ import { rowOf } from "../../../../../src/cluster/kubectl/core/pod-status.ts";
 import { reasonLines } from "../../../../../src/cluster/kubectl/core/text.ts";
 import { reasonOf } from "../../../../../src/cluster/kubectl/core/why.ts";
 import { choiceRules } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
+import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
 import { reportOfUnselected } from "../../../../../src/cluster/reaper/core/report.ts";
-import { rightsNeeded } from "../../../../../src/cluster/reaper/core/rights.ts";
-import { stateOf, verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
+import { type Right, rightsNeeded } from "../../../../../src/cluster/reaper/core/rights.ts";
+import { judgementOf, verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
 import { ended, now, podOf, running, waiting } from "../../reaper/core/stuck-pods.ts";
 
 const policy: ReapPolicy = {
@@ -18,12 +19,16 @@ const policy: ReapPolicy = {
   namespaces: new Map(),
 };
 const stuck = { app: ended(0), envoy: running };
-const rulesIn = (...given: Parameters<typeof reasonOf>) => reasonOf(...given).holds.map(({ rule }) => rule);
+const why = (pod: Parameters<typeof podOf>[0], missing: readonly Right[] = [], under = policy) => {
+  const view = viewOf(podOf(pod));
+  return reasonOf(view, judgementOf(view, under, now), missing);
+};
+const rulesIn = (pod: Parameters<typeof podOf>[0]) => why(pod).holds.map(({ rule }) => rule);
 
 test("a stuck pod has the methods that end it, and what each lacks", () => {
   const all = rightsNeeded({ namespaces: ["shop"], methods: ["port-forward"], onlyLooks: false });
   const missing = all.filter(({ verb, method }) => verb === "create" && method !== undefined);
-  const reason = reasonOf(podOf({ containers: stuck }), policy, { now, missing });
+  const reason = why({ containers: stuck }, missing);
   expect(reason).toMatchObject({ stuck: true, state: "stuck", holds: [] });
   const [forward, ephemeral] = reason.methods;
   expect(forward).toMatchObject({ container: "envoy", kind: "port-forward" });
@@ -39,28 +44,23 @@ test.each([
   [{ "ebb.dev/reap": "maybe" }, new Map(), "unreadable-choice"],
   [{}, new Map([["shop", "false"]]), "opted-out"],
 ])("it is as stuck where %j and %p keep the reaper off", (annotations, namespaces, rule) => {
-  const reason = reasonOf(podOf({ containers: stuck, annotations }), { ...policy, namespaces }, { now, missing: [] });
+  const reason = why({ containers: stuck, annotations }, [], { ...policy, namespaces });
   expect(reason).toMatchObject({ stuck: true, state: "stuck", holds: [{ rule }] });
 });
 
 test("all rules are told, but those that only repeat another", () => {
-  const known = { now, missing: [] };
-  const busy = podOf({
+  const busy = {
     containers: { app: running, envoy: waiting("ContainerCreating") },
     spec: { restartPolicy: "Always" },
-  });
-  expect(rulesIn(busy, policy, known)).toEqual(["app-running", "sidecar-waiting", "sidecar-restarts"]);
-  const alone = podOf({ containers: { app: running } });
-  expect(rulesIn(alone, policy, known)).toEqual(["no-sidecar", "app-running"]);
-  const over = podOf({ containers: { app: ended(0), envoy: ended(0) }, status: { phase: "Succeeded" } });
-  expect(rulesIn(over, policy, known)).toEqual(["over", "sidecars-ended"]);
-  const young = podOf({ containers: { app: ended(0, 1), envoy: running } });
-  expect(reasonOf(young, policy, known)).toMatchObject({ stuck: true, state: "stuck", holds: [{ rule: "too-early" }] });
-  const helper = podOf({
-    containers: { app: ended(0), helper: running },
-    annotations: { "ebb.dev/sidecars": "helper" },
-  });
-  const unknown = reasonOf(helper, policy, known);
+  };
+  expect(rulesIn(busy)).toEqual(["app-running", "sidecar-waiting", "sidecar-restarts"]);
+  expect(rulesIn({ containers: { app: running } })).toEqual(["no-sidecar", "app-running"]);
+  const over = { containers: { app: ended(0), envoy: ended(0) }, status: { phase: "Succeeded" } };
+  expect(rulesIn(over)).toEqual(["over", "sidecars-ended"]);
+  const young = { containers: { app: ended(0, 1), envoy: running } };
+  expect(why(young)).toMatchObject({ stuck: true, state: "stuck", holds: [{ rule: "too-early" }] });
+  const helper = { containers: { app: ended(0), helper: running }, annotations: { "ebb.dev/sidecars": "helper" } };
+  const unknown = why(helper);
   expect(unknown).toMatchObject({ stuck: true, state: "no-method", holds: [{ rule: "no-method" }], methods: [] });
   expect(reasonLines(unknown).slice(-1)).toEqual([
     expect.stringMatching(/^stuck: ebb does not know how to end helper: /),
@@ -70,17 +70,18 @@ test("all rules are told, but those that only repeat another", () => {
 test.each([{ "ebb.dev/reap": "true" }, { "ebb.dev/reap": undefined }, { "ebb.dev/reap": "false" }])(
   "why, status and reap --once say the same of a pod that is selected by %p",
   (annotations) => {
-    const pod = podOf({ containers: stuck, annotations });
-    const row = rowOf(pod, stateOf(pod, policy, now));
-    expect(reasonOf(pod, policy, { now, missing: [] })).toMatchObject(row);
+    const pod = viewOf(podOf({ containers: stuck, annotations }));
+    const judged = judgementOf(pod, policy, now);
+    const row = rowOf(pod, judged.state);
+    expect(reasonOf(pod, judged, [])).toMatchObject(row);
     const would = verdictOf(pod, { ...policy, waived: choiceRules }, { now });
     expect(reportOfUnselected("nobody asks", would).why).toBe(`stuck: ${row.why}; nobody asks`);
   },
 );
 
 test("the text names containers, rules and methods, and escapes what others have written", () => {
-  const pod = podOf({ containers: { app: ended(3), envoy: running }, annotations: { "ebb.dev/reap": "a\u001b[1m" } });
-  const lines = reasonLines(reasonOf(pod, policy, { now, missing: [] }));
+  const pod = { containers: { app: ended(3), envoy: running }, annotations: { "ebb.dev/reap": "a\u001b[1m" } };
+  const lines = reasonLines(why(pod));
   expect(lines).toEqual([
     "pod shop/p: Running",
     "",
@@ -95,7 +96,5 @@ test("the text names containers, rules and methods, and escapes what others have
     "  POST localhost:9901/quitquitquit through a port-forward",
     "  ephemeral container that shuts down envoy: needs --image IMAGE",
   ]);
-  expect(
-    reasonLines({ ...reasonOf(pod, policy, { now, missing: [] }), end: { result: "ended", why: "x" } }).at(-1),
-  ).toBe("ended: x");
+  expect(reasonLines({ ...why(pod), end: { result: "ended", why: "x" } }).at(-1)).toBe("ended: x");
 });

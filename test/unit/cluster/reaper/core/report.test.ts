@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import type { Answer, EndRequest, Outcome, Tried } from "../../../../../src/cluster/reaper/core/reconcile.ts";
 import {
   eventOfAnswer,
@@ -59,12 +60,12 @@ describe("what became of a pod", () => {
 
   test("what would become of it has the first method of each sidecar", () => {
     const pod = podOf({ containers: { app: ended(0), "istio-proxy": running } });
-    expect(reportOfVerdict(verdictOf(pod, policy, known))).toEqual({
+    expect(reportOfVerdict(verdictOf(viewOf(pod), policy, known))).toEqual({
       result: "would end",
       why: "the app has ended and will not restart (app: exit code 0), but istio-proxy still runs: exec in istio-proxy: pilot-agent request POST quitquitquit",
     });
-    expect(reportOfVerdict(verdictOf(pod, { ...policy, afterMs: 1e9 }, known)).result).toBe("later");
-    expect(reportOfVerdict(verdictOf({}, policy, known)).result).toBe("left alone");
+    expect(reportOfVerdict(verdictOf(viewOf(pod), { ...policy, afterMs: 1e9 }, known)).result).toBe("later");
+    expect(reportOfVerdict(verdictOf(viewOf({}), policy, known)).result).toBe("left alone");
   });
 });
 
@@ -74,8 +75,7 @@ describe("an Event", () => {
     const asked = { type: "Normal", reason: "SidecarAsked", note } as const;
     const eventOf = (answer: Answer) => eventOfAnswer(exec, "the app has ended", answer);
     expect(eventOf({ kind: "taken" })).toEqual(asked);
-    expect(eventOf({ kind: "overtaken" })).toEqual(asked);
-    const why = "no answer within 30s";
+    const why = "no answer within 10s";
     expect(eventOf({ kind: "unanswered", why })).toEqual({ ...asked, note: `${note}; ${why}` });
     expect(eventOf({ kind: "refused", why: "404" })).toBeUndefined();
     expect(eventOf({ kind: "unavailable", why: "503" })).toBeUndefined();

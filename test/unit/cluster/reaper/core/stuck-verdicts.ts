@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ReaperMemory, Rule } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
+import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
 import { verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
 import { ended, known, type PodInWords, podOf, policy, running } from "./stuck-pods.ts";
@@ -10,7 +11,7 @@ export const native = { spec: { restartPolicy: "Always" } };
 
 /** Returns the verdict on a pod; `policies` and `knowing` replace fields of the usual policy and memory. */
 export const verdict = (pod: PodInWords, policies: Partial<ReapPolicy> = {}, knowing: Partial<ReaperMemory> = {}) =>
-  verdictOf(podOf(pod), { ...policy, ...policies }, { ...known, ...knowing });
+  verdictOf(viewOf(podOf(pod)), { ...policy, ...policies }, { ...known, ...knowing });
 
 /** A title, the pod, the rule by which it is left alone, and a part of the reason. */
 export type Left = readonly [

@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { ReaperMemory } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
+import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
+import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
 import { type Verdict, verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
 import { always, pod, policy } from "./generated-pods.ts";
 import { type Json, known } from "./stuck-pods.ts";
+
+const judge = (pod: unknown, policy: ReapPolicy, known: ReaperMemory) => verdictOf(viewOf(pod), policy, known);
 
 interface Shown {
   readonly name: string;
@@ -33,7 +38,7 @@ const endingsOf = (verdict: Verdict) =>
   verdict.kind === "end" ? verdict.containers.map(({ container }) => container) : [];
 
 test("the generated pods come to every kind of verdict, often enough", () => {
-  const kinds = fc.sample(fc.tuple(pod, policy), 2000).map(([pod, policy]) => verdictOf(pod, policy, known).kind);
+  const kinds = fc.sample(fc.tuple(pod, policy), 2000).map(([pod, policy]) => judge(pod, policy, known).kind);
   for (const kind of ["leave", "later", "end"] as const) {
     expect(kinds.filter((each) => each === kind).length).toBeGreaterThan(40);
   }
@@ -41,7 +46,7 @@ test("the generated pods come to every kind of verdict, often enough", () => {
 
 test("whatever is not ended has ended and will not restart: nothing that runs or comes back loses its sidecars", () => {
   always((pod, policy, known) => {
-    const verdict = verdictOf(pod, policy, known);
+    const verdict = judge(pod, policy, known);
     const ending = endingsOf(verdict);
     if (verdict.kind !== "end") return;
     expect(ending.length).toBeGreaterThan(0);
@@ -55,7 +60,7 @@ test("whatever is not ended has ended and will not restart: nothing that runs or
 
 test("a pod is ended only where that is all that keeps it: afterwards all its containers have ended, and one was the app", () => {
   always((pod, policy, known) => {
-    const ending = endingsOf(verdictOf(pod, policy, known));
+    const ending = endingsOf(judge(pod, policy, known));
     if (ending.length === 0) return;
     const others = specs(pod).filter(({ name }) => !ending.includes(name));
     expect(others.every(({ name }) => stateOf(pod, name).terminated !== undefined)).toBe(true);
@@ -67,7 +72,7 @@ test("a pod is ended only where that is all that keeps it: afterwards all its co
 
 test("native sidecars, init containers and those of people who debug are never ended", () => {
   always((pod, policy, known) => {
-    const verdict = verdictOf(pod, policy, known);
+    const verdict = judge(pod, policy, known);
     const theirs = [...specs(pod, "initContainers"), ...specs(pod, "ephemeralContainers")].map(({ name }) => name);
     for (const name of endingsOf(verdict)) expect(theirs).not.toContain(name);
     if (verdict.kind !== "end") return;
@@ -87,7 +92,7 @@ test("who says no is left, whoever else says yes", () => {
       if (where === "label") metadata.labels = said;
       if (where === "annotation") metadata.annotations = { ...(metadata.annotations as Json), ...said };
       const namespaces = where === "namespace" ? new Map([["shop", word]]) : policy.namespaces;
-      const verdict = verdictOf({ ...pod, metadata }, { ...policy, namespaces }, known);
+      const verdict = judge({ ...pod, metadata }, { ...policy, namespaces }, known);
       expect([verdict.kind, verdict.rule]).toEqual(["leave", "opted-out"]);
     }),
   );
@@ -95,22 +100,22 @@ test("who says no is left, whoever else says yes", () => {
 
 test("time alone only brings a pod nearer to its end, which comes when it was said to come", () => {
   always((pod, policy, known) => {
-    const verdict = verdictOf(pod, policy, known);
-    const after = (ms: number) => verdictOf(pod, policy, { ...known, now: known.now + ms });
+    const verdict = judge(pod, policy, known);
+    const after = (ms: number) => judge(pod, policy, { ...known, now: known.now + ms });
     if (verdict.kind !== "later") {
       for (const ms of [1, 5000, 1e9]) expect(after(ms)).toEqual(verdict);
       return;
     }
     expect(verdict.at).toBeGreaterThan(known.now);
     const seenAt = known.seenAt ?? known.now;
-    expect(verdictOf(pod, policy, { ...known, seenAt, now: verdict.at - 1 }).kind).toBe("later");
-    expect(verdictOf(pod, policy, { ...known, seenAt, now: verdict.at }).kind).toBe("end");
+    expect(judge(pod, policy, { ...known, seenAt, now: verdict.at - 1 }).kind).toBe("later");
+    expect(judge(pod, policy, { ...known, seenAt, now: verdict.at }).kind).toBe("end");
   });
 });
 
 test("a longer --after ends nothing that a shorter one leaves", () => {
   always((pod, policy, known) => {
-    const longer = verdictOf(pod, { ...policy, afterMs: policy.afterMs + 1000 }, known);
-    if (longer.kind === "end") expect(verdictOf(pod, policy, known)).toEqual(longer);
+    const longer = judge(pod, { ...policy, afterMs: policy.afterMs + 1000 }, known);
+    if (longer.kind === "end") expect(judge(pod, policy, known)).toEqual(longer);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { trimPod } from "../../../../../src/cluster/reaper/core/trimmed-pod.ts";
+import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import { verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
 import { always, pod, policy } from "./generated-pods.ts";
 import { type Json, known } from "./stuck-pods.ts";
@@ -15,13 +15,13 @@ test("the order of containers, statuses and annotations counts for nothing", () 
     return Object.fromEntries(Object.entries(value).map(inner).reverse());
   };
   always((pod, policy, known) => {
-    expect(verdictOf(turned(pod), policy, known)).toEqual(verdictOf(pod, policy, known));
+    expect(verdictOf(viewOf(turned(pod)), policy, known)).toEqual(verdictOf(viewOf(pod), policy, known));
   });
 });
 
 test("each reason is a sentence of one line, and each ending has a means that is allowed", () => {
   always((pod, policy, known) => {
-    const verdict = verdictOf(pod, policy, known);
+    const verdict = verdictOf(viewOf(pod), policy, known);
     expect(verdict.reason).toMatch(/^\S[^\n]*\S$/);
     expect(verdict.reason).not.toMatch(/undefined|\[object/);
     if (verdict.kind !== "end") return;
@@ -46,7 +46,7 @@ test("nothing is thrown, and nothing ended, whatever JSON it is", () => {
   const json = fc.object({ key: fc.oneof(parts, fc.string()), maxDepth: 5, values: [fc.anything({ maxDepth: 0 })] });
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), json), policy, (pod, policy) => {
-      expect(verdictOf(pod, policy, known).kind).toBe("leave");
+      expect(verdictOf(viewOf(pod), policy, known).kind).toBe("leave");
     }),
     { numRuns: 1000 },
   );
@@ -56,7 +56,7 @@ test("a pod of which any part is something else throws nothing", () => {
   const odd = fc.oneof(fc.constantFrom(null, 7, "x", [], {}, [null], [7], true), fc.jsonValue());
   fc.assert(
     fc.property(pod, policy, odd, fc.array(fc.nat(9), { maxLength: 5 }), (pod, policy, odd, path) => {
-      const verdict = verdictOf(broken(pod, path, odd), policy, known);
+      const verdict = verdictOf(viewOf(broken(pod, path, odd)), policy, known);
       expect(["leave", "later", "end"]).toContain(verdict.kind);
     }),
     { numRuns: 1000 },
@@ -72,9 +72,3 @@ function broken(value: unknown, [first, ...rest]: readonly number[], odd: unknow
   if (Array.isArray(value)) return value.with(Number(key), broken(value[Number(key)], rest, odd));
   return { ...value, [key]: broken((value as Json)[key], rest, odd) };
 }
-
-test("what a watch keeps of a pod leads to the same verdict as all of it", () => {
-  always((pod, policy, known) => {
-    expect(verdictOf(trimPod(pod), policy, known)).toEqual(verdictOf(pod, policy, known));
-  });
-});

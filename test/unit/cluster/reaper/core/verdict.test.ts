@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Rule, ruleNames } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
+import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
 import { verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
 import { ended, known, now, ofJob, type PodInWords, podOf, policy, running } from "./stuck-pods.ts";
@@ -195,7 +196,7 @@ test.each<[unknown, string]>([
   [{ ...podOf({ containers: stuck }), spec: { containers: [null] } }, "unreadable"],
   [{ ...podOf({ containers: stuck }), spec: { containers: [{ name: "app" }, {}] } }, "unreadable"],
 ])("what is no pod is left: %j", (pod, rule) => {
-  const got = verdictOf(pod, policy, known);
+  const got = verdictOf(viewOf(pod), policy, known);
   expect([got.kind, got.rule]).toEqual(["leave", rule as Rule]);
 });
 

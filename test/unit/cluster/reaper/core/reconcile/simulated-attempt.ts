@@ -48,7 +48,7 @@ export const gone: Observation = { kind: "gone" };
 
 export const taken: Answer = { kind: "taken" };
 export const refused: Answer = { kind: "refused", why: "404" };
-export const unanswered: Answer = { kind: "unanswered", why: "no answer within 30s" };
+export const unanswered: Answer = { kind: "unanswered", why: "no answer within 10s" };
 
 /** The pod was read, or cannot be read; the request was answered; time passes. */
 export type Step =

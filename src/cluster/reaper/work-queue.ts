@@ -2,7 +2,7 @@ import { deadline } from "../../shared/io/timer.ts";
 import { whenAborted } from "../controller/stops.ts";
 
 /** A work queue and its workers, as client-go has them (util/workqueue): no key is reconciled twice at once. */
-export interface Controller {
+export interface WorkQueue {
   /** Has a key reconciled after this time. If it waits already, the earlier time counts. */
   add(key: string, afterMs?: number): void;
   /** Takes a key out of the queue. */
@@ -17,13 +17,13 @@ export interface Controller {
 }
 
 /**
- * Creates a controller that calls `reconcile` with the keys that are due, in order, `concurrency` at a time. The
+ * Creates a queue that calls `reconcile` with the keys that are due, in order, `concurrency` at a time. The
  * milliseconds that it resolves with are the pause before the key's next turn; undefined: there is none.
  */
-export function createController(
+export function createWorkQueue(
   reconcile: (key: string) => Promise<number | undefined>,
   concurrency: number,
-): Controller {
+): WorkQueue {
   const due = new Set<string>();
   const delayed = new Map<string, { readonly at: number; cancel(): void }>();
   const underWay = new Map<string, Promise<void>>();

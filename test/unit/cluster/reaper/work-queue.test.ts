@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
-import { createController } from "../../../../src/cluster/reaper/controller.ts";
+import { createWorkQueue } from "../../../../src/cluster/reaper/work-queue.ts";
 import { until } from "../../../harness.ts";
 import { never } from "../../../time.ts";
 
 const LONG_MS = 30_000;
 const unstopped = new AbortController().signal;
 
-/** A controller whose reconciles end only by `finish`, with the pause until the next one. */
+/** A queue whose reconciles end only by `finish`, with the pause until the next one. */
 function controlled(concurrency: number) {
   const begun: string[] = [];
   const underWay = new Map<string, (afterMs?: number) => void>();
-  const controller = createController((key) => {
+  const queue = createWorkQueue((key) => {
     begun.push(key);
     const { promise, resolve } = Promise.withResolvers<number | undefined>();
     if (underWay.has(key)) throw new Error(`${key} is under way twice`);
@@ -21,9 +21,9 @@ function controlled(concurrency: number) {
     return promise;
   }, concurrency);
   const stop = new AbortController();
-  const run = controller.run(stop.signal);
+  const run = queue.run(stop.signal);
   return {
-    controller,
+    queue,
     begun,
     underWay: () => [...underWay.keys()],
     begins: (count: number) => until(`${count} begun`, () => begun.length >= count || undefined, LONG_MS),
@@ -37,10 +37,10 @@ function controlled(concurrency: number) {
 }
 
 test("keys have their turns in order, each once, no more at a time than allowed", async () => {
-  const { controller, begun, begins, underWay, finish, end } = controlled(2);
-  for (const key of ["a", "b", "c", "a"]) controller.add(key);
+  const { queue, begun, begins, underWay, finish, end } = controlled(2);
+  for (const key of ["a", "b", "c", "a"]) queue.add(key);
   await begins(2);
-  expect([underWay(), controller.waiting()]).toEqual([
+  expect([underWay(), queue.waiting()]).toEqual([
     ["a", "b"],
     ["c", "a"],
   ]);
@@ -54,10 +54,10 @@ test("keys have their turns in order, each once, no more at a time than allowed"
 });
 
 test("a key that is added while it is reconciled comes again after that, and holds nobody up", async () => {
-  const { controller, begun, begins, finish, end } = controlled(2);
-  controller.add("a");
+  const { queue, begun, begins, finish, end } = controlled(2);
+  queue.add("a");
   await begins(1);
-  for (const key of ["a", "a", "b"]) controller.add(key);
+  for (const key of ["a", "a", "b"]) queue.add(key);
   await begins(2);
   expect(begun).toEqual(["a", "b"]);
   finish("a");
@@ -67,49 +67,49 @@ test("a key that is added while it is reconciled comes again after that, and hol
 });
 
 test("a reconcile says when the next one is; an earlier addition comes first, a later one changes nothing", async () => {
-  const { controller, begins, begun, finish, end } = controlled(1);
-  controller.add("a");
+  const { queue, begins, begun, finish, end } = controlled(1);
+  queue.add("a");
   await begins(1);
   const start = performance.now();
   finish("a", 200);
-  await until("it waits", () => controller.waiting().length === 1, LONG_MS);
-  controller.add("a", 3_600_000);
+  await until("it waits", () => queue.waiting().length === 1, LONG_MS);
+  queue.add("a", 3_600_000);
   await begins(2);
   expect(performance.now() - start).toBeGreaterThanOrEqual(199);
   finish("a", 3_600_000);
-  await until("it waits", () => controller.waiting().length === 1, LONG_MS);
-  controller.add("a", 1);
+  await until("it waits", () => queue.waiting().length === 1, LONG_MS);
+  queue.add("a", 1);
   await begins(3);
   expect(begun).toEqual(["a", "a", "a"]);
   await end();
 });
 
 test("what is forgotten does not come, and may be added anew", async () => {
-  const { controller, begins, begun, end } = controlled(1);
-  controller.add("a", 10);
-  controller.add("b", 40);
-  controller.forget("a");
+  const { queue, begins, begun, end } = controlled(1);
+  queue.add("a", 10);
+  queue.add("b", 40);
+  queue.forget("a");
   await begins(1);
   expect(begun).toEqual(["b"]);
-  controller.add("a");
-  expect(controller.waiting()).toEqual(["a"]);
+  queue.add("a");
+  expect(queue.waiting()).toEqual(["a"]);
   await end();
 });
 
 test("it ends once nothing is left, if that is wanted: neither waiting nor under way", async () => {
   const times = new Map<string, number>();
-  const controller = createController(async (key) => {
+  const queue = createWorkQueue(async (key) => {
     times.set(key, (times.get(key) ?? 0) + 1);
     return times.get(key) === 3 ? undefined : 10;
   }, 2);
-  for (const key of ["a", "b", "c"]) controller.add(key);
-  await controller.run(unstopped, true);
+  for (const key of ["a", "b", "c"]) queue.add(key);
+  await queue.run(unstopped, true);
   expect([...times.values()]).toEqual([3, 3, 3]);
 });
 
 test("it ends when it is told to, after what is under way", async () => {
-  const { controller, begun, begins, finish, end } = controlled(1);
-  for (const key of ["a", "b"]) controller.add(key);
+  const { queue, begun, begins, finish, end } = controlled(1);
+  for (const key of ["a", "b"]) queue.add(key);
   await begins(1);
   const ended = end();
   finish("a", 1);
@@ -118,10 +118,10 @@ test("it ends when it is told to, after what is under way", async () => {
 });
 
 test("a bug is thrown", async () => {
-  const controller = createController(async () => {
+  const queue = createWorkQueue(async () => {
     throw new TypeError("oops");
   }, 1);
-  controller.add("a");
-  const failed = await controller.run(unstopped).catch((error) => error);
+  queue.add("a");
+  const failed = await queue.run(unstopped).catch((error) => error);
   expect(failed).toEqual(new TypeError("oops"));
 });

@@ -1,0 +1,190 @@
+import { formatDuration } from "../../shared/core/duration.ts";
+import type { Log } from "../../shared/output/log.ts";
+import { ApiError, isApiFailure, isForbidden, isNotFound } from "../api/api-error.ts";
+import type { ApiClient, KubeObject } from "../api/client.ts";
+import { describeMethod } from "./core/methods.ts";
+import { viewOf } from "./core/pod-view.ts";
+import type { ReapPolicy } from "./core/policy.ts";
+import {
+  type Answer,
+  type Attempt,
+  type AttemptClock,
+  type AttemptPolicy,
+  afterAnswer,
+  afterFailedRead,
+  type EndRequest,
+  type Next,
+  nextStep,
+  type Observation,
+  observationOfLost,
+  type Result,
+  wait,
+} from "./core/reconcile.ts";
+import { eventOfAnswer } from "./core/report.ts";
+import { type Verdict, verdictOf } from "./core/verdict.ts";
+import type { Send } from "./methods/send.ts";
+import { type FreshPod, pathOf } from "./methods/target.ts";
+import type { PodEvents } from "./pod-events.ts";
+import { auditOf, memoryOf, type PodRecord } from "./pod-record.ts";
+import type { ReaperMetrics } from "./reaper-metrics.ts";
+import type { Turn } from "./throttle.ts";
+
+/** What a step towards the end of a pod's sidecars needs. */
+export interface AttemptContext {
+  /** A client without a rate limit. */
+  readonly api: Pick<ApiClient, "get">;
+  /** Awaited for each request to the API server, before the pod is read. */
+  readonly turn: Turn;
+  readonly send: Send;
+  readonly events: PodEvents;
+  readonly metrics: Pick<ReaperMetrics, "sent">;
+  readonly policy: () => ReapPolicy;
+  /** No watch tells of changes (--once): the pod is read at each step. */
+  readonly isOnce: boolean;
+  readonly log: Log;
+}
+
+const usual: AttemptPolicy = { rounds: 3, rest: { firstMs: 1000, longestMs: 60_000 } };
+/** The longest time for an answer. */
+const ANSWER_MS = 10_000;
+
+/** A record whose attempt is under way. */
+export type Attempted = PodRecord & { attempt: Attempt; verdict: Verdict };
+
+/** A step that is taken. */
+interface Step {
+  readonly record: Attempted;
+  readonly startedAt: number;
+  readonly signal: AbortSignal;
+  readonly context: AttemptContext;
+}
+
+/**
+ * Takes the next step, with one request to a sidecar at most. What was seen last tells whether one is due; which, and
+ * whether, a read of the pod directly before it. Rejects with the signal's reason, or on a bug.
+ */
+export async function takeStep(record: Attempted, signal: AbortSignal, context: AttemptContext): Promise<Next> {
+  const step: Step = { record, startedAt: performance.now(), signal, context };
+  signal.throwIfAborted();
+  const seen = record.isGone ? observationOfLost(record.pod) : record.verdict;
+  const due = nextStep(record.attempt, seen, clockOf(context));
+  if (due.kind !== "ask" && !context.isOnce) return due;
+  await context.turn(signal);
+  if (due.kind === "ask") await context.turn(signal); // for the request: nothing waits between it and the look
+  const look = await lookAt(step);
+  if (!isToAsk(look)) return look.next;
+  return due.kind === "ask" ? await ask(look, step) : wait(look.next.attempt, performance.now());
+}
+
+function clockOf({ isOnce }: AttemptContext): AttemptClock {
+  // who waits for the end of the command gains nothing from the same answer again
+  return { ...usual, refusedRounds: isOnce ? 1 : undefined, now: performance.now(), chance: Math.random() };
+}
+
+/** What a read of the pod has shown, and what follows. */
+interface Look {
+  readonly next: Next;
+  /** Undefined: it could not be read. */
+  readonly fresh?: FreshPod;
+  readonly seen?: Observation;
+}
+
+/** A look by which a sidecar is to be asked to exit. */
+interface LookToAsk {
+  readonly next: Extract<Next, { kind: "ask" }>;
+  readonly fresh: FreshPod;
+  readonly seen: Extract<Observation, { kind: "end" }>;
+}
+
+function isToAsk(look: Look | LookToAsk): look is LookToAsk {
+  return look.next.kind === "ask" && look.seen?.kind === "end";
+}
+
+/** Reads the pod, and decides what follows. Rejects with the signal's reason, or on a bug. */
+async function lookAt({ record, signal, context }: Step): Promise<Look> {
+  const askedAt = performance.now();
+  try {
+    const object = await context.api.get<KubeObject>(pathOf(record.pod), { signal, retries: 0 });
+    const pod = viewOf(object);
+    if (pod.uid !== record.pod.uid) return { next: nextStep(record.attempt, { kind: "gone" }, clockOf(context)) }; // kuma#13617
+    const seen = verdictOf(pod, context.policy(), memoryOf(record));
+    if (context.isOnce) Object.assign(record, { pod, verdict: seen });
+    const next = nextStep({ ...record.attempt, unread: 0 }, seen, clockOf(context));
+    return { next, fresh: { object, pod, askedAt }, seen };
+  } catch (error) {
+    if (signal.aborted || !isApiFailure(error)) throw error;
+    return { next: afterFailure(error, record.attempt, context) };
+  }
+}
+
+function afterFailure(error: Error, attempt: Attempt, context: AttemptContext): Next {
+  if (isNotFound(error)) return { kind: "over", outcome: { kind: "gone" } };
+  if (isForbidden(error)) return { kind: "over", outcome: { kind: "put-off", reason: error.message } };
+  const afterMs = error instanceof ApiError ? error.retryAfterMs : undefined;
+  return afterFailedRead(attempt, clockOf(context), { why: error.message, afterMs });
+}
+
+/**
+ * Sends the request that a look has decided, and resolves with what follows from the answer; or from another look, if
+ * the method needed one and that has decided otherwise. There is an Event if the sidecar may have heard it.
+ */
+async function ask(decided: LookToAsk, step: Step): Promise<Next> {
+  const { context, record } = step;
+  const { request } = decided.next;
+  let confirmed = decided;
+  let last: Look = decided;
+  const answer = await answerTo(request, step, {
+    ...decided.fresh,
+    async lookAgain(signal) {
+      await context.turn(signal);
+      last = await lookAt({ ...step, signal });
+      if (!isToAsk(last) || !isSame(last.next.request, request)) return undefined;
+      confirmed = last;
+      return last.fresh;
+    },
+  });
+  if (answer === undefined) return last.next.kind === "ask" ? wait(last.next.attempt, performance.now()) : last.next;
+  const next = afterAnswer(confirmed.next.attempt, request, answer, clockOf(context));
+  const event = eventOfAnswer(request, confirmed.seen.reason, answer);
+  if (event !== undefined) await context.events.write(record.pod, event);
+  return next;
+}
+
+function isSame(one: EndRequest, other: EndRequest): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+interface Looking extends FreshPod {
+  readonly lookAgain: (signal: AbortSignal) => Promise<FreshPod | undefined>;
+}
+
+/**
+ * Sends a request, with a log line and a metric after it. Resolves with undefined if it was not sent, because the pod
+ * has changed.
+ */
+async function answerTo(
+  request: EndRequest,
+  { record, startedAt, signal, context }: Step,
+  { lookAgain, ...fresh }: Looking,
+): Promise<Answer | undefined> {
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+  const tell = (result: Result): void => {
+    const { method, container } = request;
+    context.metrics.sent(method.kind, result.kind);
+    const why = result.kind === "taken" ? undefined : result.why;
+    const asked = { container, method: describeMethod(method), result: result.kind, why };
+    const fields = { ...auditOf(record.pod), ...asked, tookMs: Math.round(performance.now() - startedAt) };
+    context.log[result.kind === "taken" ? "info" : "warn"](fields, "asked a sidecar to exit");
+  };
+  try {
+    const target = { ...fresh, lookAgain: () => lookAgain(ending), signal: ending };
+    const result = await context.send(request, target);
+    if (result !== undefined) tell(result.kind === "unanswered" ? { ...result, kind: "unavailable" } : result);
+    return result;
+  } catch (error) {
+    if (!ending.aborted) throw error;
+    tell({ kind: "unavailable", why: "not waited for to its end" });
+    signal.throwIfAborted();
+    return { kind: "unanswered", why: `no answer within ${formatDuration(ANSWER_MS)}` };
+  }
+}

@@ -3,7 +3,7 @@ import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 import { OBJECTS, WEBHOOK } from "../core/installed.ts";
 import type { Finding } from "./core/finding.ts";
 import { type Registration, secretFinding, secretsOf } from "./core/installation.ts";
-import type { Installed } from "./core/replicas.ts";
+import { howToInstall, type Installed } from "./core/replicas.ts";
 import { selects } from "./core/selection.ts";
 import type { Reader } from "./read.ts";
 
@@ -31,7 +31,7 @@ export async function readRegistrations(
   return own && (await Promise.all(own.map((each) => readService(reader, each, deployments))));
 }
 
-interface Registered extends Pick<Registration, "name" | "isRequired" | "isTrusted" | "selectors"> {
+interface Registered extends Pick<Registration, "name" | "again" | "isRequired" | "isTrusted" | "selectors"> {
   readonly service: { readonly namespace: string; readonly name: string };
 }
 
@@ -44,6 +44,7 @@ function registrationIn({ metadata, webhooks }: JsonObject): Registered | undefi
   if (typeof namespace !== "string" || typeof name !== "string") return undefined;
   return {
     name: String(objectOf(metadata).name),
+    again: howToInstall("webhook", metadata),
     isRequired: own.some(({ failurePolicy }) => failurePolicy !== "Ignore"),
     isTrusted: configs.every(({ caBundle }) => (textOf(caBundle) ?? "") !== ""),
     selectors: own.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),

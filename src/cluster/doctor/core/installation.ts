@@ -6,6 +6,7 @@ import type { Finding } from "./finding.ts";
 import {
   type Arguments,
   argumentsNow,
+  howToInstall,
   type Installed,
   imageIn,
   readyArguments,
@@ -133,6 +134,8 @@ export interface Registration {
   readonly isRequired: boolean;
   /** It has a caBundle. */
   readonly isTrusted: boolean;
+  /** How to install it again (`howToInstall`). */
+  readonly again: string;
   /** The label selectors of each of its webhooks. */
   readonly selectors: readonly Omit<Selection, "all">[];
   /** Its Service, as `NAMESPACE/NAME`. */
@@ -183,16 +186,16 @@ function takesAll(args: Arguments): boolean {
  * caBundle. Returns an empty list if it works.
  */
 export function registrationFindings(registration: Registration): readonly Finding[] {
-  const { name, isRequired, isTrusted, service, isServiceThere, deployments } = registration;
+  const { name, again, isRequired, isTrusted, service, isServiceThere, deployments } = registration;
   const object = `MutatingWebhookConfiguration ${name}`;
   const effect = isRequired ? "each pod that it selects is refused" : "pods start without ebb";
   if (isServiceThere === false) {
-    const message = `its Service ${service} does not exist, so ${effect}: install the webhook again (ebb manifests webhook) or, if it was removed, kubectl delete mutatingwebhookconfiguration ${name}`;
+    const message = `its Service ${service} does not exist, so ${effect}: install the webhook again (${again}) or, if it was removed, kubectl delete mutatingwebhookconfiguration ${name}`;
     return [{ object, message }];
   }
   const components = deployments?.map(componentOf);
   if (components?.every(({ ready }) => ready === 0)) {
-    const todo = components.map(whyNoneReady).join("; or ") || "install the webhook again (ebb manifests webhook)";
+    const todo = components.map(whyNoneReady).join("; or ") || `install the webhook again (${again})`;
     return [{ object, message: `no replica behind its Service ${service} is ready, so ${effect}; ${todo}` }];
   }
   if (isTrusted) return [];
@@ -206,8 +209,9 @@ function whyNoneReady(component: Component): string {
   return component.replicas === 0 ? scale(component) : (component.why ?? inLog(component));
 }
 
-function scale({ namespace, name }: Pick<Component, "namespace" | "name">): string {
-  return `it is scaled to 0: kubectl -n ${namespace} scale --replicas=2 deployment/${name}`;
+function scale({ component, namespace, name }: Component): string {
+  const replicas = component === "reaper" ? 1 : 2; // as they are installed
+  return `it is scaled to 0: kubectl -n ${namespace} scale --replicas=${replicas} deployment/${name}`;
 }
 
 /**
@@ -229,6 +233,7 @@ export function secretsOf(installed: Installed): readonly string[] {
 /** Returns a finding for such a Secret that does not exist. */
 export function secretFinding({ deployment }: Installed, name: string): Finding {
   const { component, namespace } = namesOf(deployment.metadata);
-  const message = `it does not exist, and a replica of the ${component} needs it to start: apply the manifests again, or helm upgrade`;
+  const again = howToInstall(component, deployment.metadata);
+  const message = `it does not exist, and a replica of the ${component} needs it to start: install that again (${again})`;
   return { object: `Secret ${namespace}/${name}`, message };
 }

@@ -21,7 +21,7 @@ export function namespaceFinding(
     return { object, message: `its label ${ASK} does nothing: expected true or false, got ${JSON.stringify(label)}` };
   const asks = `its label ${ASK}=true asks for ebb, and`;
   if (count === 0) {
-    const todo = `install it (ebb manifests webhook), or kubectl label namespace ${name} ${ASK}-`;
+    const todo = `install it (ebb help webhook), or kubectl label namespace ${name} ${ASK}-`;
     return { object, message: `${asks} no webhook is registered: ${todo}` };
   }
   const isOutside = selections.length > 0 && !selections.some((each) => coversNamespace(each, labels));

@@ -139,7 +139,7 @@ function whyMissing(
   }
   if (injection.kind === "unchanged" || (injection.kind === "skipped" && by === "--all")) return undefined;
   if (!isCovered) return `${OUTSIDE}; after that: `;
-  if (answering === 0) return "no webhook is installed: install it (ebb manifests webhook), then ";
+  if (answering === 0) return "no webhook is installed: install it (ebb help webhook), then ";
   const late = by === "annotation" ? "" : ", or the pod is older than that";
   return `no webhook answered when it was created${late}: `;
 }

@@ -89,7 +89,7 @@ export function describeMissing(missing: readonly Right[], isByHand = false): st
 }
 
 const ASK = "ask an administrator to allow it";
-const GRANT = "grant them (ebb manifests reaper ... | kubectl apply --server-side --force-conflicts -f -)";
+const GRANT = "grant them: apply the reaper's manifests again (ebb manifests reaper), or helm upgrade";
 
 /**
  * Says how to get missing permissions. If some methods need none of them, it says that the others can be left out,

@@ -9,7 +9,7 @@ import {
   secretsOf,
   webhooksOf,
 } from "../../../../../src/cluster/doctor/core/installation.ts";
-import type { Installed } from "../../../../../src/cluster/doctor/core/replicas.ts";
+import { howToInstall, type Installed } from "../../../../../src/cluster/doctor/core/replicas.ts";
 import type { JsonObject } from "../../../../../src/shared/core/json.ts";
 
 const specOf = (image: string, ...args: readonly string[]) => ({ containers: [{ image, args }] });
@@ -55,7 +55,7 @@ test.each<[string, Installed, RegExp | undefined]>([
     installed("reaper", {}),
     /^no replica is ready, so the reaper ends no sidecar; its log/,
   ],
-  ["a reaper that is scaled down", installed("reaper", { replicas: 0 }), /scaled to 0/],
+  ["a reaper that is scaled down", installed("reaper", { replicas: 0 }), /scaled to 0: .* --replicas=1 deployment\/ebb-reaper$/],
   ["a webhook without replicas, of which its registration tells", installed("webhook", {}), undefined],
   ["a webhook of which one replica is ready", installed("webhook", { readyReplicas: 1 }), /^only 1 of its 2 replicas/],
 ])("%s", (_, each, message) => {
@@ -154,14 +154,15 @@ test("the Secrets that a next replica needs are those that its arguments and its
   expect(of("reaper", [])).toEqual([]);
   expect(secretFinding(installed("webhook", {}), "own")).toEqual({
     object: "Secret ns/own",
-    message: expect.stringMatching(/^it does not exist, and a replica of the webhook needs it to start: apply /),
+    message: expect.stringMatching(/^it does not exist, and a replica of the webhook needs it to start: install that again \(ebb manifests webhook\)$/),
   });
 });
 
 const ebb1 = { image: "ebb:1", options: {} };
+const release = { "meta.helm.sh/release-name": "ebb", "meta.helm.sh/release-namespace": "mesh" };
 const registration: Registration = {
   ...{ name: "ebb-webhook", isRequired: true, isTrusted: true, selectors: [{}], service: "ns/ebb-webhook" },
-  ...{ isServiceThere: true, deployments: [installed("webhook", well)] },
+  ...{ again: howToInstall("webhook", {}), isServiceThere: true, deployments: [installed("webhook", well)] },
 };
 
 describe("a registration", () => {
@@ -190,7 +191,12 @@ describe("a registration", () => {
       { deployments: [installed("webhook", { replicas: 0 })] },
       [/-n ns scale --replicas=2 deployment\/ebb-webhook$/],
     ],
-    ["without a Deployment", { deployments: [] }, [/is ready, so .*; install the webhook again/]],
+    ["without a Deployment", { deployments: [] }, [/is ready, so .*; install the webhook again \(ebb manifests webhook\)$/]],
+    [
+      "of a Helm release, without a Deployment",
+      { deployments: [], again: howToInstall("webhook", { annotations: release }) },
+      [/; install the webhook again \(helm upgrade ebb CHART --namespace mesh --reset-then-reuse-values\)$/],
+    ],
     [
       "that nobody trusts",
       { isTrusted: false },

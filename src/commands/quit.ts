@@ -50,7 +50,7 @@ function options() {
       syntax: boolean,
       isFlagOnly: true,
       isRare: true,
-      help: "count a sidecar that is not in this pod as shut down; with =false, count it as a failure",
+      help: "count a sidecar that is not in this pod as shut down; with =false, count it as a failure, and look for an Envoy that does not listen yet for half of --quit-timeout",
     }),
   };
 }
@@ -62,7 +62,9 @@ async function main({ args, env, compat }: Invocation): Promise<number> {
   trustFile(settings.caFile);
   const end = performance.now() + settings.quitTimeout;
   const actMs = settings.quitTimeout;
-  const look = { env, forMs: 0, actMs, anyPort: true, signal: abortedAfter(actMs), log };
+  // one that is surely here may not listen yet, and the usual port is the wrong one to ask until then
+  const namedForMs = settings.ignoreNotFound ? 0 : actMs / 2;
+  const look = { env, forMs: 0, actMs, anyPort: true, namedForMs, signal: abortedAfter(actMs), log };
   const here = await findSidecars(settings, look);
   warnOfLeftOut(settings, { env, log });
   const { sidecars } = here;

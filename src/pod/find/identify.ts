@@ -50,6 +50,8 @@ export interface SearchOptions {
   readonly actMs?: number;
   /** Whether a plain Envoy that the user names may be at any port that listens, if it is at no usual one. */
   readonly anyPort?: boolean;
+  /** How long a plain Envoy that the user names is looked for, if it does not listen yet. Left out: once. */
+  readonly namedForMs?: number;
   /** Ends the search: it then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -108,7 +110,7 @@ export async function identifyAdmin(
 
 /**
  * Returns the sidecars with the admin interface of the plain Envoy among them where it answers: at any port that is tried
- * for one, then with `anyPort` at any that listens. For a network of the pod's own alone.
+ * for one, then with `anyPort` at any that listens; again and again for `namedForMs`. For a network of the pod's own alone.
  */
 export async function placeEnvoy(
   found: readonly FoundSidecar[],
@@ -118,7 +120,12 @@ export async function placeEnvoy(
 ): Promise<readonly FoundSidecar[]> {
   const others = found.filter(({ name }) => name !== PLAIN).flatMap(adminPortOf);
   const options = { pod, appPorts: [...appPort, ...others], ...search };
-  const one = await findEnvoy(options);
+  const end = performance.now() + (search.namedForMs ?? 0);
+  let one = await findEnvoy(options);
+  while (one === undefined && performance.now() < end) {
+    await Bun.sleep(REST_MS);
+    one = await findEnvoy(options);
+  }
   return found.map((each): FoundSidecar => {
     if (each.name !== PLAIN) return each;
     if (one === undefined) return { ...each, isSuggested: true };

@@ -152,6 +152,19 @@ describe.skipIf(!canHaveNetwork)("an Envoy on any of the ports that are tried (w
     expect(await ebbBeside(any, ["quit"])).toMatchObject({ code: 0, requests: [] });
   });
 
+  test("is waited for by quit, if it is surely there and does not listen yet", async () => {
+    const named = ["quit", "--sidecar", "envoy", "--ignore-not-found=false"];
+    const late: readonly Port[] = [
+      { port: 9000, app: 404 },
+      { ...odd, port: 9999, afterMs: 1500 },
+    ];
+    const ended = await ebbBeside(late, [...named, "--quit-timeout", "20s"]);
+    expect([ended.code, posts(ended)]).toEqual([0, ["9999 POST /quitquitquit"]]);
+    const never = await ebbBeside([], [...named, "--quit-timeout", "600ms"]);
+    expect(lineOf(never, "could not shut down the sidecar").request).toBe("POST http://localhost:9901/quitquitquit");
+    expect(never.code).toBe(69);
+  });
+
   test("on no such port is not looked for, and what is refused names --admin", async () => {
     const ports = [{ port: 9911, node: {} }];
     const auto = await ebbBeside(ports, ["run", "--detect-timeout", "200ms", ...app]);

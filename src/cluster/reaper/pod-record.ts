@@ -31,6 +31,11 @@ export interface PodRecord {
 /** The records by UID. */
 export type PodRecords = Map<string, PodRecord>;
 
+/** Returns the records of the pods that are there. */
+export function presentIn(records: PodRecords): readonly PodRecord[] {
+  return [...records.values()].filter(({ isGone }) => !isGone);
+}
+
 /** Returns what the rules take of a record, with the current time. */
 export function memoryOf({ outcome, seenAt }: Pick<PodRecord, "outcome" | "seenAt">): ReaperMemory {
   return { now: Date.now(), handled: outcome && isFinal(outcome) ? reportOf(outcome).why : undefined, seenAt };

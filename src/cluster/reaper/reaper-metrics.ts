@@ -4,7 +4,7 @@ import type { Presence } from "../inject/core/presence.ts";
 import type { MethodKind } from "./core/methods.ts";
 import { type Rule, ruleNames } from "./core/pod-rules.ts";
 import type { Outcome, Result } from "./core/reconcile.ts";
-import type { PodRecords } from "./pod-record.ts";
+import { type PodRecords, presentIn } from "./pod-record.ts";
 import type { Interruption } from "./reflector.ts";
 
 /** The reaper's metrics, and what changes them. */
@@ -64,20 +64,19 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
     buckets,
     registers: [registry],
   });
-  const pods = () => [...gauges.records.values()].filter(({ isGone }) => !isGone);
   addStateGauge(registry, {
     name: "ebb_reaper_pods",
     help: "Running pods by the reason why each is stuck, or left alone, at the moment.",
     label: "reason",
     states: ruleNames,
-    count: () => pods().map(({ verdict }) => verdict?.rule),
+    count: () => presentIn(gauges.records).map(({ verdict }) => verdict?.rule),
   });
   addStateGauge(registry, {
     name: "ebb_reaper_injection_pods",
     help: "Running pods by injection state. injected: the pod has ebb, if only to drain it; missing: its annotation asks for ebb, but it has none; skipped: it was selected, and the webhook left it as it is; other: its ebb is from another image than the reaper's --image.",
     label: "state",
     states: injections,
-    count: () => pods().map(({ pod }) => injectionOf(pod.ebb, image)),
+    count: () => presentIn(gauges.records).map(({ pod }) => injectionOf(pod.ebb, image)),
   });
   addGauges(registry, gauges);
   addProcess(registry, version);

@@ -16,7 +16,7 @@ import type { ReaperSettings } from "./core/reaper-options.ts";
 import { rightsNeeded } from "./core/rights.ts";
 import { createSender } from "./methods/send.ts";
 import { createPodEvents, createUserErrors } from "./pod-events.ts";
-import type { PodRecords } from "./pod-record.ts";
+import { type PodRecords, presentIn } from "./pod-record.ts";
 import { watchPods } from "./pods.ts";
 import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
@@ -99,7 +99,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
 /** Warns if no pod and no namespace has opted in, as right after an installation: the reaper would never act. */
 function sayIfUnselected(records: PodRecords, policy: ReapPolicy, log: Log): void {
   if (policy.allJobs || policy.namespaces.size > 0) return;
-  const pods = [...records.values()].map(({ pod }) => pod);
+  const pods = presentIn(records).map(({ pod }) => pod);
   if (pods.some((pod) => selectionOf(pod, policy).kind !== "not in")) return;
   const how = `label a pod or a namespace ${REAP}=true, or run the reaper with --all-jobs`;
   log.warn({ pods: pods.length, how }, "no pod is selected: no namespace or pod has opted in");

@@ -7,7 +7,7 @@ import { firstAttempt, type Next, type Outcome } from "./core/reconcile.ts";
 import { eventOfOutcome, reportOf, reportOfVerdict } from "./core/report.ts";
 import { type Verdict, verdictOf } from "./core/verdict.ts";
 import type { UserErrors } from "./pod-events.ts";
-import { auditOf, isFinal, memoryOf, type PodRecord, type PodRecords } from "./pod-record.ts";
+import { auditOf, isFinal, memoryOf, type PodRecord, type PodRecords, presentIn } from "./pod-record.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 import { createWorkQueue } from "./work-queue.ts";
 
@@ -79,10 +79,10 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
       else records.delete(uid);
     },
     namespaceChanged(name) {
-      for (const record of records.values()) if (record.pod.namespace === name) enqueue(record);
+      for (const record of presentIn(records)) if (record.pod.namespace === name) enqueue(record);
     },
     reconsider() {
-      for (const record of records.values()) {
+      for (const record of presentIn(records)) {
         record.outcome = undefined;
         enqueue(record);
       }

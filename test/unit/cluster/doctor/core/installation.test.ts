@@ -55,7 +55,11 @@ test.each<[string, Installed, RegExp | undefined]>([
     installed("reaper", {}),
     /^no replica is ready, so the reaper ends no sidecar; its log/,
   ],
-  ["a reaper that is scaled down", installed("reaper", { replicas: 0 }), /scaled to 0: .* --replicas=1 deployment\/ebb-reaper$/],
+  [
+    "a reaper that is scaled down",
+    installed("reaper", { replicas: 0 }),
+    /scaled to 0: .* --replicas=1 deployment\/ebb-reaper$/,
+  ],
   ["a webhook without replicas, of which its registration tells", installed("webhook", {}), undefined],
   ["a webhook of which one replica is ready", installed("webhook", { readyReplicas: 1 }), /^only 1 of its 2 replicas/],
 ])("%s", (_, each, message) => {
@@ -154,7 +158,9 @@ test("the Secrets that a next replica needs are those that its arguments and its
   expect(of("reaper", [])).toEqual([]);
   expect(secretFinding(installed("webhook", {}), "own")).toEqual({
     object: "Secret ns/own",
-    message: expect.stringMatching(/^it does not exist, and a replica of the webhook needs it to start: install that again \(ebb manifests webhook\)$/),
+    message: expect.stringMatching(
+      /^it does not exist, and a replica of the webhook needs it to start: install that again \(ebb manifests webhook\)$/,
+    ),
   });
 });
 
@@ -191,7 +197,11 @@ describe("a registration", () => {
       { deployments: [installed("webhook", { replicas: 0 })] },
       [/-n ns scale --replicas=2 deployment\/ebb-webhook$/],
     ],
-    ["without a Deployment", { deployments: [] }, [/is ready, so .*; install the webhook again \(ebb manifests webhook\)$/]],
+    [
+      "without a Deployment",
+      { deployments: [] },
+      [/is ready, so .*; install the webhook again \(ebb manifests webhook\)$/],
+    ],
     [
       "of a Helm release, without a Deployment",
       { deployments: [], again: howToInstall("webhook", { annotations: release }) },

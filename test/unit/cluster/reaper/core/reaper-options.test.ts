@@ -59,7 +59,7 @@ describe("ephemeral containers", () => {
 
   test("that are asked for need one", () => {
     expect(() => usableMethods({ methods: ["ephemeral"], image: undefined }, true)).toThrow(
-      "--methods ephemeral needs --image IMAGE",
+      "expected --image IMAGE with ephemeral",
     );
     expect(usableMethods({ methods: ["exec"], image: undefined }, true)).toEqual(["exec"]);
   });

@@ -109,6 +109,8 @@ export async function quits(here: Namespace, pod: string): Promise<number> {
 }
 
 export interface PodEvent {
+  /** RFC 3339, with six digits of a second. */
+  readonly eventTime: string;
   readonly reason: string;
   readonly type: string;
   readonly note: string;
@@ -116,10 +118,11 @@ export interface PodEvent {
   readonly regarding: { readonly kind: string; readonly name: string; readonly uid: string };
 }
 
-/** Resolves with the reaper's Events, about all pods in a namespace or about one. */
+/** Resolves with the reaper's Events in their order, about all pods in a namespace or about one. */
 export async function reaperEvents(here: Namespace, pod?: string): Promise<readonly PodEvent[]> {
   const list = await read<{ items: PodEvent[] }>(`/apis/events.k8s.io/v1/namespaces/${here.name}/events`);
   const own = (list?.items ?? []).filter(({ reportingController }) => reportingController === "ebb.dev/reaper");
+  own.sort((one, other) => (one.eventTime < other.eventTime ? -1 : 1));
   return pod === undefined ? own : own.filter(({ regarding }) => regarding.name === pod);
 }
 

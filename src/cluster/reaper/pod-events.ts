@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Log } from "../../shared/output/log.ts";
 import { isApiFailure, isConflict } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
-import type { Rule } from "./core/pod-rules.ts";
+import { userRules } from "./core/pod-rules.ts";
 import type { PodRef } from "./core/pod-view.ts";
 import { isFromNamespace } from "./core/policy.ts";
 import { eventOfUserError, type PodEvent } from "./core/report.ts";
@@ -44,9 +44,6 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
   };
 }
 
-/** The rules by which a pod is left until a user mends a label, an annotation or a permission. */
-const causes: ReadonlySet<Rule> = new Set(["unreadable-choice", "contradiction", "no-method", "no-right"]);
-
 /** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
 export interface UserErrors {
   /** Takes a pod's newest verdict. */
@@ -62,8 +59,8 @@ export function createUserErrors(events: PodEvents, isDryRun: boolean, log: Log)
       const isNamespaces = rule === "unreadable-choice" && isFromNamespace(reason);
       const last = isNamespaces ? ofNamespaces.get(namespace) : record.reported;
       if (isNamespaces) ofNamespaces.set(namespace, reason);
-      else record.reported = causes.has(rule) ? reason : undefined;
-      if (!causes.has(rule) || last === reason) return;
+      else record.reported = userRules.has(rule) ? reason : undefined;
+      if (!userRules.has(rule) || last === reason) return;
       const about: Regarding = isNamespaces ? { kind: "Namespace", namespace, name: namespace } : record.pod;
       log.warn(
         { namespace, ...(isNamespaces ? {} : { pod: name }), reason: rule, why: reason },

@@ -56,15 +56,19 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
 /** What `reapPods` works with. */
-export interface Deps extends Pick<Reaping, "identity" | "log" | "signal"> {
+export interface ReapContext extends Pick<Reaping, "identity" | "log" | "signal"> {
   readonly settings: Pick<ReaperSettings, "concurrency" | "qps" | "burst" | "dryRun" | "image" | "imagePullPolicy">;
   readonly policy: ReapPolicy;
   readonly rights: Pick<Rights, "refused">;
 }
 
 /** Reconciles each of these pods until it is done with, and resolves with what became of them, in their order. */
-export async function reapPods(direct: ApiClient, pods: readonly PodView[], deps: Deps): Promise<readonly Row[]> {
-  const { settings, policy, rights, identity, log, signal } = deps;
+export async function reapPods(
+  direct: ApiClient,
+  pods: readonly PodView[],
+  context: ReapContext,
+): Promise<readonly Row[]> {
+  const { settings, policy, rights, identity, log, signal } = context;
   const { concurrency, dryRun: isDryRun } = settings;
   const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
   const answered: Answered = (_verb, _code, error) => rights.refused(error);

@@ -67,20 +67,25 @@ export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | und
   ],
 ];
 
+/** By these only sidecars are left of a pod, for good, even if nothing may or can end them now. They follow in `verdictOf`. */
+const lastRules: readonly Rule[] = ["no-method", "too-early", "no-right", "stuck"];
+/** The names of all rules, as metrics have them. */
+export const ruleNames: readonly Rule[] = [...rules.map(([name]) => name), ...lastRules];
+
+const setOf = (...names: readonly Rule[]): ReadonlySet<Rule> => new Set(names);
+export const stuckRules = setOf(...lastRules);
 /** Waived, a pod need not be selected. */
-export const selectionRules: ReadonlySet<Rule> = new Set<Rule>(["not-selected"]);
-
+export const selectionRules = setOf("not-selected");
 /** Waived, it does not count what selects the pod, or opts it out. */
-export const choiceRules: ReadonlySet<Rule> = new Set<Rule>(["opted-out", "unreadable-choice", ...selectionRules]);
-
-/** The names of all rules, as metrics have them; the last ones follow them in `verdictOf`. */
-export const ruleNames: readonly Rule[] = [
-  ...rules.map(([name]) => name),
-  "no-method",
-  "too-early",
-  "no-right",
-  "stuck",
-];
+export const choiceRules = setOf("opted-out", "unreadable-choice", ...selectionRules);
+/** Ordinary pods: the table of --once only counts them. */
+export const plainRules = setOf("not-selected", "over", "pending", "app-running");
+/** The pod is left until a user mends a label, an annotation or a permission. */
+export const userRules = setOf("unreadable-choice", "contradiction", "no-method", "no-right");
+/** Its sidecars have ended, whether or not the reaper ended them. */
+export const endedRules = setOf("sidecars-ended", "over");
+/** Another request would not help: the kubelet starts the sidecar again, or no method is left. */
+export const lastingRules = setOf("sidecar-restarts", "sidecar-waiting", "no-method");
 
 function chosen(kind: string): (facts: RuleInput) => string | undefined {
   return ({ pod, policy }) => {

@@ -48,7 +48,10 @@ export function usableMethods(
 ): readonly MethodKind[] {
   if (image !== undefined || !methods.includes("ephemeral")) return methods;
   if (isGiven) {
-    throw new Failure(EXIT.usage, "--methods: expected --image IMAGE with ephemeral, an image with ebb at /ebb, got none");
+    throw new Failure(
+      EXIT.usage,
+      "--methods: expected --image IMAGE with ephemeral, an image with ebb at /ebb, got none",
+    );
   }
   return methods.filter((each) => each !== "ephemeral");
 }

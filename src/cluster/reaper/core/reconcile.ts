@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../shared/core/duration.ts";
 import { type Backoff, backoffMs } from "../../core/backoff.ts";
 import type { Ending, Method } from "./methods.ts";
-import type { Rule } from "./pod-rules.ts";
+import { endedRules, lastingRules } from "./pod-rules.ts";
 import type { PodView } from "./pod-view.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -114,11 +114,6 @@ export const firstAttempt: Attempt = {
 export function observationOfLost({ isDeleted }: PodView): Observation {
   return isDeleted ? { kind: "gone" } : { kind: "leave", rule: "over", reason: "it no longer runs" };
 }
-
-/** The rules that say that the sidecars have ended, whether or not the reaper ended them. */
-const endedRules: ReadonlySet<Rule> = new Set(["sidecars-ended", "over"]);
-/** Another request would not help: the kubelet starts the sidecar again, or no method is left. */
-const lastingRules: ReadonlySet<Rule> = new Set(["sidecar-restarts", "sidecar-waiting", "no-method"]);
 
 /** Milliseconds after which a pod is read again while another reaper's container is at work in it. */
 const BEING_ENDED_MS = 5000;

@@ -1,7 +1,7 @@
 import { columns } from "../../../shared/core/columns.ts";
 import { oneLine } from "../../../shared/core/text.ts";
 import { counted } from "../../../shared/core/wording.ts";
-import type { Rule } from "./pod-rules.ts";
+import { plainRules, type Rule } from "./pod-rules.ts";
 import { REAP } from "./pod-view.ts";
 import type { Report } from "./report.ts";
 
@@ -14,9 +14,6 @@ export interface Row extends Report {
   /** Of a pod that is not selected: only its sidecars are left. */
   readonly isStuck?: boolean;
 }
-
-/** The rules by which ordinary pods are left: the table only counts these. */
-const plain: ReadonlySet<Rule> = new Set(["not-selected", "over", "pending", "app-running"]);
 
 /** The results, the most important one first. */
 const order: readonly Report["result"][] = [
@@ -48,7 +45,7 @@ export interface TableOptions {
 export function formatReapTable(rows: readonly Row[], { showsAll, allJobs }: TableOptions): string {
   if (rows.length === 0) return "no pods\n";
   const isShown = ({ reason, isStuck }: Row) =>
-    showsAll || reason === undefined || isStuck === true || !plain.has(reason);
+    showsAll || reason === undefined || isStuck === true || !plainRules.has(reason);
   const shown = rows.filter(isShown).sort(byWeight);
   const lines = [
     ["NAMESPACE", "POD", "RESULT", "WHY"],

@@ -3,7 +3,7 @@ import { isProxy, type SidecarName } from "../../../shared/sidecars/core/registr
 import { sidecarIn } from "../../core/containers.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
 import { partsOf } from "./pod-containers.ts";
-import { choiceRules, type ReaperMemory, type Rule, type RuleInput, rules } from "./pod-rules.ts";
+import { choiceRules, type ReaperMemory, type Rule, type RuleInput, rules, stuckRules } from "./pod-rules.ts";
 import type { PodView } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
 import { describeMissing, missingFor } from "./rights.ts";
@@ -30,8 +30,8 @@ export function verdictOf(pod: PodView, policy: ReapPolicy, memory: ReaperMemory
 }
 
 /** Reports whether only a pod's sidecars are left, for good, even if nothing may or can end them now. */
-export function isStuck({ kind, rule }: Verdict): boolean {
-  return kind !== "leave" || rule === "no-right" || rule === "no-method";
+export function isStuck({ rule }: Verdict): boolean {
+  return stuckRules.has(rule);
 }
 
 /** A rule by which a pod is left, and why. */

@@ -2,7 +2,7 @@ import { formatDuration } from "../../shared/core/duration.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { ApiError, isApiFailure, isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { describeMethod } from "./core/methods.ts";
+import { describeMethod, type Method } from "./core/methods.ts";
 import { viewOf } from "./core/pod-view.ts";
 import type { ReapPolicy } from "./core/policy.ts";
 import {
@@ -69,11 +69,16 @@ export async function takeStep(record: Attempted, signal: AbortSignal, context: 
   const seen = record.isGone ? observationOfLost(record.pod) : record.verdict;
   const due = nextStep(record.attempt, seen, clockOf(context));
   if (due.kind !== "ask" && !context.isOnce) return due;
-  await context.turn(signal);
-  if (due.kind === "ask") await context.turn(signal); // for the request: nothing waits between it and the look
+  const requests = due.kind === "ask" ? requestsOf(due.request.method) : 0;
+  // the turns of the look and of the requests: nothing waits in between
+  for (let turns = 0; turns <= requests; turns++) await context.turn(signal);
   const look = await lookAt(step);
   if (!isToAsk(look)) return look.next;
   return due.kind === "ask" ? await ask(look, step) : wait(look.next.attempt, performance.now());
+}
+
+function requestsOf(method: Method): number {
+  return method.kind === "port-forward" ? method.requests.length : 1;
 }
 
 function clockOf({ isOnce }: AttemptContext): AttemptClock {
@@ -125,48 +130,24 @@ function afterFailure(error: Error, attempt: Attempt, context: AttemptContext): 
 }
 
 /**
- * Sends the request that a look has decided, and resolves with what follows from the answer; or from another look, if
- * the method needed one and that has decided otherwise. There is an Event if the sidecar may have heard it.
+ * Sends the request that a look has decided, and resolves with what follows from the answer. There is an Event if the
+ * sidecar may have heard it.
  */
-async function ask(decided: LookToAsk, step: Step): Promise<Next> {
+async function ask({ next: { request, attempt }, seen, fresh }: LookToAsk, step: Step): Promise<Next> {
   const { context, record } = step;
-  const { request } = decided.next;
-  let confirmed = decided;
-  let last: Look = decided;
-  const answer = await answerTo(request, step, {
-    ...decided.fresh,
-    async lookAgain(signal) {
-      await context.turn(signal);
-      last = await lookAt({ ...step, signal });
-      if (!isToAsk(last) || !isSame(last.next.request, request)) return undefined;
-      confirmed = last;
-      return last.fresh;
-    },
-  });
-  if (answer === undefined) return last.next.kind === "ask" ? wait(last.next.attempt, performance.now()) : last.next;
-  const next = afterAnswer(confirmed.next.attempt, request, answer, clockOf(context));
-  const event = eventOfAnswer(request, confirmed.seen.reason, answer);
+  const answer = await answerTo(request, fresh, step);
+  const next = afterAnswer(attempt, request, answer, clockOf(context));
+  const event = eventOfAnswer(request, seen.reason, answer);
   if (event !== undefined) await context.events.write(record.pod, event);
   return next;
 }
 
-function isSame(one: EndRequest, other: EndRequest): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-interface Looking extends FreshPod {
-  readonly lookAgain: (signal: AbortSignal) => Promise<FreshPod | undefined>;
-}
-
-/**
- * Sends a request, with a log line and a metric after it. Resolves with undefined if it was not sent, because the pod
- * has changed.
- */
+/** Sends a request, with a log line and a metric after it. */
 async function answerTo(
   request: EndRequest,
+  fresh: FreshPod,
   { record, startedAt, signal, context }: Step,
-  { lookAgain, ...fresh }: Looking,
-): Promise<Answer | undefined> {
+): Promise<Answer> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   const tell = (result: Result): void => {
     const { method, container } = request;
@@ -177,9 +158,8 @@ async function answerTo(
     context.log[result.kind === "taken" ? "info" : "warn"](fields, "asked a sidecar to exit");
   };
   try {
-    const target = { ...fresh, lookAgain: () => lookAgain(ending), signal: ending };
-    const result = await context.send(request, target);
-    if (result !== undefined) tell(result.kind === "unanswered" ? { ...result, kind: "unavailable" } : result);
+    const result = await context.send(request, { ...fresh, signal: ending });
+    tell(result.kind === "unanswered" ? { ...result, kind: "unavailable" } : result);
     return result;
   } catch (error) {
     if (!ending.aborted) throw error;

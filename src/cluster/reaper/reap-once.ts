@@ -76,7 +76,7 @@ export async function reapPods(
   const records: PodRecords = new Map();
   const reconciler = createReconciler({
     ...{ records, api, turn, policy: () => policy, concurrency, isDryRun, isOnce: true, log },
-    send: createSender({ ...settings, api, turn, denied: rights.refused, log }),
+    send: createSender({ ...settings, api, denied: rights.refused, log }),
     events: createPodEvents(throttleClient(direct, turn, answered), identity, log),
     metrics: { judged: ignore, sent: ignore, attempted: ignore },
     userErrors: { update: ignore },

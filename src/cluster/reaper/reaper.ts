@@ -80,7 +80,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
   const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);
-  const send = createSender({ ...settings, api: unlimited, turn, denied: rights.refused, log });
+  const send = createSender({ ...settings, api: unlimited, denied: rights.refused, log });
   const reconciler: Reconciler = createReconciler({
     ...{ records, api: unlimited, turn, send, events, metrics, policy, concurrency, isDryRun, isOnce: false, log },
     userErrors: createUserErrors(events, isDryRun, log),

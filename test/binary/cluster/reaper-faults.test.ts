@@ -98,7 +98,7 @@ test.concurrent(
     expect(cluster.api.opened).toBe(0);
     expect(stdout.split("\n")[1]).toMatch(/^shop +same +gone /);
     const [line] = log.filter(({ msg }) => msg === "ebb: asked a sidecar to exit");
-    const why = "the API server did not open the command within 500ms of the look at the pod";
+    const why = "the API server did not open it within 500ms of the look at the pod";
     expect(line).toMatchObject({ level: "warn", result: "unavailable", why, uid: "uid-same" });
   },
   TEST_MS,

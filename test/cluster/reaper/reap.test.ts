@@ -82,13 +82,13 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
     await meanwhile?.();
     return await api.get(...words);
   };
-  const send = createSender({ api: { ...api, patch }, turn, image: images.ebb, log });
+  const send = createSender({ api: { ...api, patch }, image: images.ebb, log });
   const records: PodRecords = new Map();
   const reconciler = createReconciler({
     ...{ records, api: { ...api, get }, turn, concurrency: 1, isDryRun: false, isOnce: true, log: collectLog() },
     async send(request, target) {
       const result = await send(request, target);
-      if (result !== undefined && result.kind !== "unanswered") sent.push([request, result]); // the API server is busy
+      if (result.kind !== "unanswered") sent.push([request, result]); // the API server is busy
       if (resultsOf(sent).length >= requests) stop.abort();
       return result;
     },

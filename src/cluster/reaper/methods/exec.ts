@@ -1,13 +1,10 @@
-import { formatDuration } from "../../../shared/core/duration.ts";
 import { listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { excerpt } from "../../../shared/http/core/http-framing.ts";
-import { leftUntil } from "../../../shared/io/timer.ts";
-import { ApiError } from "../../api/api-error.ts";
 import type { Stream } from "../../api/stream.ts";
 import type { Method } from "../core/methods.ts";
 import type { PodRef } from "../core/pod-view.ts";
 import type { Result, Unanswered } from "../core/reconcile.ts";
-import { FRESH_MS, type FreshPod, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
+import { isLate, isStale, openStream, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Exec = Extract<Method, { kind: "exec" }>;
 
@@ -15,35 +12,25 @@ type Exec = Extract<Method, { kind: "exec" }>;
 export const EXEC_PROTOCOL = "v5.channel.k8s.io";
 const channels = { stdout: 1, stderr: 2, status: 3 } as const;
 
-const LOOKS = 3;
-
 /**
  * Runs a command in the sidecar's container by pods/exec, and waits for its end. Exit code 0 and SIGKILL (137) count as
  * taken.
- *
- * exec names a pod, not a UID. So the stream is given up unless it is open 500 ms (FRESH_MS) after the API server was
- * asked for the pod.
  */
 export async function sendByExec(
   method: Exec,
-  { lookAgain, signal, ...first }: PodTarget,
+  target: PodTarget,
   { api }: Pick<SendSettings, "api">,
-): Promise<Result | Unanswered | undefined> {
-  let fresh: FreshPod | undefined = first;
-  for (let looks = 1; performance.now() >= fresh.askedAt + FRESH_MS; looks++) {
+): Promise<Result | Unanswered> {
+  if (isStale(target)) {
     const why = "the API server is too slow to say which pod has the name now";
-    if (looks === LOOKS) return { kind: "refused", why, isUnasked: true }; // the other methods need no such look
-    fresh = await lookAgain();
-    if (fresh === undefined) return undefined;
+    return { kind: "refused", why, isUnasked: true };
   }
   try {
-    const timeoutMs = leftUntil(fresh.askedAt + FRESH_MS);
-    using stream = await api.stream(execPath(method, fresh.pod), EXEC_PROTOCOL, { signal, timeoutMs });
+    using stream = await openStream(api, target, { path: execPath(method, target.pod), protocol: EXEC_PROTOCOL });
     return await resultOf(stream);
   } catch (error) {
-    if (!(error instanceof ApiError && error.reason === "Timeout")) throw error;
-    const why = `the API server did not open the command within ${formatDuration(FRESH_MS)} of the look at the pod`;
-    return { kind: "unanswered", why };
+    if (!isLate(error)) throw error;
+    return { kind: "unanswered", why: error.message }; // the API server may go on with the command
   }
 }
 

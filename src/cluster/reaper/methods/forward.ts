@@ -9,7 +9,7 @@ import { sidecarIn } from "../../core/containers.ts";
 import type { Method, PortRequest } from "../core/methods.ts";
 import type { PodView } from "../core/pod-view.ts";
 import type { Result } from "../core/reconcile.ts";
-import { FRESH_MS, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
+import { openStream, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Forward = Extract<Method, { kind: "port-forward" }>;
 
@@ -23,22 +23,13 @@ const channels = { data: 0, error: 1 } as const;
 const MAX_ANSWER = 64 * 1024;
 
 /**
- * Sends the method's quit requests through a port-forward to the pod's loopback; one that is taken is enough. The
- * tunnel belongs to the pod that had the name when it was opened. So if that is 500 ms (FRESH_MS) or more after the API
- * server was asked for the pod, the pod is read again before anything is sent.
+ * Sends the method's quit requests through a port-forward to the pod's loopback; one that is taken is enough.
  */
-export async function sendByForward(
-  method: Forward,
-  target: PodTarget,
-  settings: SendSettings,
-): Promise<Result | undefined> {
+export async function sendByForward(method: Forward, target: PodTarget, settings: SendSettings): Promise<Result> {
   const results: Result[] = [];
-  for (const [at, request] of method.requests.entries()) {
+  for (const request of method.requests) {
     try {
-      if (at > 0) await settings.turn(target.signal);
-      const result = await sendOne(request, method.container, { target, api: settings.api });
-      if (result !== undefined) results.push(result);
-      else if (!results.some(isTaken)) return undefined;
+      results.push(await sendOne(request, method.container, { target, api: settings.api }));
     } catch (error) {
       if (target.signal.aborted || !results.some(isTaken)) throw error;
     }
@@ -63,17 +54,11 @@ interface Tunnelled {
   readonly api: SendSettings["api"];
 }
 
-async function sendOne(
-  request: PortRequest,
-  container: string,
-  { target, api }: Tunnelled,
-): Promise<Result | undefined> {
-  const { pod, signal } = target;
-  using stream = await api.stream(`${pathOf(pod)}/portforward?ports=${request.port}`, PROTOCOL, { signal });
-  const isLate = performance.now() >= target.askedAt + FRESH_MS;
-  if (isLate && (await target.lookAgain()) === undefined) return undefined;
+async function sendOne(request: PortRequest, container: string, { target, api }: Tunnelled): Promise<Result> {
+  const path = `${pathOf(target.pod)}/portforward?ports=${request.port}`;
+  using stream = await openStream(api, target, { path, protocol: PROTOCOL });
   stream.send(Buffer.concat([Buffer.of(channels.data), Buffer.from(bytesOf(request), "latin1")]));
-  return await answerOf(stream, { container, sidecar: sidecarNamed(container, pod) });
+  return await answerOf(stream, { container, sidecar: sidecarNamed(container, target.pod) });
 }
 
 function bytesOf({ port, method, path, headers }: PortRequest): string {

@@ -7,10 +7,10 @@ import { sendByForward } from "./forward.ts";
 import type { PodTarget, SendSettings } from "./target.ts";
 
 /**
- * Sends a request to end a sidecar, and resolves with its result, also if the API fails; with undefined if another look
- * says that it is not to be sent. Rejects with the signal's reason, or on a bug.
+ * Sends a request to end a sidecar, and resolves with its result, also if the API fails. Rejects with the signal's
+ * reason, or on a bug.
  */
-export type Send = (request: EndRequest, target: PodTarget) => Promise<Result | Unanswered | undefined>;
+export type Send = (request: EndRequest, target: PodTarget) => Promise<Result | Unanswered>;
 
 /**
  * Creates the function that asks a sidecar to quit by exec, port-forward or ephemeral container. The log says once for

@@ -84,7 +84,7 @@ export function reconcile(clock: FakeClock, { afterMs = 0, methods = methodKinds
   const turn = async () => undefined;
   const reconciler = createReconciler({
     ...{ records, api, turn, concurrency: 10, isDryRun: false, isOnce: false, log },
-    send: createSender({ api, turn, image: "i", log }),
+    send: createSender({ api, image: "i", log }),
     policy: () => policy,
     events: { write: async (_, { reason, note }) => void told.push(`${reason}: ${note}`) },
     metrics: {

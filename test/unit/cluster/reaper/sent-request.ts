@@ -3,7 +3,7 @@ import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import { viewOf } from "../../../../src/cluster/reaper/core/pod-view.ts";
 import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
-import type { FreshPod, PodTarget } from "../../../../src/cluster/reaper/methods/target.ts";
+import type { PodTarget } from "../../../../src/cluster/reaper/methods/target.ts";
 import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { ended, type Json, podOf, running } from "./core/stuck-pods.ts";
@@ -30,32 +30,21 @@ export function withPod(pod: Json = stuck()): StandInApi {
 }
 
 export interface Sent {
-  /** Undefined: it was not sent. */
-  readonly result: Result | Unanswered | undefined;
+  readonly result: Result | Unanswered;
   readonly log: ReturnType<typeof collectLog>;
 }
 
-/** Returns a look at the pod at POD, which is what is wanted if that has the UID `uid-1`. */
-async function lookIn({ api }: StandInApi, signal: AbortSignal): Promise<FreshPod | undefined> {
+/** Returns the pod at POD, as a look has just shown it. */
+export async function targetIn({ api }: StandInApi, signal = new AbortController().signal): Promise<PodTarget> {
   const askedAt = performance.now();
   const object = await api.get<KubeObject>(POD, { retries: 0, signal });
-  return object.metadata.uid === "uid-1" ? { object, pod: viewOf(object), askedAt } : undefined;
+  return { object, pod: viewOf(object), askedAt, signal };
 }
 
-/** Returns the pod at POD, as a look has just shown it. */
-export async function targetIn(cluster: StandInApi, signal = new AbortController().signal): Promise<PodTarget> {
-  const lookAgain = () => lookIn(cluster, signal);
-  return { ...((await lookAgain()) as FreshPod), lookAgain, signal };
-}
-
-/**
- * Looks at the pod at POD, and sends a request to its Envoy. `turn` appears in `cluster.requests` each time the method
- * waits for its turn.
- */
+/** Looks at the pod at POD, and sends a request to its Envoy. */
 export async function send(cluster: StandInApi, method: Method, signal?: AbortSignal): Promise<Sent> {
   const log = collectLog();
-  const turn = async () => void cluster.requests.push("turn");
-  const sender = createSender({ api: cluster.api, turn, image: "ebb:1", log });
+  const sender = createSender({ api: cluster.api, image: "ebb:1", log });
   const target = await targetIn(cluster, signal);
   const result = await sender({ container: "envoy", method, patienceMs: 90_000 }, target);
   return { result, log };

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { compile } from "./bundle/compile.ts";
+import { signAdHoc } from "./bundle/sign.ts";
 import { aboutExecutable, aboutModules } from "./evidence/about.ts";
 import { evidencePaths, writeEvidence } from "./evidence/evidence.ts";
 import { digestOf } from "./evidence/sums.ts";
@@ -22,6 +23,7 @@ import { findToolchain } from "./link/toolchain.ts";
 import { type BuildInput, type Order, readOrder } from "./order.ts";
 import { removeSums, writeSums } from "./setup/sums.mjs";
 import { shrink } from "./shrink/shrink.ts";
+import { isStatic, type Target } from "./targets.ts";
 import { verify } from "./verify.ts";
 
 const project = resolve(import.meta.dirname, "..");
@@ -42,7 +44,7 @@ try {
  * Checks the toolchains, then builds the module that runs from source, each target and, for a release, the checksums.
  */
 async function buildAll({ inputs, release }: Order): Promise<void> {
-  for (const { target } of inputs) findToolchain(target);
+  for (const { target } of inputs) if (isStatic(target)) findToolchain(target);
   await timed("native", () => buildNativeModule());
   if (release !== undefined) removeSums(release);
   for (const input of inputs) await build(input);
@@ -55,7 +57,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
 }
 
 /**
- * Builds one executable: facts, compile, link, shrink, verify, run, evidence. It moves to `outfile`
+ * Builds one executable: facts, compile, evidence; for a desk also sign, else link, shrink, verify, run. It moves to `outfile`
  * last, so that what is there has always passed.
  */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
@@ -66,25 +68,41 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
   try {
     const compiled = join(folder, "ebb");
     const about = await timed("facts", () => aboutExecutable({ entry, lockfile, target, bun }));
-    const made = aboutModules(about);
-    await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, bun, made }));
+    const modules = aboutModules(about);
+    await timed("compile", () => compile({ entry, outfile: compiled, target, lockfile, bun, made: modules }));
     const input = readFileSync(compiled);
-    const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
-    const { bytes, report } = await timed("shrink", () => shrink({ input, linked: linked.bytes, target }));
-    for (const line of report) say(`  ${line}`);
-    await timed("verify", () => verify({ input, output: bytes, patches: linked.patches, target }));
-    writeFileSync(temporary, bytes);
+    const made = isStatic(target) ? await linkAndShrink(input, target) : await sign(input);
+    writeFileSync(temporary, made.bytes);
     chmodSync(temporary, 0o755);
-    const { how, stdout } = await timed("run", () => runInEmptyRoot(temporary, ["--version"], target));
-    refuseBareBun(stdout);
-    say(`  --version runs ${how}: ${stdout.trim()}`);
-    await timed("evidence", () => writeEvidence({ outfile, bytes, about, map: linked.map, target }));
+    if (isStatic(target)) await tryOut(temporary, target);
+    await timed("evidence", () => writeEvidence({ ...made, outfile, about, target }));
     renameSync(temporary, outfile);
-    summarise(outfile, bytes, linked.patches.length);
+    summarise(outfile, made);
   } finally {
     rmSync(folder, { recursive: true, force: true });
     rmSync(temporary, { force: true });
   }
+}
+
+type Made = { readonly bytes: Uint8Array; readonly map: string; readonly what: string };
+
+async function linkAndShrink(input: Uint8Array, target: Target): Promise<Made> {
+  const linked = await timed("link", () => linkStatic({ bytes: input, name: "compiled ebb", sources, target }));
+  const { bytes, report } = await timed("shrink", () => shrink({ input, linked: linked.bytes, target }));
+  for (const line of report) say(`  ${line}`);
+  await timed("verify", () => verify({ input, output: bytes, patches: linked.patches, target }));
+  return { bytes, map: linked.map, what: `statically linked, ${linked.patches.length} relocations applied` };
+}
+
+async function sign(bytes: Buffer): Promise<Made> {
+  await timed("sign", () => signAdHoc(bytes));
+  return { bytes, map: "", what: "for a desk" };
+}
+
+async function tryOut(path: string, target: Target): Promise<void> {
+  const { how, stdout } = await timed("run", () => runInEmptyRoot(path, ["--version"], target));
+  refuseBareBun(stdout);
+  say(`  --version runs ${how}: ${stdout.trim()}`);
 }
 
 /**
@@ -103,10 +121,8 @@ async function timed<Result>(step: string, work: () => Result | Promise<Result>)
   return result;
 }
 
-function summarise(outfile: string, bytes: Uint8Array, relocations: number): void {
-  say(
-    `${basename(outfile).padEnd(8)} ${(bytes.length / 1e6).toFixed(1)} MB, statically linked, ${relocations} relocations applied`,
-  );
+function summarise(outfile: string, { bytes, what }: Made): void {
+  say(`${basename(outfile).padEnd(8)} ${(bytes.length / 1e6).toFixed(1)} MB, ${what}`);
   say(`sha256   ${digestOf(bytes)}  ${outfile}`);
 }
 

@@ -1,14 +1,14 @@
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type Target, targetNamed, targets } from "./targets.ts";
+import { anyTargetNamed, type DeskTarget, isStatic, platformOf, releaseTargets, type Target } from "./targets.ts";
 
 /** An executable to build; all paths are absolute. */
 export type BuildInput = {
   /** The path of the TypeScript file that it starts with. */
   readonly entry: string;
   readonly outfile: string;
-  readonly target: Target;
-  /** The path of another Bun for musl; undefined for the one that package-lock.json pins. */
+  readonly target: Target | DeskTarget;
+  /** The path of another Bun, for musl or a desk's system; undefined for the one that package-lock.json pins. */
   readonly bun: string | undefined;
 };
 
@@ -20,13 +20,13 @@ export type Order = {
 };
 
 const project = resolve(import.meta.dirname, "..");
-const main = join(project, "src", "main.ts");
+const mains = { pod: join(project, "src", "main.ts"), desk: join(project, "src", "desk", "main.ts") };
 const dist = join(project, "dist");
 
 /**
  * Reads the build's command line. It asks for this machine's executable at dist/ebb or, with --all, for
- * dist/ebb-linux-TARGET of all targets. `--target`, `--entry`, `--outfile` and `--outdir` change these, `--bun` names
- * another Bun for musl.
+ * dist/ebb-SYSTEM-TARGET of all targets. `--target`, `--entry`, `--outfile` and `--outdir` change these, `--bun` names
+ * another Bun.
  * @throws Error on an unknown option or target, or on --all with --target, --outfile or --bun
  */
 export function readOrder(argv: string[]): Order {
@@ -44,12 +44,17 @@ export function readOrder(argv: string[]): Order {
   if (all && (target ?? outfile ?? values.bun) !== undefined)
     throw new Error("--all is all targets: no --target, no --outfile, no --bun");
   const bun = values.bun === undefined ? undefined : resolve(values.bun);
-  const entry = resolve(values.entry ?? main);
   const folder = resolve(outdir);
+  const inputFor = (each: Target | DeskTarget, path: string): BuildInput => ({
+    entry: resolve(values.entry ?? mains[isStatic(each) ? "pod" : "desk"]),
+    outfile: path,
+    target: each,
+    bun,
+  });
   if (!all) {
     const path = resolve(outfile ?? join(folder, "ebb"));
-    return { inputs: [{ entry, outfile: path, target: targetNamed(target ?? process.arch), bun }], release: undefined };
+    return { inputs: [inputFor(anyTargetNamed(target ?? process.arch), path)], release: undefined };
   }
-  const inputs = targets.map((each) => ({ entry, outfile: join(folder, `ebb-linux-${each.name}`), target: each, bun }));
+  const inputs = releaseTargets.map((each) => inputFor(each, join(folder, `ebb-${platformOf(each)}`)));
   return { inputs, release: folder };
 }

@@ -77,8 +77,41 @@ const x64Baseline: Target = {
   bunPackage: "@oven/bun-linux-x64-musl-baseline",
 };
 
-/** All targets that a release is built for. */
+/** All targets of static executables. */
 export const targets: readonly Target[] = [x64, x64Baseline, arm64];
+
+/** What Bun makes an executable for a desk of: for the commands that need no pod, on a system on which no pod runs. */
+export type DeskTarget = Pick<Target, "name" | "bunTarget" | "bunPackage">;
+
+const macs: readonly DeskTarget[] = [
+  { name: "darwin-arm64", bunTarget: "bun-darwin-arm64", bunPackage: "@oven/bun-darwin-aarch64" },
+  { name: "darwin-x64", bunTarget: "bun-darwin-x64", bunPackage: "@oven/bun-darwin-x64" },
+];
+
+/** The desk build for this machine, on which the tests of those commands run. */
+const hostDesk: DeskTarget = {
+  name: `linux-${process.arch}-desk`,
+  bunTarget: `bun-linux-${process.arch}`,
+  bunPackage: `@oven/bun-linux-${process.arch === "arm64" ? "aarch64" : process.arch}`,
+};
+
+/** All that a release is built for. */
+export const releaseTargets: readonly (Target | DeskTarget)[] = [...targets, ...macs];
+
+/** Reports whether a target is that of a static executable, which runs in pods. */
+export function isStatic(target: Target | DeskTarget): target is Target {
+  return "machine" in target;
+}
+
+/** Returns a target's name with its system: `linux-x64`, `darwin-arm64`. */
+export function platformOf(target: Target | DeskTarget): string {
+  return isStatic(target) ? `linux-${target.name}` : target.name;
+}
+
+/** Returns the target of a name, as `targetNamed` does; also of `darwin-arm64`, or of `desk` for this machine. */
+export function anyTargetNamed(name: string): Target | DeskTarget {
+  return name === "desk" ? hostDesk : (macs.find((target) => target.name === name) ?? targetNamed(name));
+}
 
 /** Returns the target of a name, such as `x64`. @throws Error if there is none */
 export function targetNamed(name: string): Target {

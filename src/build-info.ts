@@ -6,12 +6,13 @@ export interface BuildInfo {
   readonly commit: string | null;
   /** Whether the source differed from that commit. */
   readonly dirty: boolean;
-  /** `linux-x64`, `linux-x64-baseline` or `linux-arm64`. */
+  /** `linux-x64`, `linux-x64-baseline`, `linux-arm64`, `darwin-arm64` or `darwin-x64`. */
   readonly target: string;
   readonly bun: string;
   readonly webkit: string;
-  readonly musl: string;
-  readonly gcc: string;
+  /** Undefined for macOS. */
+  readonly musl?: string;
+  readonly gcc?: string;
 }
 
 export const buildInfo: BuildInfo | undefined = undefined;

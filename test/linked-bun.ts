@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { linkStatic } from "../build/link/link-static.ts";
-import { fetchBun, type Locked, lockedBun } from "../build/link/musl-bun.ts";
+import { fetchBun, type Locked, lockedBun } from "../build/link/pinned-bun.ts";
 import { shrink } from "../build/shrink/shrink.ts";
 import { type Target, targetNamed } from "../build/targets.ts";
 import { verify } from "../build/verify.ts";

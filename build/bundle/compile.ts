@@ -1,23 +1,24 @@
 import type { BunPlugin } from "bun";
-import { fetchMuslBun } from "../link/musl-bun.ts";
-import type { Target } from "../targets.ts";
+import { fetchPinnedBun } from "../link/pinned-bun.ts";
+import { type DeskTarget, isStatic, type Target } from "../targets.ts";
+import { deskModules } from "./desk.ts";
 
 export type CompileInput = {
   /** The TypeScript file that the executable starts with. */
   readonly entry: string;
   /** The path of the executable. Bun puts its last part into the file, so that part must be the same in each build. */
   readonly outfile: string;
-  readonly target: Target;
-  /** The path of package-lock.json, which pins Bun for musl. */
+  readonly target: Target | DeskTarget;
+  /** The path of package-lock.json, which pins Bun. */
   readonly lockfile: string;
-  /** The path of another Bun for musl; undefined for the pinned one. */
+  /** The path of another Bun; undefined for the pinned one. */
   readonly bun: string | undefined;
   /** JavaScript that replaces the contents of modules, by the module's path: what only the build knows. */
   readonly made: ReadonlyMap<string, string>;
 };
 
 /**
- * Compiles `entry` to an executable that is still linked dynamically, against musl. Lazily imported modules are loaded
+ * Compiles `entry` to an executable that is still linked dynamically: against musl or, for a desk, as Bun is. Lazily imported modules are loaded
  * when they are imported, not at startup. The executable never reads a `.env` or `bunfig.toml` of the pod. Bun names its
  * chunks by a hash of the modules' paths, which it counts from the working directory. Rejects if Bun cannot bundle a
  * module.
@@ -27,16 +28,16 @@ export async function compile({ entry, outfile, target, lockfile, bun, made }: C
     entrypoints: [entry],
     compile: {
       target: target.bunTarget as Bun.Build.CompileTarget, // its type lacks the baseline of musl
-      executablePath: bun ?? fetchMuslBun(target, lockfile),
+      executablePath: bun ?? fetchPinnedBun(target, lockfile),
       outfile,
       autoloadDotenv: false,
       autoloadBunfig: false,
     },
     minify: true,
-    bytecode: true,
+    bytecode: isStatic(target), // it is of this system's kind
     format: "esm",
     splitting: true,
-    plugins: [replaceModules(made)],
+    plugins: [replaceModules(isStatic(target) ? made : new Map([...made, ...deskModules]))],
   });
 }
 

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import { bunParts, type Part } from "../bundle/bun-parts.ts";
 import { bundledPackages, hexOf } from "../bundle/bundled.ts";
 import { type Archive, linkedArchives } from "../link/archives.ts";
-import { lockedBun } from "../link/musl-bun.ts";
-import type { Target } from "../targets.ts";
+import { lockedBun } from "../link/pinned-bun.ts";
+import { type DeskTarget, isStatic, type Target } from "../targets.ts";
 
 /** A piece of software inside the executable. */
 export type Component = {
@@ -33,16 +33,16 @@ export type ComponentsInput = {
   readonly entry: string;
   /** The path of package-lock.json. */
   readonly lockfile: string;
-  readonly target: Target;
-  /** The path of another Bun for musl; undefined for the one that package-lock.json pins. */
+  readonly target: Target | DeskTarget;
+  /** The path of another Bun; undefined for the one that package-lock.json pins. */
   readonly bun?: string | undefined;
 };
 
 const project = resolve(import.meta.dirname, "../..");
 
 /**
- * Returns all that is inside the executable beside ebb's own code: npm packages, Bun with its parts, libc, libstdc++,
- * libgcc. Rejects if a licence or a version that should be known is not.
+ * Returns all that is inside the executable beside ebb's own code: npm packages, Bun with its parts and, unless it is a
+ * desk's, libc, libstdc++, libgcc. Rejects if a licence or a version that should be known is not.
  */
 export async function componentsOf({
   entry,
@@ -58,7 +58,7 @@ export async function componentsOf({
       return { name, version, license, texts: [text], purl, hash, parts: [] };
     }),
     ownBun === undefined ? bun(target, lockfile) : changedBun(ownBun),
-    ...linkedArchives(target).map(library),
+    ...(isStatic(target) ? linkedArchives(target).map(library) : []),
   ];
 }
 
@@ -67,7 +67,7 @@ export function ownLicense(): string {
   return readFileSync(join(project, "LICENSE"), "utf8").trim();
 }
 
-function bun(target: Target, lockfile: string): Component {
+function bun(target: DeskTarget, lockfile: string): Component {
   const { version, integrity } = lockedBun(target, lockfile);
   return {
     name: "Bun",
@@ -100,7 +100,7 @@ function changedBun(path: string): Component {
 }
 
 /**
- * Describes a part of Bun. This build runs in a Bun of the same version (musl-bun.ts checks it), which knows the
+ * Describes a part of Bun. This build runs in a Bun of the same version (pinned-bun.ts checks it), which knows the
  * part's.
  */
 function part({ name, license, texts, package: ofPackage, versionKey = "" }: Part): Component {

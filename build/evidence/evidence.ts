@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { toolPackages } from "../link/archives.ts";
-import type { Target } from "../targets.ts";
+import { type DeskTarget, isStatic, type Target } from "../targets.ts";
 import type { About } from "./about.ts";
 import { provenanceOf } from "./provenance.ts";
 import { sbomOf } from "./sbom.ts";
@@ -13,9 +13,9 @@ export type Evidence = {
   /** The executable. */
   readonly bytes: Uint8Array;
   readonly about: About;
-  /** The text of ld's map file, which says what it linked. */
+  /** The text of ld's map file, which says what it linked; empty for a desk. */
   readonly map: string;
-  readonly target: Target;
+  readonly target: Target | DeskTarget;
 };
 
 /** Returns the paths of the two files beside an executable: its bill of materials (CycloneDX) and its provenance. */
@@ -27,7 +27,7 @@ export function evidencePaths(outfile: string): { readonly sbom: string; readonl
 export function writeEvidence({ outfile, bytes, about, map, target }: Evidence): void {
   const { sbom, provenance } = evidencePaths(outfile);
   const sha256 = digestOf(bytes);
-  const tools = toolPackages(target);
+  const tools = isStatic(target) ? toolPackages(target) : [];
   writeFileSync(sbom, sbomOf({ about, sha256, map }));
   writeFileSync(provenance, provenanceOf({ about, name: basename(outfile), sha256, tools, arch: process.arch }));
 }

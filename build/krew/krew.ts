@@ -19,11 +19,12 @@ if (url === undefined) {
 }
 
 mkdirSync(out, { recursive: true });
-const archives = Object.entries({ amd64: "x64", arm64: "arm64" }).map(([arch, target]) => {
-  const file = `kubectl-ebb-v${version}-linux-${arch}.tar.gz`;
-  const bytes = gzip(archiveOf(join(from, `ebb-linux-${target}`)));
+const platforms = ["linux", "darwin"].flatMap((os) => ["amd64", "arm64"].map((arch) => ({ os, arch })));
+const archives = platforms.map(({ os, arch }) => {
+  const file = `kubectl-ebb-v${version}-${os}-${arch}.tar.gz`;
+  const bytes = gzip(archiveOf(join(from, `ebb-${os}-${arch === "amd64" ? "x64" : arch}`)));
   writeFileSync(join(out, file), bytes);
-  return { arch, uri: `${url.replace(/\/$/, "")}/${file}`, sha256: digestOf(bytes) };
+  return { os, arch, uri: `${url.replace(/\/$/, "")}/${file}`, sha256: digestOf(bytes) };
 });
 writeFileSync(join(out, "ebb.yaml"), krewManifest(version, url, archives));
 

@@ -1,6 +1,7 @@
 /** An archive of a release for one platform. */
 export interface Archive {
-  /** As Kubernetes and krew name it: amd64 or arm64. */
+  /** As Kubernetes and krew name them: linux or darwin, amd64 or arm64. */
+  readonly os: string;
   readonly arch: string;
   readonly uri: string;
   /** In hexadecimal. */
@@ -13,9 +14,9 @@ export interface Archive {
  */
 export function krewManifest(version: string, homepage: string, archives: readonly Archive[]): string {
   const platforms = archives.map(
-    ({ arch, uri, sha256 }) => `    - selector:
+    ({ os, arch, uri, sha256 }) => `    - selector:
         matchLabels:
-          os: linux
+          os: ${os}
           arch: ${arch}
       uri: ${JSON.stringify(uri)}
       sha256: ${sha256}

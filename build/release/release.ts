@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import packageJson from "../../package.json";
 import { evidencePaths } from "../evidence/evidence.ts";
 import { run } from "../run.ts";
-import { targets } from "../targets.ts";
+import { platformOf, releaseTargets } from "../targets.ts";
 import { completeRelease, differingFiles, files, imageIn } from "./files.ts";
 import { otherVersions } from "./version.ts";
 
@@ -74,7 +74,7 @@ function gather(dist: string): string {
   const folder = join(dist, "release");
   mkdirSync(folder);
   const take = (path: string, name = basename(path)): void => renameSync(path, join(folder, name));
-  for (const path of targets.map(({ name }) => join(dist, `ebb-linux-${name}`)))
+  for (const path of releaseTargets.map((target) => join(dist, `ebb-${platformOf(target)}`)))
     for (const each of [path, ...Object.values(evidencePaths(path))]) take(each);
   take(join(dist, "image.tar"), files.image);
   const krew = join(dist, "krew");

@@ -195,7 +195,7 @@ function bunCache(folder: string): Cache {
   const archive = readFileSync(packBun(folder, "a program"));
   const integrity = `sha512-${createHash("sha512").update(archive).digest("base64")}`;
   return {
-    use: `${from("build/link/musl-bun.ts")}.fetchBun("bun", ${JSON.stringify({ version: "1.0.0", integrity })})`,
+    use: `${from("build/link/pinned-bun.ts")}.fetchBun("bun", ${JSON.stringify({ version: "1.0.0", integrity })})`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Locked } from "../../build/link/musl-bun.ts";
+import type { Locked } from "../../build/link/pinned-bun.ts";
 import { temporaryFolder } from "../harness.ts";
 import { linkBun, newestBun, pinned } from "../linked-bun.ts";
 import type { Figure } from "./figure.ts";

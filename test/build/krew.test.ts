@@ -15,11 +15,12 @@ function run(...words: readonly string[]): number {
   return exitCode;
 }
 
-test("the manifest names archives by what is in them, for each processor, and the same again", () => {
+test("the manifest names archives by what is in them, for each system and processor, and the same again", () => {
   using from = temporaryFolder();
   using out = temporaryFolder();
   using again = temporaryFolder();
-  for (const target of ["x64", "arm64"]) writeFileSync(join(from.path, `ebb-linux-${target}`), `ebb for ${target}`);
+  for (const target of ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"])
+    writeFileSync(join(from.path, `ebb-${target}`), `ebb for ${target}`);
   const flags = ["--url", "https://example.com/v/", "--from", from.path];
   for (const folder of [out, again]) expect(run(...flags, "--out", folder.path)).toBe(0);
 
@@ -40,13 +41,15 @@ test("the manifest names archives by what is in them, for each processor, and th
     const file = join(out.path, uri.replace("https://example.com/v/", ""));
     expect(digestOf(readFileSync(file))).toBe(sha256);
     const { stdout } = Bun.spawnSync(["tar", "--extract", "--gzip", "--to-stdout", "--file", file, "ebb"]);
-    expect(stdout.toString()).toBe(`ebb for ${arch === "amd64" ? "x64" : arch}`);
+    expect(stdout.toString()).toBe(`ebb for ${os}-${arch === "amd64" ? "x64" : arch}`);
     const listed = Bun.spawnSync(["tar", "--list", "--verbose", "--file", file]).stdout.toString();
     expect(listed).toMatch(/^-rwxr-xr-x .* ebb\n-rw-r--r-- .* LICENSE\n$/);
   }
   expect(archs).toEqual([
     ["linux", "amd64", "ebb"],
     ["linux", "arm64", "ebb"],
+    ["darwin", "amd64", "ebb"],
+    ["darwin", "arm64", "ebb"],
   ]);
 });
 

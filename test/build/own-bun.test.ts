@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { evidencePaths } from "../../build/evidence/evidence.ts";
 import { digestOf } from "../../build/evidence/sums.ts";
-import { fetchMuslBun } from "../../build/link/musl-bun.ts";
+import { fetchPinnedBun } from "../../build/link/pinned-bun.ts";
 import { targetNamed } from "../../build/targets.ts";
 import { temporaryFolder } from "../harness.ts";
 
@@ -13,7 +13,7 @@ test("ebb is linked with a Bun that somebody has changed, as the LGPL wants it, 
   using folder = temporaryFolder();
   const bun = join(folder.path, "bun");
   const outfile = join(folder.path, "ebb");
-  const bytes = readFileSync(fetchMuslBun(targetNamed(process.arch), join(project, "package-lock.json")));
+  const bytes = readFileSync(fetchPinnedBun(targetNamed(process.arch), join(project, "package-lock.json")));
   const [before, after] = ["Failed to allocate JavaScriptCore", "Failed to allocate JavaScriptCoRE"];
   const at = bytes.indexOf(before);
   expect(at).toBeGreaterThan(0);

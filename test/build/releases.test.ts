@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInEmptyRoot } from "../../build/image/empty-root.ts";
-import { fetchBun, type Locked } from "../../build/link/musl-bun.ts";
+import { fetchBun, type Locked } from "../../build/link/pinned-bun.ts";
 import { temporaryFolder } from "../harness.ts";
 import { host, linkBun, newestBun, pinned } from "../linked-bun.ts";
 

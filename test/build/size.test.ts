@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { fetchMuslBun } from "../../build/link/musl-bun.ts";
+import { fetchPinnedBun } from "../../build/link/pinned-bun.ts";
 import { ebbPath } from "../harness.ts";
 import { host } from "../linked-bun.ts";
 
@@ -9,6 +9,6 @@ const lockfile = resolve(import.meta.dirname, "../../package-lock.json");
 
 test("the executable is smaller than the Bun in it: the build removes more than ebb and its libraries add", () => {
   const { size, blocks } = statSync(ebbPath);
-  expect(size).toBeLessThan(statSync(fetchMuslBun(host, lockfile)).size);
+  expect(size).toBeLessThan(statSync(fetchPinnedBun(host, lockfile)).size);
   expect(blocks * 512).toBeLessThanOrEqual(size + 0.1e6);
 });

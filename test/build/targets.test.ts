@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { readElf, segmentFlag, segmentsOf, segmentType } from "../../build/link/elf.ts";
 import { findToolchain } from "../../build/link/toolchain.ts";
 import { emulators } from "../../build/setup/packages.mjs";
-import { targetNamed, targets } from "../../build/targets.ts";
+import { platformOf, releaseTargets, targetNamed, targets } from "../../build/targets.ts";
 import { SIG, signalName } from "../../src/shared/core/signal.ts";
 import { childPath } from "../compiled.ts";
 import { canUnshare, ebb, ebbPath, inParallel, type Started, startEbb, temporaryFolder, until } from "../harness.ts";
 import { fakeSidecar } from "../stand-in/sidecar.ts";
 import { buildElsewhere, first, second, sha256Of } from "./elsewhere.ts";
+import { AD_HOC, readMachO } from "./mach-o.ts";
 
 const emulatedMs = 60_000;
 setDefaultTimeout(emulatedMs);
@@ -47,8 +48,8 @@ describe.skipIf(linkObstacle !== undefined)(`npm run build -- --all${because(lin
   test("makes an executable for each target with what stands beside it, and their checksums", () => {
     const command = ["sha256sum", "--check", "--strict", "SHA256SUMS"];
     const { exitCode, stdout } = Bun.spawnSync(command, { cwd: place.path });
-    const lines = targets
-      .flatMap(({ name }) => ["", ".cdx.json", ".provenance.json"].map((ending) => `ebb-linux-${name}${ending}`))
+    const lines = releaseTargets
+      .flatMap((each) => ["", ".cdx.json", ".provenance.json"].map((ending) => `ebb-${platformOf(each)}${ending}`))
       .toSorted()
       .map((name) => `${name}: OK\n`);
     expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: lines.join("") });
@@ -70,6 +71,22 @@ describe.skipIf(linkObstacle !== undefined)(`npm run build -- --all${because(lin
     const both = segmentFlag.write | segmentFlag.execute;
     expect(loads.filter(({ flags }) => (flags & both) === both)).toEqual([]);
   });
+
+  test.each(["arm64", "x64"] as const)(
+    "darwin-%s has an ad hoc signature with the hash of each of its pages",
+    (arch) => {
+      const bytes = readFileSync(join(place.path, `ebb-darwin-${arch}`));
+      const { processor, flags, wrongPages, rest } = readMachO(bytes);
+      expect({ processor, flags, wrongPages, rest }).toEqual({
+        processor: arch,
+        flags: AD_HOC,
+        wrongPages: [],
+        rest: 0,
+      });
+      bytes[bytes.length >> 1] = ~(bytes[bytes.length >> 1] as number);
+      expect(readMachO(bytes).wrongPages).toHaveLength(1);
+    },
+  );
 
   test("this machine's is the same to the byte as dist/ebb, which was built in another place", () => {
     expect(sha256Of(ebbPath)).toBe(sha256Of(executable(process.arch)));

@@ -5,7 +5,7 @@ import { digestOf } from "../../build/evidence/sums.ts";
 import { runInEmptyRoot } from "../../build/image/empty-root.ts";
 import { knownPlatforms } from "../../build/image/oci.ts";
 import { files, imageIn } from "../../build/release/files.ts";
-import { targetNamed, targets } from "../../build/targets.ts";
+import { platformOf, releaseTargets, targetNamed } from "../../build/targets.ts";
 import packageJson from "../../package.json";
 import { startPublisher } from "./publisher.ts";
 
@@ -37,12 +37,13 @@ test("SHA256SUMS has all files but itself and its signature", async () => {
   const listed = checked.trim().replaceAll(": OK", "").split("\n");
   const present = (await mustRun("ls", released)).trim().split("\n");
   expect(present.toSorted()).toEqual([...listed, files.sums, files.signature].toSorted());
-  const built = targets.flatMap((target) =>
-    ["", ".cdx.json", ".provenance.json"].map((ending) => `ebb-linux-${target.name}${ending}`),
+  const built = releaseTargets.flatMap((target) =>
+    ["", ".cdx.json", ".provenance.json"].map((ending) => `ebb-${platformOf(target)}${ending}`),
   );
   const others = [files.image, "CHANGES.md", "LICENSES.txt", "ebb-webhook.yaml", "ebb-reaper.yaml"];
   const monitoring = ["ebb-alerts.yaml", "ebb-dashboard.json"];
-  const krew = ["ebb.yaml", ...["amd64", "arm64"].map((arch) => `kubectl-ebb-v${version}-linux-${arch}.tar.gz`)];
+  const platforms = ["linux", "darwin"].flatMap((os) => ["amd64", "arm64"].map((arch) => `${os}-${arch}`));
+  const krew = ["ebb.yaml", ...platforms.map((platform) => `kubectl-ebb-v${version}-${platform}.tar.gz`)];
   expect(listed.toSorted()).toEqual(
     [...built, ...others, ...monitoring, ...krew, files.chart, files.kustomize].toSorted(),
   );

@@ -3,7 +3,7 @@ import type { Environment } from "../../shared/core/environment.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import type { Identity } from "./identity.ts";
 import { outputOf, withoutOwnVariables } from "./plugin-output.ts";
-import { startingEnvironment } from "./proxy.ts";
+import { startingEnvironment } from "./starting-environment.ts";
 
 // client.authentication.k8s.io: a program that prints credentials (aws eks get-token, kubelogin,
 // gke-gcloud-auth-plugin, ...).

@@ -10,7 +10,8 @@ import { MiB, readFileWithin, readPathWithin } from "../../shared/io/input.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plugin.ts";
 import { type Access, basicAuthorization, type Identity, type Surroundings } from "./identity.ts";
-import { proxyFor, startingEnvironment } from "./proxy.ts";
+import { proxyFor } from "./proxy.ts";
+import { startingEnvironment } from "./starting-environment.ts";
 
 // A kubeconfig as client-go reads it (tools/clientcmd/api/v1/types.go): several files count as one, the first that
 // names something wins, and paths are relative to their file. The legacy `auth-provider` is refused: client-go dropped

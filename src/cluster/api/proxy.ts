@@ -1,6 +1,5 @@
 import { BlockList, isIP } from "node:net";
 import type { Environment } from "../../shared/core/environment.ts";
-import { readIfThere } from "../../shared/io/file.ts";
 
 /**
  * Returns the URL of the forward proxy for a server, as Go's net/http chooses it (golang.org/x/net/http/httpproxy):
@@ -15,21 +14,6 @@ export function proxyFor(server: string, env: Environment): string | undefined {
   const exceptions = (env.NO_PROXY || env.no_proxy || "").split(",").map((text) => text.trim().toLowerCase());
   if (exceptions.some((exception) => exception !== "" && isException(exception, url))) return undefined;
   return proxy.includes("://") ? proxy : `http://${proxy}`;
-}
-
-/**
- * Returns the environment that ebb was started with, from /proc/self/environ. `process.env`, which is returned if that
- * cannot be read, lacks the variables that would change Bun (native/before-bun.c).
- */
-export function startingEnvironment(): Environment {
-  const text = readIfThere("/proc/self/environ");
-  if (text === undefined) return process.env;
-  const entries = text.split("\0").filter((entry) => entry.indexOf("=") > 0);
-  return Object.fromEntries(entries.map((entry) => [before(entry), entry.slice(entry.indexOf("=") + 1)]));
-}
-
-function before(entry: string): string {
-  return entry.slice(0, entry.indexOf("="));
 }
 
 function hostOf({ hostname }: URL): string {

@@ -1,6 +1,6 @@
 import { z } from "zod/mini";
 import { outputOf, withoutOwnVariables } from "../api/plugin-output.ts";
-import { startingEnvironment } from "../api/proxy.ts";
+import { startingEnvironment } from "../api/starting-environment.ts";
 import type { RegistryAuth } from "./core/auths.ts";
 import { DOCKER_HUB } from "./core/reference.ts";
 

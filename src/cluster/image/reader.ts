@@ -2,7 +2,7 @@ import type { Environment } from "../../shared/core/environment.ts";
 import { trustedWith } from "../../shared/http/trust.ts";
 import { MiB } from "../../shared/io/input.ts";
 import type { Log } from "../../shared/output/log.ts";
-import { startingEnvironment } from "../api/proxy.ts";
+import { startingEnvironment } from "../api/starting-environment.ts";
 import { authsFor, type RegistryAuths } from "./core/auths.ts";
 import { joined, LookupError, lookupError } from "./core/failure.ts";
 import { parseReference, type Reference, usualFault } from "./core/reference.ts";

@@ -45,7 +45,8 @@ const tasks = {
     build: (args) => args,
     run: [],
     help: `npm run build -- [--all] [--target NAME] [--bun PATH] [--outfile FILE] [--outdir FOLDER]
-  builds dist/ebb; with --all for each processor, in dist/`,
+  builds dist/ebb; with --all for each processor, and for macOS, in dist/
+  NAME is one of build/targets.ts: arm64, darwin-arm64, ...; desk: what macOS gets, for this machine`,
   },
   check: {
     setup: [],

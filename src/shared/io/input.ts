@@ -40,7 +40,8 @@ export async function* piecesOf(path: string, limitMs = Number.POSITIVE_INFINITY
   const end = performance.now() + limitMs;
   const descriptor = openSync(path, FLAGS);
   try {
-    let waitsForWriter = lstatSync(path).isFIFO();
+    // one of these has its writer: it is a link on Linux, but a pipe on macOS
+    let waitsForWriter = lstatSync(path).isFIFO() && !path.startsWith("/dev/fd/");
     for (let pauseMs = 1; ; ) {
       const piece = nextPiece(descriptor);
       const isNothingYet = piece === undefined || (waitsForWriter && piece.length === 0);

@@ -34,7 +34,7 @@ export async function compile({ entry, outfile, target, lockfile, bun, made }: C
       autoloadBunfig: false,
     },
     minify: true,
-    bytecode: isStatic(target), // it is of this system's kind
+    bytecode: isStatic(target), // bytecode is for the system that compiles
     format: "esm",
     splitting: true,
     plugins: [replaceModules(isStatic(target) ? made : new Map([...made, ...deskModules]))],

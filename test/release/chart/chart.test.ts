@@ -71,7 +71,7 @@ describe("NOTES name each option by its value:", () => {
     ],
     ["webhook.all", { webhook: { all: true } }, ["(webhook.all)"]],
     ["webhook.failurePolicy", { webhook: { failurePolicy: "Fail" } }, ["are refused (webhook.failurePolicy)"]],
-    ["webhook.volume", { webhook: { volume: "image" } }, ["Pods with ebb start only on nodes with Kubernetes 1.35"]],
+    ["webhook.volume", { webhook: { volume: "image" } }, ["Pods with ebb start only on nodes that can mount images"]],
     ["reaper.enabled", { reaper }, [`Stuck pods are ended after:              ${label("NAME")}`]],
     ["reaper.reapNamespace", { reaper: { ...reaper, reapNamespace: ["shop", "bank"] } }, [label("shop bank")]],
     ["reaper.dryRun", { reaper: { ...reaper, dryRun: true } }, ["Stuck pods are logged after:  ", "(reaper.dryRun)"]],

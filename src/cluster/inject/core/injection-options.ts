@@ -41,7 +41,7 @@ export const injectionOptions = {
     value: "emptyDir|image",
     initial: "emptyDir",
     syntax: oneOf(["emptyDir", "image"]),
-    help: "how ebb gets into the pod: image, mounted (each node needs Kubernetes 1.35, and containerd 2.1 or CRI-O 1.31); emptyDir, copied by an init container",
+    help: "how ebb gets into the pod: image, mounted (what each node needs: ebb help versions); emptyDir, copied by an init container",
     brief: "how ebb gets into the pod",
   }),
   entrypoint: list({

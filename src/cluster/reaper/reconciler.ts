@@ -5,7 +5,7 @@ import { partsOf } from "./core/pod-containers.ts";
 import type { PodView } from "./core/pod-view.ts";
 import { firstAttempt, type Next, type Outcome } from "./core/reconcile.ts";
 import { eventOfOutcome, reportOf, reportOfVerdict } from "./core/report.ts";
-import { type Verdict, verdictOf } from "./core/verdict.ts";
+import { verdictOf } from "./core/verdict.ts";
 import type { UserErrors } from "./pod-events.ts";
 import { auditOf, isFinal, memoryOf, type PodRecord, type PodRecords, presentIn } from "./pod-record.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
@@ -45,8 +45,9 @@ export interface Reconciler {
 export function createReconciler(context: ReconcilerContext): Reconciler {
   const { records, isOnce } = context;
   let stop = AbortSignal.abort();
-  const enqueue = (record: PodRecord): void => {
-    const afterMs = dueIn(record, context);
+  const judgeAndEnqueue = (record: PodRecord): void => {
+    judge(record, context);
+    const afterMs = dueIn(record);
     if (afterMs === undefined) queue.forget(record.pod.uid);
     else queue.add(record.pod.uid, afterMs);
   };
@@ -68,7 +69,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
       records.set(pod.uid, record);
       record.pod = pod;
       record.isGone = false;
-      enqueue(record);
+      judgeAndEnqueue(record);
     },
     gone(uid) {
       queue.forget(uid);
@@ -79,12 +80,12 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
       else records.delete(uid);
     },
     namespaceChanged(name) {
-      for (const record of presentIn(records)) if (record.pod.namespace === name) enqueue(record);
+      for (const record of presentIn(records)) if (record.pod.namespace === name) judgeAndEnqueue(record);
     },
     reconsider() {
       for (const record of presentIn(records)) {
         record.outcome = undefined;
-        enqueue(record);
+        judgeAndEnqueue(record);
       }
     },
     run(signal) {
@@ -105,7 +106,8 @@ async function reconcile(
 ): Promise<number | undefined> {
   const { isOnce, isDryRun, records } = context;
   if (!isUnderWay(record)) {
-    const afterMs = dueIn(record, context);
+    if (record.verdict?.kind === "later") judge(record, context);
+    const afterMs = dueIn(record);
     if (afterMs !== 0) return afterMs;
     if (isDryRun) return logStuck(record, context.log);
     record.attempt = firstAttempt;
@@ -115,7 +117,9 @@ async function reconcile(
   if (next.kind === "over") {
     await conclude(record, next.outcome, context);
     if (record.isGone) records.delete(record.pod.uid);
-    return record.isGone || isOnce ? undefined : dueIn(record, context);
+    if (record.isGone || isOnce) return undefined;
+    judge(record, context);
+    return dueIn(record);
   }
   record.attempt = next.attempt;
   const leftMs = next.kind === "wait" ? next.untilMs - performance.now() : 0;
@@ -128,16 +132,17 @@ function isUnderWay({ attempt }: PodRecord): boolean {
   return attempt !== undefined;
 }
 
-/** Judges a pod. Returns the milliseconds until its turn, 0 if that is now; undefined: it is left alone. */
-function dueIn(record: PodRecord, context: ReconcilerContext): number | undefined {
-  const verdict = judge(record, context);
+/** Returns the milliseconds until a pod's turn, 0 if that is now; undefined: it is left alone. */
+function dueIn(record: PodRecord): number | undefined {
+  const { verdict } = record;
   if (isUnderWay(record)) return 0;
-  if (verdict.kind === "leave") return undefined;
+  if (verdict === undefined || verdict.kind === "leave") return undefined;
   if (verdict.kind === "later") return verdict.at - Date.now() + 1;
   return Math.max(0, record.restUntil - performance.now());
 }
 
-function judge(record: PodRecord, { policy, metrics, userErrors }: ReconcilerContext): Verdict {
+/** Judges a pod as it is known, remembers the verdict, and tells what is new of it. */
+function judge(record: PodRecord, { policy, metrics, userErrors }: ReconcilerContext): void {
   const { pod, verdict: before } = record;
   const verdict = verdictOf(pod, policy(), memoryOf(record));
   record.verdict = verdict;
@@ -145,7 +150,6 @@ function judge(record: PodRecord, { policy, metrics, userErrors }: ReconcilerCon
   if (verdict.kind === "later") record.seenAt ??= Date.now();
   if (before?.rule !== verdict.rule) metrics.judged(verdict.rule);
   userErrors.update(record, verdict);
-  return verdict;
 }
 
 /** Logs what would be done with a stuck pod, once (--dry-run). */

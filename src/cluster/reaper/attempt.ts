@@ -2,9 +2,6 @@ import { formatDuration } from "../../shared/core/duration.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { ApiError, isApiFailure, isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
-import { describeMethod, type Method } from "./core/methods.ts";
-import { viewOf } from "./core/pod-view.ts";
-import type { ReapPolicy } from "./core/policy.ts";
 import {
   type Answer,
   type Attempt,
@@ -19,7 +16,10 @@ import {
   observationOfLost,
   type Result,
   wait,
-} from "./core/reconcile.ts";
+} from "./core/attempt.ts";
+import { describeMethod, type Method } from "./core/methods.ts";
+import { viewOf } from "./core/pod-view.ts";
+import type { ReapPolicy } from "./core/policy.ts";
 import { eventOfAnswer } from "./core/report.ts";
 import { type Verdict, verdictOf } from "./core/verdict.ts";
 import type { Send } from "./methods/send.ts";

@@ -1,6 +1,6 @@
+import type { Attempt, Outcome } from "./core/attempt.ts";
 import type { ReaperMemory, Rule } from "./core/pod-rules.ts";
 import type { PodView } from "./core/pod-view.ts";
-import type { Attempt, Outcome } from "./core/reconcile.ts";
 import { reportOf } from "./core/report.ts";
 import type { Verdict } from "./core/verdict.ts";
 

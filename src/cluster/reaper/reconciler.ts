@@ -1,9 +1,9 @@
 import type { Log } from "../../shared/output/log.ts";
 import { type Backoff, backoffMs } from "../core/backoff.ts";
 import { type AttemptContext, type Attempted, takeStep } from "./attempt.ts";
+import { firstAttempt, type Next, type Outcome } from "./core/attempt.ts";
 import { partsOf } from "./core/pod-containers.ts";
 import type { PodView } from "./core/pod-view.ts";
-import { firstAttempt, type Next, type Outcome } from "./core/reconcile.ts";
 import { eventOfOutcome, reportOf, reportOfVerdict } from "./core/report.ts";
 import { verdictOf } from "./core/verdict.ts";
 import type { UserErrors } from "./pod-events.ts";
@@ -53,7 +53,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
   };
   const reconcilePod = async (uid: string): Promise<number | undefined> => {
     const record = records.get(uid);
-    return record && (await reconcile(record, stop, context));
+    return record && (await takeTurn(record, stop, context));
   };
   const queue = createWorkQueue(reconcilePod, context.concurrency);
   return {
@@ -99,7 +99,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
  * A pod's turn: begins its attempt if it is stuck and its time has come, takes the next step, and remembers what follows.
  * Resolves with the milliseconds until its next turn; undefined: it has none.
  */
-async function reconcile(
+async function takeTurn(
   record: PodRecord,
   signal: AbortSignal,
   context: ReconcilerContext,

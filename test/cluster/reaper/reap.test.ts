@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { connect } from "../../../src/cluster/api/client.ts";
+import type { EndRequest, Outcome, Result } from "../../../src/cluster/reaper/core/attempt.ts";
 import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
 import { viewOf } from "../../../src/cluster/reaper/core/pod-view.ts";
-import type { EndRequest, Outcome, Result } from "../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../src/cluster/reaper/methods/send.ts";
 import type { PodRecords } from "../../../src/cluster/reaper/pod-record.ts";
 import { createReconciler } from "../../../src/cluster/reaper/reconciler.ts";

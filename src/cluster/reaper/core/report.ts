@@ -1,6 +1,6 @@
 import { oneLine } from "../../../shared/core/text.ts";
+import type { Answer, EndRequest, Outcome, Tried } from "./attempt.ts";
 import { describeMethod } from "./methods.ts";
-import type { Answer, EndRequest, Outcome, Tried } from "./reconcile.ts";
 import { isStuck, type Verdict } from "./verdict.ts";
 
 /** What became of a pod, for people: a word, and a sentence that says why. */

@@ -2,10 +2,10 @@ import { formatDuration } from "../../../shared/core/duration.ts";
 import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
 import type { KubeObject } from "../../api/client.ts";
 import { restrictedSecurity } from "../../inject/core/concerns/install-security.ts";
+import type { Result } from "../core/attempt.ts";
 import { ownEphemerals } from "../core/ephemeral.ts";
 import type { Method } from "../core/methods.ts";
 import { EPHEMERAL_PREFIX } from "../core/pod-view.ts";
-import type { Result } from "../core/reconcile.ts";
 import { type PodTarget, pathOf, type SendSettings } from "./target.ts";
 
 type Ephemeral = Extract<Method, { kind: "ephemeral" }> & { readonly patienceMs: number };

@@ -1,9 +1,9 @@
 import { listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { excerpt } from "../../../shared/http/core/http-framing.ts";
 import type { Stream } from "../../api/stream.ts";
+import type { Result, Unanswered } from "../core/attempt.ts";
 import type { Method } from "../core/methods.ts";
 import type { PodRef } from "../core/pod-view.ts";
-import type { Result, Unanswered } from "../core/reconcile.ts";
 import { isLate, isStale, openStream, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Exec = Extract<Method, { kind: "exec" }>;

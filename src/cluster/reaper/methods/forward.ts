@@ -6,9 +6,9 @@ import { quitRefusal, quitUnreachable } from "../../../shared/sidecars/core/quit
 import type { Sidecar } from "../../../shared/sidecars/core/sidecar.ts";
 import type { Stream } from "../../api/stream.ts";
 import { sidecarIn } from "../../core/containers.ts";
+import type { Result } from "../core/attempt.ts";
 import type { Method, PortRequest } from "../core/methods.ts";
 import type { PodView } from "../core/pod-view.ts";
-import type { Result } from "../core/reconcile.ts";
 import { openStream, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Forward = Extract<Method, { kind: "port-forward" }>;

@@ -1,6 +1,6 @@
 import { EXIT, Failure } from "../../../shared/core/exit.ts";
 import { ApiError, isConflict, isForbidden, isTransient, lacksRight } from "../../api/api-error.ts";
-import type { EndRequest, Result, Unanswered } from "../core/reconcile.ts";
+import type { EndRequest, Result, Unanswered } from "../core/attempt.ts";
 import { sendByEphemeral } from "./ephemeral.ts";
 import { sendByExec } from "./exec.ts";
 import { sendByForward } from "./forward.ts";

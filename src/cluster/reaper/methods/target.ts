@@ -4,8 +4,8 @@ import type { Log } from "../../../shared/output/log.ts";
 import { ApiError } from "../../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../../api/client.ts";
 import type { Stream } from "../../api/stream.ts";
+import type { Result } from "../core/attempt.ts";
 import type { PodRef, PodView } from "../core/pod-view.ts";
-import type { Result } from "../core/reconcile.ts";
 
 /** What all methods need. */
 export interface SendSettings {

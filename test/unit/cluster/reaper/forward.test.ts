@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Result } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
-import type { Result } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { stopClock } from "../../../fake-clock.ts";
 import { onChannel, type StreamEnd } from "../../../stand-in/api-server/api-server.ts";
 import { ended, podOf, running } from "./core/stuck-pods.ts";

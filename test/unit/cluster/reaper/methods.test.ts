@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
-import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
 import { type FakeClock, stopClock } from "../../../fake-clock.ts";
 import { onChannel, refuse, type StandInApi, type StreamEnd } from "../../../stand-in/api-server/api-server.ts";

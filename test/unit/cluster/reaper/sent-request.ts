@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../../src/cluster/api/client.ts";
+import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import { viewOf } from "../../../../src/cluster/reaper/core/pod-view.ts";
-import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/reconcile.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
 import type { PodTarget } from "../../../../src/cluster/reaper/methods/target.ts";
 import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";

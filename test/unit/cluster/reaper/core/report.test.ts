@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Answer, EndRequest, Outcome, Tried } from "../../../../../src/cluster/reaper/core/attempt.ts";
 import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
-import type { Answer, EndRequest, Outcome, Tried } from "../../../../../src/cluster/reaper/core/reconcile.ts";
 import {
   eventOfAnswer,
   eventOfOutcome,

@@ -1,6 +1,4 @@
 import { expect, test } from "bun:test";
-import type { Ending, Method } from "../../../../../../src/cluster/reaper/core/methods.ts";
-import type { Rule } from "../../../../../../src/cluster/reaper/core/pod-rules.ts";
 import {
   type Answer,
   type AttemptPolicy,
@@ -11,7 +9,9 @@ import {
   type Next,
   nextStep,
   type Observation,
-} from "../../../../../../src/cluster/reaper/core/reconcile.ts";
+} from "../../../../../../src/cluster/reaper/core/attempt.ts";
+import type { Ending, Method } from "../../../../../../src/cluster/reaper/core/methods.ts";
+import type { Rule } from "../../../../../../src/cluster/reaper/core/pod-rules.ts";
 
 export const usual: AttemptPolicy = { rounds: 2, rest: { firstMs: 1000, longestMs: 60_000 } };
 

@@ -21,7 +21,7 @@ export interface Tried extends EndRequest {
   readonly refusal?: "unasked" | "outright";
 }
 
-/** What is remembered of a stuck pod between two reconciles. Times are in milliseconds of a monotonic clock. */
+/** What is remembered of a stuck pod between two turns. Times are in milliseconds of a monotonic clock. */
 export interface Attempt {
   /** From 1. In each round every method is tried once. */
   readonly round: number;
@@ -71,7 +71,7 @@ export type Outcome =
   /** It cannot be done now: a kubelet does not answer, say, or a permission is missing. Others have their turn first. */
   | { readonly kind: "put-off"; readonly reason: string };
 
-/** What follows for a pod: a request, another reconcile at a time, or the outcome. */
+/** What follows for a pod: a request, another turn at a time, or the outcome. */
 export type Next =
   | { readonly kind: "ask"; readonly request: EndRequest; readonly attempt: Attempt }
   | { readonly kind: "wait"; readonly untilMs: number; readonly attempt: Attempt }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Ending, Method } from "../../../../../../src/cluster/reaper/core/methods.ts";
 import {
   type Answer,
   afterAnswer,
@@ -11,7 +10,8 @@ import {
   nextStep,
   type Observation,
   type Outcome,
-} from "../../../../../../src/cluster/reaper/core/reconcile.ts";
+} from "../../../../../../src/cluster/reaper/core/attempt.ts";
+import type { Ending, Method } from "../../../../../../src/cluster/reaper/core/methods.ts";
 
 /** The behaviour of the world around an attempt: what each method does, and what else happens at which step. */
 interface World {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { observationOfLost } from "../../../../../../src/cluster/reaper/core/attempt.ts";
 import { viewOf } from "../../../../../../src/cluster/reaper/core/pod-view.ts";
-import { observationOfLost } from "../../../../../../src/cluster/reaper/core/reconcile.ts";
 import { ended, podOf, running } from "../stuck-pods.ts";
 
 const stuck = { containers: { app: ended(0), "istio-proxy": running } };

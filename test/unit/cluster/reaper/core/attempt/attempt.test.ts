@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "../../../../../../src/cluster/reaper/core/reconcile.ts";
+import type { Answer } from "../../../../../../src/cluster/reaper/core/attempt.ts";
 import {
   answered,
   ended,

@@ -44,7 +44,7 @@ export interface AttemptContext {
   readonly log: Log;
 }
 
-const usual: AttemptPolicy = { rounds: 3, rest: { firstMs: 1000, longestMs: 60_000 } };
+const usual: AttemptPolicy = { rounds: 3, pause: { firstMs: 1000, longestMs: 60_000 } };
 /** The longest time for an answer. */
 const ANSWER_MS = 10_000;
 

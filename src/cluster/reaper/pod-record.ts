@@ -19,9 +19,9 @@ export interface PodRecord {
   /** What came of the last attempt. */
   outcome?: Outcome | undefined;
   /** How often an attempt was put off, or found no reason to act. */
-  rests: number;
+  putOffs: number;
   /** No attempt is begun before this time, in milliseconds of the monotonic clock. */
-  restUntil: number;
+  notBefore: number;
   /** What its user must mend, as the log and an Event have said it. */
   reported?: string | undefined;
   /** The log has said that it is stuck (--dry-run). */

@@ -65,7 +65,7 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
     changed(pod) {
       const before = records.get(pod.uid);
       if (before?.isGone === false && Bun.deepEquals(before.pod, pod)) return; // most lists and changes show nothing new
-      const record = before ?? { pod, isGone: false, rests: 0, restUntil: 0 };
+      const record = before ?? { pod, isGone: false, putOffs: 0, notBefore: 0 };
       records.set(pod.uid, record);
       record.pod = pod;
       record.isGone = false;
@@ -138,7 +138,7 @@ function dueIn(record: PodRecord): number | undefined {
   if (isUnderWay(record)) return 0;
   if (verdict === undefined || verdict.kind === "leave") return undefined;
   if (verdict.kind === "later") return verdict.at - Date.now() + 1;
-  return Math.max(0, record.restUntil - performance.now());
+  return Math.max(0, record.notBefore - performance.now());
 }
 
 /** Judges a pod as it is known, remembers the verdict, and tells what is new of it. */
@@ -183,7 +183,8 @@ async function conclude(record: PodRecord, outcome: Outcome, context: Reconciler
   const event = eventOfOutcome(outcome);
   if (event !== undefined) await events.write(record.pod, event);
   record.outcome = outcome;
-  if (!isFinal(outcome)) record.restUntil = performance.now() + backoffMs(record.rests++, disagreement, Math.random());
+  if (!isFinal(outcome))
+    record.notBefore = performance.now() + backoffMs(record.putOffs++, disagreement, Math.random());
 }
 
 function tell(pod: PodView, outcome: Outcome, log: Log): void {

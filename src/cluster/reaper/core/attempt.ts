@@ -28,7 +28,7 @@ export interface Attempt {
   readonly tried: readonly Tried[];
   /** The requests that were taken. */
   readonly taken: readonly EndRequest[];
-  /** Failed reads and `unavailable` requests since the last one that was answered. Each makes the next rest longer. */
+  /** Failed reads and `unavailable` requests since the last one that was answered. Each makes the next pause longer. */
   readonly failures: number;
   /** Requests in a row with the result `unavailable`. */
   readonly misses: number;
@@ -84,14 +84,14 @@ export interface AttemptPolicy {
   /** How often, if all are refused outright. Undefined: as often. */
   readonly refusedRounds?: number | undefined;
   /** The pauses after a request without an answer, and between rounds. */
-  readonly rest: Backoff;
+  readonly pause: Backoff;
 }
 
 /** The policy at one moment. */
 export interface AttemptClock extends AttemptPolicy {
   /** Milliseconds of a monotonic clock. */
   readonly now: number;
-  /** A random number from 0 to 1, which varies the length of rests. */
+  /** A random number from 0 to 1, which varies the length of pauses. */
   readonly chance: number;
 }
 
@@ -117,7 +117,7 @@ export function observationOfLost({ isDeleted }: PodView): Observation {
 
 /** Milliseconds after which a pod is read again while another reaper's container is at work in it. */
 const BEING_ENDED_MS = 5000;
-/** So many requests or reads in a row without an answer put the pod off: about a minute of rests. */
+/** So many requests or reads in a row without an answer put the pod off: about a minute of pauses. */
 const MOST_MISSES = 7;
 
 /**
@@ -161,7 +161,7 @@ function nextRequest(attempt: Attempt, endings: readonly Ending[], clock: Attemp
   if (method !== undefined) return { kind: "ask", request: { container, method, patienceMs }, attempt };
   const isAll = (kind: Tried["refusal"]) => tried.length > 0 && tried.every(({ refusal }) => refusal === kind);
   const rounds = isAll("outright") ? (clock.refusedRounds ?? clock.rounds) : clock.rounds;
-  if (round < rounds) return rest({ ...attempt, round: round + 1 }, clock);
+  if (round < rounds) return backOff({ ...attempt, round: round + 1 }, clock);
   if (isAll("unasked")) return over({ kind: "put-off", reason: tried.at(-1)?.why ?? "" });
   return over({ kind: "gave-up", reason: reasonToGiveUp(ending), tried });
 }
@@ -187,8 +187,8 @@ export function afterAnswer(attempt: Attempt, request: EndRequest, answer: Answe
   switch (answer.kind) {
     case "taken": {
       const exiting = { request, untilMs: clock.now + request.patienceMs };
-      const { unanswered: _, ...rest } = attempt;
-      return wait({ ...rest, failures: 0, misses: 0, taken: [...attempt.taken, request], exiting }, exiting.untilMs);
+      const { unanswered: _, ...others } = attempt;
+      return wait({ ...others, failures: 0, misses: 0, taken: [...attempt.taken, request], exiting }, exiting.untilMs);
     }
     case "refused": {
       const spent = spend(attempt, request, answer.why, answer.isUnasked ? "unasked" : "outright");
@@ -200,7 +200,7 @@ export function afterAnswer(attempt: Attempt, request: EndRequest, answer: Answe
       const misses = attempt.misses + 1;
       if (misses === MOST_MISSES) return over({ kind: "put-off", reason: answer.why });
       const missed = { ...attempt, failures: attempt.failures + 1, misses, unanswered: request };
-      return rest(missed, clock, answer.afterMs);
+      return backOff(missed, clock, answer.afterMs);
     }
   }
 }
@@ -213,13 +213,13 @@ export function afterFailedRead(
 ): Next {
   const unread = attempt.unread + 1;
   if (unread === MOST_MISSES) return over({ kind: "put-off", reason: why });
-  return rest({ ...attempt, failures: attempt.failures + 1, unread }, clock, afterMs);
+  return backOff({ ...attempt, failures: attempt.failures + 1, unread }, clock, afterMs);
 }
 
-function rest(attempt: Attempt, { now, rest, chance }: AttemptClock, atLeastMs = 0): Next {
+function backOff(attempt: Attempt, { now, pause, chance }: AttemptClock, atLeastMs = 0): Next {
   // the pause between rounds is longer, so that a user has time to correct something
   const times = attempt.failures + 3 * (attempt.round - 1);
-  const restUntilMs = now + Math.max(atLeastMs, backoffMs(times, rest, chance));
+  const restUntilMs = now + Math.max(atLeastMs, backoffMs(times, pause, chance));
   return wait({ ...attempt, restUntilMs }, restUntilMs);
 }
 

@@ -58,7 +58,7 @@ function simulate({ rounds, chance, sidecars, troubles, happens }: World): Told 
       if (happens.what === "opts-out") fate = { kind: "leave", rule: "opted-out", reason: "no" };
       if (happens.what === "ends") left.clear();
     }
-    const clock = { rounds, rest: { firstMs: 1000, longestMs: 60_000 }, now, chance };
+    const clock = { rounds, pause: { firstMs: 1000, longestMs: 60_000 }, now, chance };
     const before = structuredClone(attempt);
     let next: Next;
     const trouble = ahead.shift();

@@ -13,7 +13,7 @@ import {
 import type { Ending, Method } from "../../../../../../src/cluster/reaper/core/methods.ts";
 import type { Rule } from "../../../../../../src/cluster/reaper/core/pod-rules.ts";
 
-export const usual: AttemptPolicy = { rounds: 2, rest: { firstMs: 1000, longestMs: 60_000 } };
+export const usual: AttemptPolicy = { rounds: 2, pause: { firstMs: 1000, longestMs: 60_000 } };
 
 /** Returns the method of executing /stop in a container. */
 export const exec = (container: string): Method => ({ kind: "exec", container, command: ["/stop"] });

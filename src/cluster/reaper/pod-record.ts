@@ -14,7 +14,7 @@ export interface PodRecord {
   verdict?: Verdict;
   /** When it was first found to be stuck but for --after, in milliseconds since the epoch. */
   seenAt?: number | undefined;
-  /** The attempt to end its sidecars that is under way. */
+  /** The attempt to end its sidecars, from its first step to its outcome. */
   attempt?: Attempt | undefined;
   /** What came of the last attempt. */
   outcome?: Outcome | undefined;
@@ -34,6 +34,11 @@ export type PodRecords = Map<string, PodRecord>;
 /** Returns the records of the pods that are there. */
 export function presentIn(records: PodRecords): readonly PodRecord[] {
   return [...records.values()].filter(({ isGone }) => !isGone);
+}
+
+/** Reports whether an attempt to end its sidecars is under way. */
+export function isUnderWay({ attempt }: PodRecord): boolean {
+  return attempt !== undefined;
 }
 
 /** Returns what the rules take of a record, with the current time. */

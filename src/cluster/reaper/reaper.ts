@@ -16,7 +16,7 @@ import type { ReaperSettings } from "./core/reaper-options.ts";
 import { rightsNeeded } from "./core/rights.ts";
 import { createSender } from "./methods/send.ts";
 import { createPodEvents, createUserErrors } from "./pod-events.ts";
-import { type PodRecords, presentIn } from "./pod-record.ts";
+import { isUnderWay, type PodRecords, presentIn } from "./pod-record.ts";
 import { watchPods } from "./pods.ts";
 import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
@@ -65,7 +65,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
     records,
     missingRights: () => rights.missing().length,
     depth: () => reconciler.depth(),
-    underWay: () => [...records.values()].filter(({ attempt }) => attempt !== undefined).length,
+    underWay: () => [...records.values()].filter(isUnderWay).length,
     syncedAt: () => source.syncedAt(),
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);

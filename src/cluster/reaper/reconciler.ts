@@ -7,7 +7,7 @@ import type { PodView } from "./core/pod-view.ts";
 import { eventOfOutcome, reportOf, reportOfVerdict } from "./core/report.ts";
 import { verdictOf } from "./core/verdict.ts";
 import type { UserErrors } from "./pod-events.ts";
-import { auditOf, isFinal, memoryOf, type PodRecord, type PodRecords, presentIn } from "./pod-record.ts";
+import { auditOf, isFinal, isUnderWay, memoryOf, type PodRecord, type PodRecords, presentIn } from "./pod-record.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 import { createWorkQueue } from "./work-queue.ts";
 
@@ -104,7 +104,7 @@ async function takeTurn(
   signal: AbortSignal,
   context: ReconcilerContext,
 ): Promise<number | undefined> {
-  const { isOnce, isDryRun, records } = context;
+  const { isOnce, isDryRun } = context;
   if (!isUnderWay(record)) {
     if (record.verdict?.kind === "later") judge(record, context);
     const afterMs = dueIn(record);
@@ -116,7 +116,6 @@ async function takeTurn(
   if (next === undefined) return 0;
   if (next.kind === "over") {
     await conclude(record, next.outcome, context);
-    if (record.isGone) records.delete(record.pod.uid);
     if (record.isGone || isOnce) return undefined;
     judge(record, context);
     return dueIn(record);
@@ -126,10 +125,6 @@ async function takeTurn(
   const { exiting, unread } = next.attempt;
   const isPolled = isOnce && exiting !== undefined && unread === 0;
   return Math.max(0, isPolled ? Math.min(leftMs, READ_EVERY_MS) : leftMs);
-}
-
-function isUnderWay({ attempt }: PodRecord): boolean {
-  return attempt !== undefined;
 }
 
 /** Returns the milliseconds until a pod's turn, 0 if that is now; undefined: it is left alone. */
@@ -176,15 +171,16 @@ const disagreement: Backoff = { firstMs: 10_000, longestMs: 600_000 };
 
 /** Ends an attempt: in the log, the metrics and an Event, if its sidecars ended or were given up. */
 async function conclude(record: PodRecord, outcome: Outcome, context: ReconcilerContext): Promise<void> {
-  const { events, metrics, log } = context;
+  const { records, events, metrics, log } = context;
+  if (record.isGone) records.delete(record.pod.uid);
   record.attempt = undefined;
+  record.outcome = outcome;
+  if (!isFinal(outcome))
+    record.notBefore = performance.now() + backoffMs(record.putOffs++, disagreement, Math.random());
   tell(record.pod, outcome, log);
   metrics.attempted(outcome.kind, outcome.kind === "ended" ? secondsSinceEnd(record.pod) : undefined);
   const event = eventOfOutcome(outcome);
   if (event !== undefined) await events.write(record.pod, event);
-  record.outcome = outcome;
-  if (!isFinal(outcome))
-    record.notBefore = performance.now() + backoffMs(record.putOffs++, disagreement, Math.random());
 }
 
 function tell(pod: PodView, outcome: Outcome, log: Log): void {

@@ -10,8 +10,8 @@ export interface WorkQueue {
   /** Returns the keys in the queue. */
   waiting(): readonly string[];
   /**
-   * Reconciles keys until the signal is aborted, or, with `untilEmpty`, until none waits; resolves when none is under
-   * way any more. Rejects with what a reconcile rejects with: a bug.
+   * Reconciles keys until the signal is aborted, or, with `untilEmpty`, until none waits; resolves when no worker has one
+   * any more. Rejects with what a reconcile rejects with: a bug.
    */
   run(signal: AbortSignal, untilEmpty?: boolean): Promise<void>;
 }
@@ -26,7 +26,7 @@ export function createWorkQueue(
 ): WorkQueue {
   const due = new Set<string>();
   const delayed = new Map<string, { readonly at: number; cancel(): void }>();
-  const underWay = new Map<string, Promise<void>>();
+  const working = new Map<string, Promise<void>>();
   const failed = Promise.withResolvers<never>();
   let stop = AbortSignal.abort();
   let emptied = (): void => undefined;
@@ -49,12 +49,12 @@ export function createWorkQueue(
   };
   const dispatch = (): void => {
     for (const key of due) {
-      if (stop.aborted || underWay.size >= concurrency) return;
-      if (underWay.has(key)) continue; // it has changed meanwhile: its turn is after this one
+      if (stop.aborted || working.size >= concurrency) return;
+      if (working.has(key)) continue; // it has changed meanwhile: its turn is after this one
       due.delete(key);
-      underWay.set(key, work(key));
+      working.set(key, work(key));
     }
-    if (due.size + delayed.size + underWay.size === 0) emptied();
+    if (due.size + delayed.size + working.size === 0) emptied();
   };
   const work = async (key: string): Promise<void> => {
     try {
@@ -63,7 +63,7 @@ export function createWorkQueue(
     } catch (error) {
       failed.reject(error);
     }
-    underWay.delete(key);
+    working.delete(key);
     dispatch();
   };
   return {
@@ -76,7 +76,7 @@ export function createWorkQueue(
       stop = signal;
       dispatch();
       await Promise.race([whenAborted(signal), failed.promise, empty.promise]);
-      await Promise.all(underWay.values());
+      await Promise.all(working.values());
       for (const key of delayed.keys()) forget(key);
     },
   };

@@ -21,7 +21,7 @@ import { describeMethod, type Method } from "./core/methods.ts";
 import { viewOf } from "./core/pod-view.ts";
 import type { ReapPolicy } from "./core/policy.ts";
 import { eventOfAnswer } from "./core/report.ts";
-import { type Verdict, verdictOf } from "./core/verdict.ts";
+import { verdictOf } from "./core/verdict.ts";
 import type { Send } from "./methods/send.ts";
 import { type FreshPod, pathOf } from "./methods/target.ts";
 import type { PodEvents } from "./pod-events.ts";
@@ -48,12 +48,10 @@ const usual: AttemptPolicy = { rounds: 3, pause: { firstMs: 1000, longestMs: 60_
 /** The longest time for an answer. */
 const ANSWER_MS = 10_000;
 
-/** A record whose attempt is under way. */
-export type Attempted = PodRecord & { attempt: Attempt; verdict: Verdict };
-
 /** A step that is taken. */
 interface Step {
-  readonly record: Attempted;
+  readonly record: PodRecord;
+  readonly attempt: Attempt;
   readonly startedAt: number;
   readonly signal: AbortSignal;
   readonly context: AttemptContext;
@@ -63,11 +61,12 @@ interface Step {
  * Takes the next step, with one request to a sidecar at most. What was seen last tells whether one is due; which, and
  * whether, a read of the pod directly before it. Rejects with the signal's reason, or on a bug.
  */
-export async function takeStep(record: Attempted, signal: AbortSignal, context: AttemptContext): Promise<Next> {
-  const step: Step = { record, startedAt: performance.now(), signal, context };
+export async function takeStep(given: Omit<Step, "startedAt">): Promise<Next> {
+  const step: Step = { ...given, startedAt: performance.now() };
+  const { record, attempt, signal, context } = step;
   signal.throwIfAborted();
   const seen = record.isGone ? observationOfLost(record.pod) : record.verdict;
-  const due = nextStep(record.attempt, seen, clockOf(context));
+  const due = nextStep(attempt, seen, clockOf(context));
   if (due.kind !== "ask" && !context.isOnce) return due;
   const requests = due.kind === "ask" ? requestsOf(due.request.method) : 0;
   // the turns of the look and of the requests: nothing waits in between
@@ -106,19 +105,19 @@ function isToAsk(look: Look | LookToAsk): look is LookToAsk {
 }
 
 /** Reads the pod, and decides what follows. Rejects with the signal's reason, or on a bug. */
-async function lookAt({ record, signal, context }: Step): Promise<Look> {
+async function lookAt({ record, attempt, signal, context }: Step): Promise<Look> {
   const askedAt = performance.now();
   try {
     const object = await context.api.get<KubeObject>(pathOf(record.pod), { signal, retries: 0 });
     const pod = viewOf(object);
-    if (pod.uid !== record.pod.uid) return { next: nextStep(record.attempt, { kind: "gone" }, clockOf(context)) }; // kuma#13617
+    if (pod.uid !== record.pod.uid) return { next: nextStep(attempt, { kind: "gone" }, clockOf(context)) }; // kuma#13617
     const seen = verdictOf(pod, context.policy(), memoryOf(record));
     if (context.isOnce) Object.assign(record, { pod, verdict: seen });
-    const next = nextStep({ ...record.attempt, unread: 0 }, seen, clockOf(context));
+    const next = nextStep({ ...attempt, unread: 0 }, seen, clockOf(context));
     return { next, fresh: { object, pod, askedAt }, seen };
   } catch (error) {
     if (signal.aborted || !isApiFailure(error)) throw error;
-    return { next: afterFailure(error, record.attempt, context) };
+    return { next: afterFailure(error, attempt, context) };
   }
 }
 

@@ -47,7 +47,7 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
 /** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
 export interface UserErrors {
   /** Takes a pod's newest verdict. */
-  update(record: PodRecord, verdict: Verdict): void;
+  update(record: Pick<PodRecord, "pod" | "reported">, verdict: Verdict): void;
 }
 
 /** Creates the reporter of what users must mend. With `isDryRun` it writes no Events. */

@@ -10,8 +10,8 @@ export interface PodRecord {
   pod: PodView;
   /** It no longer exists, runs or has the selected labels. The record stays until its attempt is over. */
   isGone: boolean;
-  /** What follows from `pod`. Undefined: it is not judged yet. */
-  verdict?: Verdict;
+  /** What follows from `pod`. */
+  verdict: Verdict;
   /** When it was first found to be stuck but for --after, in milliseconds since the epoch. */
   seenAt?: number | undefined;
   /** The attempt to end its sidecars, from its first step to its outcome. */

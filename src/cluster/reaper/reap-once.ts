@@ -94,8 +94,7 @@ function ignore(): void {}
 /** Describes what became of a pod, or would. */
 function reportOn({ pod, verdict, attempt, outcome }: PodRecord, policy: ReapPolicy, isDryRun: boolean) {
   if (outcome !== undefined) return reportOf(outcome);
-  const isBegun = attempt !== undefined || (verdict?.kind === "end" && !isDryRun);
-  if (isBegun || verdict === undefined) return stopped;
+  if (attempt !== undefined || (verdict.kind === "end" && !isDryRun)) return stopped;
   if (verdict.kind !== "leave") return reportOfVerdict(verdict);
   const { rule, reason } = verdict;
   if (rule !== "not-selected") return { ...reportOfVerdict(verdict), reason: rule };

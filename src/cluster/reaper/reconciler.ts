@@ -1,7 +1,7 @@
 import type { Log } from "../../shared/output/log.ts";
 import { type Backoff, backoffMs } from "../core/backoff.ts";
-import { type AttemptContext, type Attempted, takeStep } from "./attempt.ts";
-import { firstAttempt, type Next, type Outcome } from "./core/attempt.ts";
+import { type AttemptContext, takeStep } from "./attempt.ts";
+import { firstAttempt, type Outcome } from "./core/attempt.ts";
 import { partsOf } from "./core/pod-containers.ts";
 import type { PodView } from "./core/pod-view.ts";
 import { eventOfOutcome, reportOf, reportOfVerdict } from "./core/report.ts";
@@ -45,8 +45,9 @@ export interface Reconciler {
 export function createReconciler(context: ReconcilerContext): Reconciler {
   const { records, isOnce } = context;
   let stop = AbortSignal.abort();
-  const judgeAndEnqueue = (record: PodRecord): void => {
+  const judgeAndEnqueue = (record: Unjudged): void => {
     judge(record, context);
+    records.set(record.pod.uid, record);
     const afterMs = dueIn(record);
     if (afterMs === undefined) queue.forget(record.pod.uid);
     else queue.add(record.pod.uid, afterMs);
@@ -59,14 +60,13 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
   return {
     depth() {
       const waiting = new Set(queue.waiting());
-      const waits = (record: PodRecord) => waiting.has(record.pod.uid) || record.verdict?.kind === "end";
+      const waits = (record: PodRecord) => waiting.has(record.pod.uid) || record.verdict.kind === "end";
       return [...records.values()].filter((record) => !isUnderWay(record) && waits(record)).length;
     },
     changed(pod) {
       const before = records.get(pod.uid);
       if (before?.isGone === false && Bun.deepEquals(before.pod, pod)) return; // most lists and changes show nothing new
-      const record = before ?? { pod, isGone: false, putOffs: 0, notBefore: 0 };
-      records.set(pod.uid, record);
+      const record: Unjudged = before ?? { pod, isGone: false, putOffs: 0, notBefore: 0 };
       record.pod = pod;
       record.isGone = false;
       judgeAndEnqueue(record);
@@ -105,15 +105,18 @@ async function takeTurn(
   context: ReconcilerContext,
 ): Promise<number | undefined> {
   const { isOnce, isDryRun } = context;
+  const { attempt = firstAttempt } = record;
   if (!isUnderWay(record)) {
-    if (record.verdict?.kind === "later") judge(record, context);
+    if (record.verdict.kind === "later") judge(record, context);
     const afterMs = dueIn(record);
     if (afterMs !== 0) return afterMs;
     if (isDryRun) return logStuck(record, context.log);
-    record.attempt = firstAttempt;
+    record.attempt = attempt;
   }
-  const next = await nextOf(record, signal, context);
-  if (next === undefined) return 0;
+  const next = await takeStep({ record, attempt, signal, context }).catch((error) => {
+    if (!signal.aborted) throw error;
+  });
+  if (next === undefined) return undefined;
   if (next.kind === "over") {
     await conclude(record, next.outcome, context);
     if (record.isGone || isOnce) return undefined;
@@ -131,13 +134,15 @@ async function takeTurn(
 function dueIn(record: PodRecord): number | undefined {
   const { verdict } = record;
   if (isUnderWay(record)) return 0;
-  if (verdict === undefined || verdict.kind === "leave") return undefined;
+  if (verdict.kind === "leave") return undefined;
   if (verdict.kind === "later") return verdict.at - Date.now() + 1;
   return Math.max(0, record.notBefore - performance.now());
 }
 
+type Unjudged = Omit<PodRecord, "verdict"> & Partial<Pick<PodRecord, "verdict">>;
+
 /** Judges a pod as it is known, remembers the verdict, and tells what is new of it. */
-function judge(record: PodRecord, { policy, metrics, userErrors }: ReconcilerContext): void {
+function judge(record: Unjudged, { policy, metrics, userErrors }: ReconcilerContext): asserts record is PodRecord {
   const { pod, verdict: before } = record;
   const verdict = verdictOf(pod, policy(), memoryOf(record));
   record.verdict = verdict;
@@ -149,19 +154,9 @@ function judge(record: PodRecord, { policy, metrics, userErrors }: ReconcilerCon
 
 /** Logs what would be done with a stuck pod, once (--dry-run). */
 function logStuck(record: PodRecord, log: Log): undefined {
-  const why = record.verdict && reportOfVerdict(record.verdict).why;
+  const { why } = reportOfVerdict(record.verdict);
   if (record.isLogged !== true) log.info({ ...auditOf(record.pod), why, dryRun: true }, "pod is stuck");
   record.isLogged = true;
-}
-
-/** Takes the next step. Resolves with undefined if the signal is aborted. */
-async function nextOf(record: PodRecord, signal: AbortSignal, context: ReconcilerContext): Promise<Next | undefined> {
-  try {
-    return await takeStep(record as Attempted, signal, context);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return undefined;
-  }
 }
 
 /** How often a pod is read while its sidecar has its time to exit, and no watch tells of that. */

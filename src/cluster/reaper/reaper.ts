@@ -76,7 +76,7 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
   };
   const api = throttleClient(direct, turn, answered);
   const unlimited = throttleClient(direct, atOnce, answered);
-  const rights = createRights({ api, needed, changed: () => reconciler.reconsider(), log });
+  const rights = createRights({ api, needed, changed: (isGranted) => reconciler.reconsider(isGranted), log });
   const source = watchPods(api, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const events = createPodEvents(api, identity, log);

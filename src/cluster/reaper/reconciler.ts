@@ -32,8 +32,8 @@ export interface Reconciler {
   gone(uid: string): void;
   /** Judges the pods of a namespace again: its label has changed. */
   namespaceChanged(name: string): void;
-  /** Judges all pods again, also those that it gave up: a new permission may make another method possible. */
-  reconsider(): void;
+  /** Judges all pods again, if a permission was granted (`isGranted`) also those that it gave up or put off. */
+  reconsider(isGranted: boolean): void;
   /**
    * Reconciles pods until the signal is aborted, with `isOnce` until none is left. Resolves when no request is under way
    * any more.
@@ -82,9 +82,9 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
     namespaceChanged(name) {
       for (const record of presentIn(records)) if (record.pod.namespace === name) judgeAndEnqueue(record);
     },
-    reconsider() {
+    reconsider(isGranted) {
       for (const record of presentIn(records)) {
-        record.outcome = undefined;
+        if (isGranted) Object.assign(record, { outcome: undefined, putOffs: 0, notBefore: 0 });
         judgeAndEnqueue(record);
       }
     },

@@ -17,8 +17,8 @@ export interface RightsContext {
   readonly api: ApiClient;
   readonly needed: readonly Right[];
   readonly isByHand?: boolean | undefined;
-  /** Called when other permissions are missing than before. */
-  readonly changed?: () => void;
+  /** Called when other permissions are missing than before; with `isGranted` if one is not that the log has named. */
+  readonly changed?: (isGranted: boolean) => void;
   readonly log: Log;
 }
 
@@ -47,7 +47,7 @@ export function createRights({ api, needed, isByHand, changed = () => undefined,
   const set = (now: readonly Right[]): void => {
     if (isEqual(now, missing)) return;
     missing = now;
-    changed();
+    changed(false);
   };
   const review = async (signal: AbortSignal): Promise<void> => {
     try {
@@ -58,6 +58,7 @@ export function createRights({ api, needed, isByHand, changed = () => undefined,
       }
       isSilent = false;
       if (!isEqual(missing, named)) tell(missing, log, isByHand);
+      if (named.some((right) => !missing.includes(right))) changed(true);
       named = missing;
     } catch (error) {
       if (signal.aborted) return;

@@ -93,7 +93,7 @@ test("a pod that was given up is not begun anew, until a right is granted", asyn
   put(podWith(running, "p", { annotations: { ...chosen, "ebb.dev/x": "1" } }));
   await pass(600_000);
   expect(requests).toHaveLength(length);
-  reconciler.reconsider();
+  reconciler.reconsider(true);
   await pass(0);
   expect(requests.length).toBeGreaterThan(length);
 });
@@ -121,6 +121,22 @@ test("one that comes back while it is dealt with goes on where it was", async ()
   await finish("p");
   expect(records.get("uid-p")?.outcome).toMatchObject({ kind: "ended" });
 });
+
+test.each([
+  [false, 1],
+  [true, 2],
+])(
+  "a pod that was put off goes on at once where a permission was granted (%p), not where one changed",
+  async (isGranted, reads) => {
+    const { put, pass, requests, reconciler, world } = reconcile(clock);
+    world.get = async () => fail(403, "403");
+    put(stuck());
+    await pass(0);
+    reconciler.reconsider(isGranted);
+    await pass(0);
+    expect(requests).toHaveLength(reads);
+  },
+);
 
 test.each([
   ["it is not stuck any more", async () => fail(404, "404")],

@@ -24,7 +24,8 @@ function arrange() {
     return { status: { allowed: !denied.has(verb) } } as never;
   };
   const changes: string[] = [];
-  const rights = createRights({ api, needed, changed: () => changes.push(rights.problem() ?? "none"), log });
+  const changed = (isGranted: boolean) => changes.push(isGranted ? "granted" : (rights.problem() ?? "none"));
+  const rights = createRights({ api, needed, changed, log });
   return { rights, denied, changes, log, reviews: () => reviews };
 }
 
@@ -85,7 +86,7 @@ test("what is missing at the first look and granted at the second is no error: a
 });
 
 test("what is still missing at the second is an error, once, and so is its return a line", async () => {
-  const { rights, denied, log, reviews } = arrange();
+  const { rights, denied, changes, log, reviews } = arrange();
   denied.add("get");
   await rights.review(signal);
   await rights.review(signal);
@@ -96,4 +97,5 @@ test("what is still missing at the second is an error, once, and so is its retur
     ["error", "the reaper's account lacks permissions", ["get pods in all namespaces"]],
     ["info", "all permissions are granted: continuing", undefined],
   ]);
+  expect(changes).toEqual(["this reaper's account may not get pods in all namespaces", "none", "granted"]);
 });

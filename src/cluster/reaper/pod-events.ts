@@ -4,7 +4,7 @@ import { isApiFailure, isConflict } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
 import { userRules } from "./core/pod-rules.ts";
 import type { PodRef } from "./core/pod-view.ts";
-import { isFromNamespace } from "./core/policy.ts";
+import { type ReapPolicy, selectionOf } from "./core/policy.ts";
 import { eventOfUserError, type PodEvent } from "./core/report.ts";
 import type { Verdict } from "./core/verdict.ts";
 import type { PodRecord } from "./pod-record.ts";
@@ -46,17 +46,17 @@ export function createPodEvents(api: ApiClient, identity: string, log: Log): Pod
 
 /** Tells, once each, in the log and as an Event, what about a pod or a namespace keeps the reaper from its work. */
 export interface UserErrors {
-  /** Takes a pod's newest verdict. */
-  update(record: Pick<PodRecord, "pod" | "reported">, verdict: Verdict): void;
+  /** Takes a pod's newest verdict, by this policy. */
+  update(record: Pick<PodRecord, "pod" | "reported">, verdict: Verdict, policy: ReapPolicy): void;
 }
 
 /** Creates the reporter of what users must mend. With `isDryRun` it writes no Events. */
 export function createUserErrors(events: PodEvents, isDryRun: boolean, log: Log): UserErrors {
   const ofNamespaces = new Map<string, string>();
   return {
-    update(record, { rule, reason }) {
+    update(record, { rule, reason }, policy) {
       const { namespace, name } = record.pod;
-      const isNamespaces = rule === "unreadable-choice" && isFromNamespace(reason);
+      const isNamespaces = rule === "unreadable-choice" && selectionOf(record.pod, policy).by === "namespace";
       const last = isNamespaces ? ofNamespaces.get(namespace) : record.reported;
       if (isNamespaces) ofNamespaces.set(namespace, reason);
       else record.reported = userRules.has(rule) ? reason : undefined;

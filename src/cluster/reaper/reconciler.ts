@@ -142,14 +142,16 @@ function dueIn(record: PodRecord): number | undefined {
 type Unjudged = Omit<PodRecord, "verdict"> & Partial<Pick<PodRecord, "verdict">>;
 
 /** Judges a pod as it is known, remembers the verdict, and tells what is new of it. */
-function judge(record: Unjudged, { policy, metrics, userErrors }: ReconcilerContext): asserts record is PodRecord {
+function judge(record: Unjudged, context: ReconcilerContext): asserts record is PodRecord {
+  const { metrics, userErrors } = context;
+  const policy = context.policy();
   const { pod, verdict: before } = record;
-  const verdict = verdictOf(pod, policy(), memoryOf(record));
+  const verdict = verdictOf(pod, policy, memoryOf(record));
   record.verdict = verdict;
   if (verdict.kind === "leave") record.seenAt = undefined;
   if (verdict.kind === "later") record.seenAt ??= Date.now();
   if (before?.rule !== verdict.rule) metrics.judged(verdict.rule);
-  userErrors.update(record, verdict);
+  userErrors.update(record, verdict, policy);
 }
 
 /** Logs what would be done with a stuck pod, once (--dry-run). */

@@ -73,14 +73,14 @@ export function policyOf(
   };
 }
 
-/**
- * Whether the reaper is to look after a pod, and why. `out`: something says no. `unreadable`: a label or annotation is
- * neither true nor false.
- */
-export type Selection =
-  | { readonly kind: "in" | "not in"; readonly reason: string }
-  | { readonly kind: "out"; readonly reason: string }
-  | { readonly kind: "unreadable"; readonly reason: string };
+/** Whether the reaper is to look after a pod, and why. */
+export interface Selection {
+  /** `out`: something says no. `unreadable`: a label or annotation is neither true nor false. */
+  readonly kind: "in" | "not in" | "out" | "unreadable";
+  /** Whose label or annotation says so. */
+  readonly by: "pod" | "namespace";
+  readonly reason: string;
+}
 
 /**
  * Decides whether the reaper is to look after a pod: by its label, its annotation, its namespace's label, or
@@ -89,34 +89,31 @@ export type Selection =
 export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
   const choices = choicesOf(pod, policy);
   const out = choices.find(({ text }) => boolean.parse(text) === false);
-  if (out !== undefined) return { kind: "out", reason: `${out.by} says ${REAP}: ${JSON.stringify(out.text)}` };
   const odd = choices.find(({ text }) => boolean.parse(text) === undefined);
-  if (odd !== undefined) {
-    const by = isFromNamespace(odd.by) ? `${odd.by}: its label` : odd.by;
-    return { kind: "unreadable", reason: `${by} ${REAP}: expected true or false, got ${JSON.stringify(odd.text)}` };
+  if (out === undefined && odd !== undefined) {
+    const what = odd.by === "namespace" ? `${odd.what}: its label` : odd.what;
+    const reason = `${what} ${REAP}: expected true or false, got ${JSON.stringify(odd.text)}`;
+    return { kind: "unreadable", by: odd.by, reason };
   }
-  const yes = choices[0];
-  if (yes !== undefined) return { kind: "in", reason: `${yes.by} says ${REAP}: ${JSON.stringify(yes.text)}` };
+  const choice = out ?? choices[0];
+  if (choice !== undefined) {
+    const reason = `${choice.what} says ${REAP}: ${JSON.stringify(choice.text)}`;
+    return { kind: out === undefined ? "in" : "out", by: choice.by, reason };
+  }
   if (policy.allJobs && pod.job !== undefined)
-    return { kind: "in", reason: `it belongs to Job ${pod.job} (--all-jobs)` };
+    return { kind: "in", by: "pod", reason: `it belongs to Job ${pod.job} (--all-jobs)` };
   return {
     kind: "not in",
+    by: "pod",
     reason: `neither it nor its namespace has the label ${REAP}=true${policy.allJobs ? ", and it does not belong to a Job" : ""}`,
   };
 }
 
-const OF_NAMESPACE = "namespace ";
-
-/** Reports whether a `Selection`'s reason names the namespace's label ebb.dev/reap, not the pod's own. */
-export function isFromNamespace(reason: string): boolean {
-  return reason.startsWith(OF_NAMESPACE);
-}
-
 function choicesOf({ label, annotations, namespace }: PodView, { namespaces }: ReapPolicy) {
   const choices = [
-    { by: "its label", text: label },
-    { by: "its annotation", text: annotations.get(REAP) },
-    { by: `${OF_NAMESPACE}${namespace}`, text: namespaces.get(namespace) },
-  ];
-  return choices.flatMap(({ by, text }) => (text === undefined ? [] : [{ by, text }]));
+    { by: "pod", what: "its label", text: label },
+    { by: "pod", what: "its annotation", text: annotations.get(REAP) },
+    { by: "namespace", what: `namespace ${namespace}`, text: namespaces.get(namespace) },
+  ] as const;
+  return choices.flatMap(({ text, ...choice }) => (text === undefined ? [] : [{ ...choice, text }]));
 }

@@ -59,9 +59,8 @@ export function createReconciler(context: ReconcilerContext): Reconciler {
   const queue = createWorkQueue(reconcilePod, context.concurrency);
   return {
     depth() {
-      const waiting = new Set(queue.waiting());
-      const waits = (record: PodRecord) => waiting.has(record.pod.uid) || record.verdict.kind === "end";
-      return [...records.values()].filter((record) => !isUnderWay(record) && waits(record)).length;
+      const waiting = queue.waiting().map((uid) => records.get(uid));
+      return waiting.filter((record) => record !== undefined && !isUnderWay(record)).length;
     },
     changed(pod) {
       const before = records.get(pod.uid);

@@ -167,13 +167,13 @@ test.each([
 });
 
 test("with --dry-run it says so, once", async () => {
-  const { put, pass, log, requests } = reconcile(clock, { isDryRun: true });
+  const { put, pass, log, requests, reconciler } = reconcile(clock, { isDryRun: true });
   put(stuck());
   await pass(0);
   put(podWith(running, "p", { annotations: { ...chosen, "ebb.dev/x": "1" } }));
   await pass(250);
   expect(log.lines.map(({ message, fields }) => [message, fields.pod])).toEqual([["pod is stuck", "p"]]);
-  expect(requests).toEqual([]);
+  expect([requests, reconciler.depth()]).toEqual([[], 0]);
 });
 
 test("a request waits for its turn before the look, so that nothing waits between them", async () => {

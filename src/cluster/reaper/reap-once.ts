@@ -17,7 +17,7 @@ import type { PodRecord, PodRecords } from "./pod-record.ts";
 import { listPods } from "./pods.ts";
 import { createReconciler } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
-import { type Answered, atOnce, createRateLimit, throttleClient } from "./throttle.ts";
+import { type Answered, createClients } from "./throttle.ts";
 
 /** What `ebb reaper` works with, as a service and with --once. */
 export interface Reaping {
@@ -70,14 +70,13 @@ export async function reapPods(
 ): Promise<readonly Row[]> {
   const { settings, policy, rights, identity, log, signal } = context;
   const { concurrency, dryRun: isDryRun } = settings;
-  const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
   const answered: Answered = (_verb, _code, error) => rights.refused(error);
-  const api = throttleClient(direct, atOnce, answered);
+  const { turn, limited, unlimited } = createClients(direct, settings, answered);
   const records: PodRecords = new Map();
   const reconciler = createReconciler({
-    ...{ records, api, turn, policy: () => policy, concurrency, isDryRun, isOnce: true, log },
-    send: createSender({ ...settings, api, denied: rights.refused, log }),
-    events: createPodEvents(throttleClient(direct, turn, answered), identity, log),
+    ...{ records, api: unlimited, turn, policy: () => policy, concurrency, isDryRun, isOnce: true, log },
+    send: createSender({ ...settings, api: unlimited, denied: rights.refused, log }),
+    events: createPodEvents(limited, identity, log),
     metrics: { judged: ignore, sent: ignore, attempted: ignore },
     userErrors: { update: ignore },
   });

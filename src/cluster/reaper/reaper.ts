@@ -22,7 +22,7 @@ import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createReconciler, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
-import { type Answered, atOnce, createRateLimit, throttleClient } from "./throttle.ts";
+import { type Answered, createClients } from "./throttle.ts";
 
 /** What `ebb reaper` needs beside its settings. */
 export interface Context {
@@ -69,17 +69,15 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
     syncedAt: () => source.syncedAt(),
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
-  const turn = createRateLimit({ perSecond: settings.qps, burst: settings.burst });
   const answered: Answered = (verb, code, error) => {
     metrics.requested(verb, code);
     rights.refused(error);
   };
-  const api = throttleClient(direct, turn, answered);
-  const unlimited = throttleClient(direct, atOnce, answered);
-  const rights = createRights({ api, needed, changed: (isGranted) => reconciler.reconsider(isGranted), log });
-  const source = watchPods(api, which, log, metrics.interrupted);
+  const { turn, limited, unlimited } = createClients(direct, settings, answered);
+  const rights = createRights({ api: limited, needed, changed: (isGranted) => reconciler.reconsider(isGranted), log });
+  const source = watchPods(limited, which, log, metrics.interrupted);
   const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
-  const events = createPodEvents(api, identity, log);
+  const events = createPodEvents(limited, identity, log);
   const send = createSender({ ...settings, api: unlimited, denied: rights.refused, log });
   const reconciler: Reconciler = createReconciler({
     ...{ records, api: unlimited, turn, send, events, metrics, policy, concurrency, isDryRun, isOnce: false, log },

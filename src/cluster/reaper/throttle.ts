@@ -22,9 +22,6 @@ export function createRateLimit(rate: Rate): Turn {
   };
 }
 
-/** Waits for nothing: the turn of a client whose callers wait themselves. */
-export const atOnce: Turn = async () => undefined;
-
 /** Takes the result of each request: its status, or the reason if there was none; and the error, if it failed. */
 export type Answered = (verb: string, code: string, error?: unknown) => void;
 
@@ -66,6 +63,13 @@ export function throttleClient(api: ApiClient, turn: Turn, answered: Answered = 
       }
     },
   };
+}
+
+/** Returns one rate limit, and a client that waits for it (`limited`) and one whose callers do (`unlimited`). */
+export function createClients(api: ApiClient, { qps, burst }: { qps: number; burst: number }, answered: Answered) {
+  const turn = createRateLimit({ perSecond: qps, burst });
+  const unlimited = throttleClient(api, async () => undefined, answered);
+  return { turn, limited: throttleClient(api, turn, answered), unlimited };
 }
 
 function codeOf(error: unknown): string {

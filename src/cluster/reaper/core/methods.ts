@@ -24,10 +24,10 @@ export type Method =
       readonly env: readonly JsonObject[];
     };
 
-export type MethodKind = Method["kind"];
-
 /** All methods, in the order in which they are tried by default. */
-export const methodKinds = ["exec", "port-forward", "ephemeral"] as const satisfies readonly MethodKind[];
+export const methodKinds = ["exec", "port-forward", "ephemeral"] as const;
+
+export type MethodKind = (typeof methodKinds)[number];
 
 /** An HTTP request to a port of the pod's loopback. */
 export interface PortRequest {
@@ -43,8 +43,6 @@ export interface PortRequest {
  */
 export interface Ending {
   readonly container: string;
-  /** Undefined if only the pod's annotations say that it is a sidecar. */
-  readonly sidecar: SidecarName | undefined;
   /** In the order in which they are tried. */
   readonly methods: readonly Method[];
   /** Milliseconds that it may take to exit once it has been told. */
@@ -92,7 +90,7 @@ export function endingOf(
   if (methods.length === 0) return noMethod(container.name, sidecar, { pod, allowed, allowsReapExec });
   const patienceMs = given.patienceMs ?? patienceOf(sidecar, pod.annotations);
   const wantsImage = lacksImage === true && quits.length > 0 && !pod.hasHostNetwork;
-  return { container: container.name, sidecar, methods, patienceMs, ...(wantsImage && { lacksImage: true }) };
+  return { container: container.name, methods, patienceMs, ...(wantsImage && { lacksImage: true }) };
 }
 
 interface MethodRequest {

@@ -84,7 +84,7 @@ function seen(left: ReadonlyMap<string, { readonly methods: number }>): Observat
   const containers = [...left].map(([container, { methods }]): Ending => {
     const numbers = Array.from({ length: methods }, (_, at) => String(at));
     const all = numbers.map((command): Method => ({ kind: "exec", container, command: [command] }));
-    return { container, sidecar: undefined, methods: all, patienceMs: 1000 };
+    return { container, methods: all, patienceMs: 1000 };
   });
   if (containers.length === 0) return { kind: "leave", rule: "sidecars-ended", reason: "ended" };
   return { kind: "end", rule: "stuck", reason: "stuck", containers };

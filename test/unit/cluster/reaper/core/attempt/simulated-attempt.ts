@@ -29,7 +29,7 @@ export const forward = (container: string): Method => ({
 export const ending = (
   container: string,
   methods: readonly Method[] = [exec(container), forward(container)],
-): Ending => ({ container, sidecar: "istio", methods, patienceMs: 7000 });
+): Ending => ({ container, methods, patienceMs: 7000 });
 
 /** Returns the observation that the pod is stuck, and that these containers are to be ended. */
 export const stuck = (...containers: readonly Ending[]): Observation => ({

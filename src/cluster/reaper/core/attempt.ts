@@ -54,7 +54,7 @@ export type Result =
   /** The API server or the kubelet did not answer, or asked to come back after `afterMs` at least. This is no try. */
   | { readonly kind: "unavailable"; readonly why: string; readonly afterMs?: number };
 
-/** A request took too long: the next method follows. The sidecar may have heard it. */
+/** A request took too long. It is a try: the sidecar may have heard it. The log and the metrics say `unavailable`. */
 export type Unanswered = { readonly kind: "unanswered"; readonly why: string };
 
 /** A result, or the end of a request without one. */

@@ -10,6 +10,6 @@ export interface ReaperLimits {
 
 export const reaperLimits: ReaperLimits = {
   concurrency: 10, // the default --qps lets five pods a second end
-  burst: 30, // as controller-runtime raises client-go's (pkg/client/config)
+  burst: 30, // controller-runtime's (pkg/client/config)
   resync: 600_000, // a list of all pods is the most expensive request
 };

@@ -48,7 +48,7 @@ export function restartAfter(exitCode: number, container: ContainerView, pod: Po
   if (own === undefined) return afterPolicy(exitCode, pod.restartPolicy, "restartPolicy");
   const rule = container.restartRules.find((each) => coversExit(each, exitCode));
   return rule === undefined
-    ? afterPolicy(exitCode, own, `its own restartPolicy`)
+    ? afterPolicy(exitCode, own, "its own restartPolicy")
     : `its restartPolicyRules: ${rule.action ?? "an action"} after exit code ${exitCode}`;
 }
 

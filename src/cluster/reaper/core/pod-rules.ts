@@ -7,14 +7,6 @@ import { isNative, type Parts, restartAfter } from "./pod-containers.ts";
 import type { ContainerState, ContainerView, PodView } from "./pod-view.ts";
 import { type ReapPolicy, selectionOf } from "./policy.ts";
 
-/** The name of a rule. The names are in metrics, so they never change. */
-export type Rule =
-  | ("opted-out" | "unreadable-choice" | "not-selected" | "handled" | "deleted" | "unreadable" | "static" | "over")
-  | ("pending" | "node-lost" | "contradiction" | "no-app" | "no-sidecar" | "initializing")
-  | ("restarting" | "app-running" | "app-waiting" | "app-unknown" | "app-restarts" | "sidecar-restarts")
-  | ("sidecar-waiting" | "sidecar-unknown" | "sidecars-ended" | "being-ended" | "debugged" | "no-method" | "too-early")
-  | ("no-right" | "stuck");
-
 /** What this reaper knows of a pod besides what it says. */
 export interface ReaperMemory {
   /** Milliseconds since the epoch. */
@@ -34,9 +26,9 @@ export interface RuleInput extends Parts {
 
 /**
  * The rules in their order. Each returns why a pod is left alone, or undefined if it has nothing against reaping it.
- * The first reason counts.
+ * The first reason counts. Their names are in metrics, so they never change.
  */
-export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | undefined])[] = [
+export const rules = [
   ["opted-out", chosen("out")],
   ["unreadable-choice", chosen("unreadable")],
   ["not-selected", chosen("not in")],
@@ -65,10 +57,14 @@ export const rules: readonly (readonly [Rule, (facts: RuleInput) => string | und
     "debugged",
     ({ pod }) => firstOf(pod.ephemeralContainers, "running", ({ name }) => `somebody is debugging it: ${name} runs`),
   ],
-];
+] as const satisfies readonly (readonly [string, (facts: RuleInput) => string | undefined])[];
 
 /** By these only sidecars are left of a pod, for good, even if nothing may or can end them now. They follow in `verdictOf`. */
-const lastRules: readonly Rule[] = ["no-method", "too-early", "no-right", "stuck"];
+const lastRules = ["no-method", "too-early", "no-right", "stuck"] as const;
+
+/** The name of a rule. */
+export type Rule = (typeof rules)[number][0] | (typeof lastRules)[number];
+
 /** The names of all rules, as metrics have them. */
 export const ruleNames: readonly Rule[] = [...rules.map(([name]) => name), ...lastRules];
 

@@ -95,7 +95,7 @@ const cluster = {
   ...scopeOptions,
   kubeconfig: changed(webhookOptions.kubeconfig, { group: "cluster" }),
   context: changed(webhookOptions.context, { group: "cluster" }),
-  // as controller-runtime raises client-go's (pkg/client/config)
+  // 20: controller-runtime's (pkg/client/config)
   qps: option({
     flag: "qps",
     group: "cluster",

@@ -139,8 +139,8 @@ test.each([
 );
 
 test.each([
-  ["it is not stuck any more", async () => fail(404, "404")],
-  ["the kubelet does not answer", async () => fail(403, "403")],
+  ["it is gone", async () => fail(404, "404")],
+  ["it may not be read", async () => fail(403, "403")],
 ])("where a look sees no reason to act (%s) it rests first, whatever the watch says", async (_, get) => {
   const { put, pass, requests, reconciler, world } = reconcile(clock);
   world.get = get;

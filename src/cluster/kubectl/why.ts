@@ -15,9 +15,9 @@ import { reasonLines } from "./core/text.ts";
 import { reasonOf } from "./core/why.ts";
 import { type Format, type PodSession, print, type Session } from "./session.ts";
 
-type Reaping = Pick<ReaperSettings, "methods" | "allowReapExec" | "image" | "imagePullPolicy">;
+type ReapSettings = Pick<ReaperSettings, "methods" | "allowReapExec" | "image" | "imagePullPolicy">;
 
-interface WhySettings extends Reaping, Pick<ReaperSettings, "allJobs" | "after"> {
+interface WhySettings extends ReapSettings, Pick<ReaperSettings, "allJobs" | "after"> {
   readonly end: boolean;
   readonly output: Format;
 }
@@ -75,7 +75,7 @@ const limits = { concurrency: 1, qps: 50, burst: 300, dryRun: false };
 /** Ends the sidecars of one pod, as `ebb reaper --once` does. */
 async function endPod(
   policy: ReapPolicy,
-  { image, imagePullPolicy }: Reaping,
+  { image, imagePullPolicy }: ReapSettings,
   { api, pod, log, signal }: PodSession,
 ): Promise<Row> {
   const settings = { ...limits, image, imagePullPolicy };

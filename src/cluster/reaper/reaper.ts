@@ -15,7 +15,7 @@ import { policyOf, type ReapPolicy, selectionOf } from "./core/policy.ts";
 import type { ReaperSettings } from "./core/reaper-options.ts";
 import { rightsNeeded } from "./core/rights.ts";
 import { createSender } from "./methods/send.ts";
-import { createPodEvents, createUserErrors } from "./pod-events.ts";
+import { createPodEvents } from "./pod-events.ts";
 import { isUnderWay, type PodRecords, presentIn } from "./pod-record.ts";
 import { watchPods } from "./pods.ts";
 import { type Reaping, reapOnce } from "./reap-once.ts";
@@ -23,6 +23,7 @@ import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createReconciler, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
 import { type Answered, createClients } from "./throttle.ts";
+import { createUserErrors } from "./user-errors.ts";
 
 /** What `ebb reaper` needs beside its settings. */
 export interface Context {

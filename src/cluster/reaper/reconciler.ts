@@ -6,9 +6,9 @@ import { partsOf } from "./core/pod-containers.ts";
 import type { PodView } from "./core/pod-view.ts";
 import { eventOfOutcome, reportOf, reportOfVerdict } from "./core/report.ts";
 import { verdictOf } from "./core/verdict.ts";
-import type { UserErrors } from "./pod-events.ts";
 import { auditOf, isFinal, isUnderWay, memoryOf, type PodRecord, type PodRecords, presentIn } from "./pod-record.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
+import type { UserErrors } from "./user-errors.ts";
 import { createWorkQueue } from "./work-queue.ts";
 
 /** What the reconciler works with. */

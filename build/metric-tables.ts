@@ -1,4 +1,5 @@
 import type { Exposition } from "../src/cluster/controller/process-metrics.ts";
+import { methodKinds } from "../src/cluster/reaper/core/methods.ts";
 import { createReaperMetrics } from "../src/cluster/reaper/reaper-metrics.ts";
 import { createMetrics } from "../src/cluster/webhook/metrics.ts";
 
@@ -25,7 +26,7 @@ export function webhookMetrics(): Promise<readonly Metric[]> {
 export function reaperMetrics(): Promise<readonly Metric[]> {
   const gauges = { records: new Map(), depth: () => 0, underWay: () => 0 };
   const metrics = createReaperMetrics("1", { ...gauges, missingRights: () => 0, syncedAt: () => undefined });
-  for (const kind of ["exec", "port-forward", "ephemeral"] as const) {
+  for (const kind of methodKinds) {
     for (const result of ["taken", "refused", "unavailable"] as const) metrics.sent(kind, result);
   }
   metrics.requested("get", "200");

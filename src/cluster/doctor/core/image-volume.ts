@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf, textOf } from "../../../shared/core/json.ts";
+import { type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { counted } from "../../../shared/core/wording.ts";
 import type { Finding } from "./finding.ts";
 
@@ -17,6 +17,9 @@ const RUNTIMES: ReadonlyMap<string, Version> = new Map([
   ["cri-o", [1, 31]],
 ]);
 
+/** What is needed, as messages have it. */
+const NEEDED = `kubelet ${KUBELET.join(".")} and ${[...RUNTIMES].map(([name, from]) => `${name} ${from.join(".")}`).join(" or ")}`;
+
 /** Returns what `--volume image` would save the pods of a cluster; undefined if one of its nodes cannot mount images. */
 export function imageVolumeNote(nodes: readonly JsonObject[]): string | undefined {
   const infos = nodes.map(infoOf).filter(runsEbb);
@@ -26,16 +29,16 @@ export function imageVolumeNote(nodes: readonly JsonObject[]): string | undefine
 
 /**
  * Returns a finding for nodes that cannot mount ebb's image, where the webhook has `--volume image`: one for all nodes of
- * the same versions.
+ * the same versions. Those that keep pods off as control planes do are left out.
  */
 export function imageVolumeFindings(nodes: readonly JsonObject[]): readonly Finding[] {
   const byVersions = Map.groupBy(
-    nodes.filter((node) => runsEbb(infoOf(node)) && !mountsImages(infoOf(node))),
+    nodes.filter((node) => runsEbb(infoOf(node)) && !isControlPlane(node) && !mountsImages(infoOf(node))),
     (node) => versionsOf(infoOf(node)),
   );
   return [...byVersions].map(([versions, [first = {}, ...others]]) => {
     const all = others.length === 0 ? "it" : `it and ${counted(others.length, "node")} like it`;
-    const message = `${all} cannot mount ebb's image, as --volume image of the webhook needs (Helm: webhook.volume), so pods with ebb do not start there: ${versions}, but 1.35 and containerd 2.1 or CRI-O 1.31 are needed: upgrade, or use --volume emptyDir`;
+    const message = `${all} cannot mount ebb's image, as --volume image of the webhook needs (Helm: webhook.volume), so a pod with ebb that comes there does not start: ${versions}, but ${NEEDED}, or newer, are needed: upgrade, or use --volume emptyDir`;
     return { object: `Node ${objectOf(first.metadata).name}`, message };
   });
 }
@@ -47,6 +50,13 @@ function infoOf({ status }: JsonObject): JsonObject {
 
 function runsEbb({ operatingSystem }: JsonObject): boolean {
   return operatingSystem !== "windows";
+}
+
+function isControlPlane({ spec }: JsonObject): boolean {
+  const taints = listOf(objectOf(spec).taints).map(objectOf);
+  return taints.some(
+    ({ key, effect }) => key === "node-role.kubernetes.io/control-plane" && effect !== "PreferNoSchedule",
+  );
 }
 
 function versionsOf({ kubeletVersion, containerRuntimeVersion }: JsonObject): string {

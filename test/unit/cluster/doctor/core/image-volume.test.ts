@@ -38,7 +38,7 @@ test("nodes of the same versions are one finding, and those of Windows are none"
     {
       object: "Node node-1",
       message: expect.stringMatching(
-        /^it and 1 node like it cannot .*: kubelet v1\.34\.2 and containerd:\/\/1\.7\.27, but/,
+        /^it and 1 node like it cannot .*: kubelet v1\.34\.2 and containerd:\/\/1\.7\.27, but kubelet 1\.35 and containerd 2\.1 or cri-o 1\.31, or newer,/,
       ),
     },
     {
@@ -48,6 +48,16 @@ test("nodes of the same versions are one finding, and those of Windows are none"
   ]);
   expect(imageVolumeNote(nodesOf(["v1.33.0", "containerd://1.7.0", "windows"]))).toBeUndefined();
   expect(imageVolumeNote(nodesOf(["v1.33.0", "containerd://1.7.0", "windows"], fine))).toBeDefined();
+});
+
+test("a control plane that keeps pods off is no finding, but without it not all nodes can", () => {
+  const [node = {}] = nodesOf(["v1.34.0", "containerd://2.0.0"]);
+  const withTaint = (effect: string) => [
+    { ...node, spec: { taints: [{ key: "node-role.kubernetes.io/control-plane", effect }] } },
+  ];
+  expect(imageVolumeFindings(withTaint("NoSchedule"))).toEqual([]);
+  expect(imageVolumeFindings(withTaint("PreferNoSchedule"))).toHaveLength(1);
+  expect(imageVolumeNote([...nodesOf(fine), ...withTaint("NoSchedule")])).toBeUndefined();
 });
 
 test("without nodes there is no note, and no finding", () => {

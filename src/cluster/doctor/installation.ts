@@ -2,8 +2,8 @@ import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/jso
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 import { OBJECTS, WEBHOOK } from "../core/installed.ts";
 import type { Finding } from "./core/finding.ts";
-import { type Registration, secretFinding, secretsOf } from "./core/installation.ts";
-import { howToInstall, type Installed } from "./core/replicas.ts";
+import { howToInstall, type Registration, secretFinding, secretsOf } from "./core/installation.ts";
+import type { Installed } from "./core/replicas.ts";
 import { selects } from "./core/selection.ts";
 import type { Reader } from "./read.ts";
 

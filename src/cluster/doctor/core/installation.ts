@@ -6,7 +6,6 @@ import type { Finding } from "./finding.ts";
 import {
   type Arguments,
   argumentsNow,
-  howToInstall,
   type Installed,
   imageIn,
   readyArguments,
@@ -125,6 +124,18 @@ function injectedBy(args: Arguments): Injected {
   const settings = valuesOf(args, "--set").flatMap((each) => each.split("\n"));
   const options = settings.map((each) => [each.split("=", 1)[0] ?? "", each.slice(each.indexOf("=") + 1)] as const);
   return { image: valuesOf(args, "--image").at(-1), options: Object.fromEntries(options) };
+}
+
+/**
+ * Returns how to install again what an object belongs to: by the Helm release that it names, as Helm writes it into all
+ * objects (helm pkg/action/validate.go); else by the component's manifests.
+ */
+export function howToInstall(component: string, metadata: unknown): string {
+  const { annotations } = objectOf(metadata);
+  const release = textOf(objectOf(annotations)["meta.helm.sh/release-name"]);
+  const namespace = textOf(objectOf(annotations)["meta.helm.sh/release-namespace"]);
+  if (release === undefined) return `ebb manifests ${component}`;
+  return `helm upgrade ${release} CHART --namespace ${namespace} --reset-then-reuse-values`;
 }
 
 /** A MutatingWebhookConfiguration of ebb's, with what stands behind it. */

@@ -8,18 +8,6 @@ export interface Installed {
   readonly pods: readonly JsonObject[] | undefined;
 }
 
-/**
- * Returns how to install again what an object belongs to: by the Helm release that it names, as Helm writes it into all
- * objects (helm pkg/action/validate.go); else by the component's manifests.
- */
-export function howToInstall(component: string, metadata: unknown): string {
-  const { annotations } = objectOf(metadata);
-  const release = textOf(objectOf(annotations)["meta.helm.sh/release-name"]);
-  const namespace = textOf(objectOf(annotations)["meta.helm.sh/release-namespace"]);
-  if (release === undefined) return `ebb manifests ${component}`;
-  return `helm upgrade ${release} CHART --namespace ${namespace} --reset-then-reuse-values`;
-}
-
 /** The arguments of a pod's ordinary containers, in one list. */
 export type Arguments = readonly string[];
 

@@ -3,13 +3,14 @@ import {
   componentOf,
   deploymentFinding,
   describeComponent,
+  howToInstall,
   type Registration,
   registrationFindings,
   secretFinding,
   secretsOf,
   webhooksOf,
 } from "../../../../../src/cluster/doctor/core/installation.ts";
-import { howToInstall, type Installed } from "../../../../../src/cluster/doctor/core/replicas.ts";
+import type { Installed } from "../../../../../src/cluster/doctor/core/replicas.ts";
 import type { JsonObject } from "../../../../../src/shared/core/json.ts";
 
 const specOf = (image: string, ...args: readonly string[]) => ({ containers: [{ image, args }] });

@@ -117,9 +117,9 @@ function injectObjects(start: Start, document: YamlDocument, changePod: ChangePo
     }
     const describe = (prefix: string) => (remark: Remark) =>
       `${at([...path, ...pathOf(remark.field)])}${prefix}${describeRemark(item, remark)}`;
-    const why = "problems" in injection ? injection.problems : [];
+    const { problems: why, isMistake } = "problems" in injection ? injection : { problems: [], isMistake: false };
     const warned = injection.warnings.map(describe("warning: "));
-    if (injection.asked && why.length > 0) {
+    if (isMistake && why.length > 0) {
       problems.push(...why.map(describe("")), ...warned); // a name with a slip in it may be the reason
       continue;
     }

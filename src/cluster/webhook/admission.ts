@@ -94,12 +94,13 @@ function decideAdmission(
 ): AdmissionResponse | Extract<Injection, { kind: "incomplete" }> {
   if (!isNewPod(request)) return unchanged("only new pods are changed");
   const injection = inject(request.object, policy);
-  const { asked, warnings } = injection;
+  const { warnings } = injection;
   if (injection.kind === "incomplete") return injection;
   if (injection.kind === "unchanged") return unchanged(injection.reason, warnings);
   if (injection.kind === "skipped") return skipped(request.object, injection.problems, warnings);
   if (injection.kind === "refused") {
-    return asked ? refused(injection.problems, warnings) : skipped(request.object, injection.problems, warnings);
+    const { isMistake, problems } = injection;
+    return isMistake ? refused(problems, warnings) : skipped(request.object, problems, warnings);
   }
   const { kind, pod, containers } = injection;
   const lost = kind === "removed" ? injection.problems : [];
@@ -126,7 +127,8 @@ function inject(pod: unknown, policy: InjectPolicy): Injection {
   const bare = injectPod({ metadata: objectOf(pod).metadata }, policy);
   if (bare.kind === "unchanged") return bare;
   const field = shortened(describePath(excess.path.slice(0, DEEPEST_NAMED)), LONGEST_NAME);
-  return { kind: "refused", asked: bare.asked, problems: [{ field, message: excess.message }], warnings: [] };
+  const isMistake = "problems" in bare && bare.isMistake;
+  return { kind: "refused", isMistake, problems: [{ field, message: excess.message }], warnings: [] };
 }
 
 const MOST_ITEMS = 1000;

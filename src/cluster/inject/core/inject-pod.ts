@@ -18,27 +18,27 @@ import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels 
 import type { InjectPolicy } from "./policy.ts";
 import { distinct, firstOf, toRemarkIn } from "./remarks.ts";
 
-/**
- * What came of putting ebb into a pod, or taking it out. `asked`: the pod's annotations, or the caller of
- * `removeFromPod`, asked for it, so that a refusal is an error. A pod that nobody asked for, but that the policy's
- * `all` selected, stays as it is if it is refused.
- */
-export type Injection = { readonly asked: boolean; readonly warnings: readonly Remark[] } & (
+/** What came of putting ebb into a pod, or taking it out. */
+export type Injection = { readonly warnings: readonly Remark[] } & (
   | ({ readonly kind: "changed"; readonly pod: Pod } & Recorded)
   /** `problems`: why the ebb that was taken out cannot be renewed, if that was wanted. */
-  | {
-      readonly kind: "removed";
-      readonly pod: Pod;
-      readonly containers: readonly string[];
-      readonly problems: readonly Remark[];
-    }
+  | ({ readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] } & Problems)
   | { readonly kind: "unchanged"; readonly reason: string }
   /** Nothing of ebb can be put into it: nobody knows its command, or that must stay. The pod is right, and stays as it is. */
-  | { readonly kind: "skipped"; readonly reason: string; readonly problems: readonly Remark[] }
-  | { readonly kind: "refused"; readonly problems: readonly Remark[] }
+  | ({ readonly kind: "skipped"; readonly reason: string } & Problems)
+  | ({ readonly kind: "refused" } & Problems)
   /** The commands of these images must be looked up first (`InjectPolicy.imageOf`). */
   | { readonly kind: "incomplete"; readonly missing: readonly ImageQuery[] }
 );
+
+interface Problems {
+  readonly problems: readonly Remark[];
+  /**
+   * Whether they are errors, for the pod's author to correct: the pod, or the caller of `removeFromPod`, asked for what
+   * cannot be. If nothing but the policy's `all` selected it, or no author can tell its command, they are warnings.
+   */
+  readonly isMistake: boolean;
+}
 
 /** What was put into a pod, by the names of its containers. */
 export interface Recorded {
@@ -66,9 +66,9 @@ export function injectPod(pod: unknown, policy: InjectPolicy): Injection {
  */
 export function removeFromPod(pod: unknown): Injection {
   const removal = remove(pod);
-  if (removal === undefined) return capped({ kind: "unchanged", asked: true, ...whyNotRemoved(pod) });
+  if (removal === undefined) return capped({ kind: "unchanged", ...whyNotRemoved(pod) });
   const comesBack = removal.kind === "removed" && readInjectAnnotation(annotationsOf(pod)) === true;
-  return capped({ ...removal, asked: true, warnings: comesBack ? [comesAgain] : [] });
+  return capped({ ...removal, isMistake: true, warnings: comesBack ? [comesAgain] : [] });
 }
 
 function whyNotRemoved(pod: unknown): Pick<Injection, "warnings"> & { readonly reason: string } {
@@ -92,18 +92,18 @@ function injectWhole(pod: unknown, policy: InjectPolicy): Injection {
   const annotations = annotationsOf(pod);
   if (isTooLong(annotations)) {
     const message = `${TOO_LONG}, which Kubernetes refuses`;
-    return { kind: "refused", asked: false, problems: [{ field: "metadata.annotations", message }], warnings: [] };
+    return { kind: "refused", isMistake: false, problems: [{ field: "metadata.annotations", message }], warnings: [] };
   }
   const wish = readInjectAnnotation(annotations);
-  if (typeof wish === "object") return { kind: "refused", asked: true, problems: [wish], warnings: [] };
+  if (typeof wish === "object") return { kind: "refused", isMistake: true, problems: [wish], warnings: [] };
   const asked = wish === true;
   const removed = wish === false ? remove(pod) : undefined;
   if (removed !== undefined) return removed;
   const reason = reasonToLeave(annotations, wish, policy);
   if (reason !== undefined)
-    return { kind: "unchanged", asked, reason, warnings: wish === false ? [] : idleAnnotations(annotations, reason) };
+    return { kind: "unchanged", reason, warnings: wish === false ? [] : idleAnnotations(annotations, reason) };
   const malformed = checkPod(pod);
-  if (malformed.length > 0) return { kind: "refused", asked, problems: malformed, warnings: [] };
+  if (malformed.length > 0) return { kind: "refused", isMistake: asked, problems: malformed, warnings: [] };
   return inject(pod as Pod, policy, asked);
 }
 
@@ -112,9 +112,9 @@ function annotationsOf(pod: unknown): JsonObject {
 }
 
 /** Takes ebb out of a pod. Returns undefined if it has no ebb.dev/status. */
-function remove(pod: unknown): Injection | undefined {
+function remove(pod: unknown): Extract<Injection, Problems> | undefined {
   const removal = removeEbb(pod);
-  return removal === undefined ? undefined : { problems: [], ...removal, asked: false, warnings: [] };
+  return removal === undefined ? undefined : { problems: [], ...removal, isMistake: false, warnings: [] };
 }
 
 /** Returns why a pod stays as it is, whatever is in it; undefined if it may be changed. */
@@ -129,18 +129,18 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const other = otherSystem(pod);
   if (other !== undefined)
     return asked
-      ? { kind: "refused", asked, problems: [other], warnings: [] }
-      : { kind: "unchanged", asked, reason: other.message, warnings: [] };
+      ? { kind: "refused", isMistake: true, problems: [other], warnings: [] }
+      : { kind: "unchanged", reason: other.message, warnings: [] };
   const annotations = pod.metadata?.annotations ?? {};
   const status = readStatus(annotations[STATUS]);
-  if (status !== undefined && "field" in status) return { kind: "refused", asked, problems: [status], warnings: [] };
+  if (status !== undefined && "field" in status) return { kind: "refused", isMistake: asked, problems: [status], warnings: [] };
   const before = status === undefined ? pod : copyOf(pod);
   const former = status === undefined ? undefined : formerOf(before, status, policy);
   const remarks: Remarks = { problems: [], warnings: [] };
   const requested = readPodAnnotations(annotations, remarks);
   const facts = factsOf({ pod: before, policy: withFormer(policy, former), requested, former });
-  if (!asked && !facts.hasOwnApp) return { kind: "unchanged", asked, reason: "it has only sidecars", warnings: [] };
-  if (facts.missingImages.length > 0) return { kind: "incomplete", asked, missing: facts.missingImages, warnings: [] };
+  if (!asked && !facts.hasOwnApp) return { kind: "unchanged", reason: "it has only sidecars", warnings: [] };
+  if (facts.missingImages.length > 0) return { kind: "incomplete", missing: facts.missingImages, warnings: [] };
   const apps = appsOf(facts);
   const plan = planOf(facts, apps);
   const toRemark = toRemarkIn(pod);
@@ -148,8 +148,8 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
   const problems = [...remarks.problems, ...plan.problems.map(toRemark)];
   const otherWarnings = distinct([...remarks.warnings, ...plan.warnings.map(toRemark)]);
   // a wrong annotation of ebb shows that the author wants ebb, whichever rule selected the pod
-  const isAsked = asked || remarks.problems.length > 0;
-  if (problems.length > 0) return { kind: "refused", asked: isAsked, problems, warnings: otherWarnings };
+  const isMistake = asked || remarks.problems.length > 0;
+  if (problems.length > 0) return { kind: "refused", isMistake, problems, warnings: otherWarnings };
   return outcomeOf({ pod, facts, apps, edits: plan.edits, status, asked, onUnchanged, otherWarnings });
 }
 
@@ -187,7 +187,7 @@ function outcomeOf({ pod, facts, apps, edits, status, asked, onUnchanged, otherW
       start.kind === "unwrapped" && !start.mustStay && facts.policy.setsCommand?.(container) !== true,
   );
   if (!edits.some(isChange)) {
-    const left = { asked: asked && isUntold, problems: onUnchanged, warnings: otherWarnings };
+    const left = { isMistake: asked && isUntold, problems: onUnchanged, warnings: otherWarnings };
     // the old injection cannot be renewed: take it out
     const containers = Object.keys(status?.containers ?? {});
     if (onUnchanged.length > 0 && containers.length > 0) return { ...left, kind: "removed", pod: before, containers };
@@ -199,21 +199,21 @@ function outcomeOf({ pod, facts, apps, edits, status, asked, onUnchanged, otherW
       return { ...left, kind: "skipped", reason };
     }
     // an earlier ebb was taken out, and nothing of this one is needed
-    if (!isSame(before, pod)) return { kind: "changed", asked, pod: before, ...nothing, warnings };
-    return { kind: "unchanged", asked, reason: "there is nothing to change", warnings };
+    if (!isSame(before, pod)) return { kind: "changed", pod: before, ...nothing, warnings };
+    return { kind: "unchanged", reason: "there is nothing to change", warnings };
   }
   const edited = applyEdits(before, edits);
   const recorded = { ...recordEdits(before, edited, edits), ...optionsOf(facts.policy) };
   const former = new Map(writtenIn(pod).map(([path, text]) => [describePath(path), text]));
   recordWritten(before, recorded, (path) => facts.policy.writtenAt?.(path) ?? former.get(describePath(path)));
   const next = withAnnotation(edited, STATUS, formatStatus(recorded));
-  if (isSame(next, pod)) return { kind: "unchanged", asked, reason: "it has ebb already", warnings };
+  if (isSame(next, pod)) return { kind: "unchanged", reason: "it has ebb already", warnings };
   if (isTooLong(next.metadata?.annotations ?? {})) {
     const message = `they leave no room for ${STATUS}, which says how to take ebb out again: Kubernetes refuses ${TOO_LONG}`;
     const problems = [{ field: "metadata.annotations", message }];
-    return { kind: "skipped", asked, reason: `there is no room for ${STATUS}`, problems, warnings: otherWarnings };
+    return { kind: "skipped", isMistake: asked, reason: `there is no room for ${STATUS}`, problems, warnings: otherWarnings };
   }
-  return { kind: "changed", asked, pod: next, ...recordedIn(edits, apps, facts), warnings };
+  return { kind: "changed", pod: next, ...recordedIn(edits, apps, facts), warnings };
 }
 
 function optionsOf({ options }: InjectPolicy): Pick<Status, "options"> {

@@ -72,12 +72,12 @@ test.each<[string, unknown, boolean, string]>([
 
 test("whether the pod asked for it is told: others may be let through", () => {
   const windows = { spec: { os: { name: "windows" } } };
-  expect(injectPod(podOf(windows), policy)).toMatchObject({ kind: "refused", asked: true });
+  expect(injectPod(podOf(windows), policy)).toMatchObject({ kind: "refused", isMistake: true });
   const malformed = { spec: { containers: [{ image: "app" }] } };
-  expect(injectPod(malformed, { ...policy, all: true })).toMatchObject({ kind: "refused", asked: false });
+  expect(injectPod(malformed, { ...policy, all: true })).toMatchObject({ kind: "refused", isMistake: false });
   const unknown = { restartPolicy: "Never", containers: [{ name: "app" }] };
-  expect(injectPod(podOf({ spec: unknown }), policy)).toMatchObject({ kind: "skipped", asked: true });
-  expect(injectPod({ spec: unknown }, { ...policy, all: true })).toMatchObject({ kind: "skipped", asked: false });
+  expect(injectPod(podOf({ spec: unknown }), policy)).toMatchObject({ kind: "skipped", isMistake: true });
+  expect(injectPod({ spec: unknown }, { ...policy, all: true })).toMatchObject({ kind: "skipped", isMistake: false });
 });
 
 test("the containers that ebb starts are told, and no others", () => {
@@ -100,7 +100,7 @@ test("a container that starts an ebb of its own and tells it all is left as it i
 
 test("a value that is not in quotes is named with what to write", () => {
   expect(injectPod(asks(true), policy)).toMatchObject({
-    asked: true,
+    isMistake: true,
     problems: [
       {
         field: "metadata.annotations[ebb.dev/inject]",

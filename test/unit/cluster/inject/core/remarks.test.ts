@@ -174,7 +174,7 @@ test("a pod of any size has an answer of few words", () => {
 
 test("what Kubernetes refuses for its length is refused", () => {
   const long = injectPod(podOf({ annotations: { "ebb.dev/inject": "9".repeat(256 * 1024) } }), policy);
-  expect(long).toMatchObject({ kind: "refused", asked: false, problems: [{ field: "metadata.annotations" }] });
+  expect(long).toMatchObject({ kind: "refused", isMistake: false, problems: [{ field: "metadata.annotations" }] });
   const [name, other] = ["n".repeat(63), "n".repeat(64)];
   expect(injectPod(podOf({ spec: { containers: [{ ...app(), name }] } }), policy).kind).toBe("changed");
   expect(injectPod(podOf({ spec: { containers: [{ ...app(), name: other }] } }), policy)).toMatchObject({
@@ -190,7 +190,7 @@ test("a pod whose annotations have no room for the status is left as it is, and 
   const most = room - (room % 2);
   expect(injectPod(withNote(most), policy).kind).toBe("changed");
   const left = injectPod(withNote(most + 2), policy);
-  expect(left).toMatchObject({ kind: "skipped", asked: true, problems: [{ field: "metadata.annotations" }] });
+  expect(left).toMatchObject({ kind: "skipped", isMistake: true, problems: [{ field: "metadata.annotations" }] });
 });
 
 test("other annotations are nobody's business", () => {

@@ -130,7 +130,7 @@ describe("in a server, a container whose command nobody knows", () => {
   test.each(off)("is left as it is if %s", (_, given, why) => {
     const injection = injectPod(podOf({ containers: [unnamed()], ...given }), { ...policy, ...unknownImage });
     const message = expect.stringContaining(`WHY${instead}; it gets no drain hook either (${why}`);
-    expect(injection).toMatchObject({ kind: "skipped", asked: true, problems: [{ message }] });
+    expect(injection).toMatchObject({ kind: "skipped", isMistake: true, problems: [{ message }] });
   });
 
   test("that is left as it is does not keep ebb from the others, and is told", () => {
@@ -172,7 +172,7 @@ describe("a pod that ends", () => {
       { field: "spec.containers[0].command", message: `the command of "app" is unknown: WHY${instead}` },
     ];
     const reason = "its command is not known";
-    expect(job([unnamed()])).toEqual({ kind: "skipped", asked: true, reason, problems, warnings: [] });
+    expect(job([unnamed()])).toEqual({ kind: "skipped", isMistake: true, reason, problems, warnings: [] });
   });
 
   const containers = [app({ name: "known" }), app({ name: "other" }), unnamed()];

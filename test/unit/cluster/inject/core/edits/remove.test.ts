@@ -70,7 +70,7 @@ describe('an injected pod that says ebb.dev/inject: "false"', () => {
     const problems = [
       { field: "metadata.annotations[ebb.dev/status]", message: expect.stringContaining("put that back") },
     ];
-    expect(injectPod(pod, policy)).toMatchObject({ kind: "refused", asked: false, problems });
+    expect(injectPod(pod, policy)).toMatchObject({ kind: "refused", isMistake: false, problems });
   });
 
   test("stays as it is where a container was renamed: without ebb's volume it would not start", () => {

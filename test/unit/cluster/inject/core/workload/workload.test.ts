@@ -159,7 +159,6 @@ describe("the restartPolicy beside a template", () => {
         seen.push(given);
         return {
           kind: "changed",
-          asked: true,
           pod: given as Pod,
           containers: [],
           drained: [],

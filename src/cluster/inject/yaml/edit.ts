@@ -21,7 +21,11 @@ export function editsTo(document: YamlDocument, after: unknown, written: Written
   if (root === null) throw new Error("an empty document cannot be changed");
   const style = { ...styleOf(document), moved: movedItems(document) };
   const edit: Edit = {
-    ...{ document, style, written, splices: [], expected: new Map() },
+    document,
+    style,
+    written,
+    splices: [],
+    expected: new Map(),
     change: (...args) => change(edit, ...args),
   };
   edit.change(root, after, { isFlow: false, column: -style.indent, colon: undefined });

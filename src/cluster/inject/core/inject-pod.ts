@@ -133,7 +133,8 @@ function inject(pod: Pod, policy: InjectPolicy, asked: boolean): Injection {
       : { kind: "unchanged", reason: other.message, warnings: [] };
   const annotations = pod.metadata?.annotations ?? {};
   const status = readStatus(annotations[STATUS]);
-  if (status !== undefined && "field" in status) return { kind: "refused", isMistake: asked, problems: [status], warnings: [] };
+  if (status !== undefined && "field" in status)
+    return { kind: "refused", isMistake: asked, problems: [status], warnings: [] };
   const before = status === undefined ? pod : copyOf(pod);
   const former = status === undefined ? undefined : formerOf(before, status, policy);
   const remarks: Remarks = { problems: [], warnings: [] };
@@ -211,7 +212,13 @@ function outcomeOf({ pod, facts, apps, edits, status, asked, onUnchanged, otherW
   if (isTooLong(next.metadata?.annotations ?? {})) {
     const message = `they leave no room for ${STATUS}, which says how to take ebb out again: Kubernetes refuses ${TOO_LONG}`;
     const problems = [{ field: "metadata.annotations", message }];
-    return { kind: "skipped", isMistake: asked, reason: `there is no room for ${STATUS}`, problems, warnings: otherWarnings };
+    return {
+      kind: "skipped",
+      isMistake: asked,
+      reason: `there is no room for ${STATUS}`,
+      problems,
+      warnings: otherWarnings,
+    };
   }
   return { kind: "changed", pod: next, ...recordedIn(edits, apps, facts), warnings };
 }

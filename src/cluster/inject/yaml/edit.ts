@@ -99,16 +99,19 @@ function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, c
   // a block on the colon's own line, after `? key`, is written as one after a dash
   const isBelow = colon !== undefined && isBlock(node) && isFirstOnLine(text, from);
   if (isFlow || isInline(after)) {
-    const [kept = "", own, token] = (isEmpty(after) && splitWritten(edit.written.get(node))) || [];
+    const written = isEmpty(after) ? splitWritten(edit.written.get(node)) : undefined;
     const unquoted = isFlow ? inlineText(after, edit.style, indentationAt(text, from)) : lineText(after);
-    const inFlow = isFlow ? (token ?? requoted(node, after, unquoted)) : undefined;
+    const inFlow = isFlow ? (written?.token ?? requoted(node, after, unquoted)) : undefined;
     const inline = inFlow ?? quotedLike(node, after) ?? unquoted;
     if (!isBelow) return addSplice(edit, from, end, (isFlow || isAfterBlank(text, from) ? "" : " ") + inline);
-    const before = kept.replaceAll("\n", edit.style.newline);
-    const isKept = own !== undefined && text.startsWith(before, colon);
-    const at = colon + (isKept ? before.length : 0);
-    addSplice(edit, at, at, isKept ? own : after === null ? "" : ` ${inline}`);
-    return addSplice(edit, lineBreakBefore(text, lineStart(text, from)), end, "");
+    const last = lineBreakBefore(text, lineStart(text, from));
+    const kept = text
+      .slice(colon, last)
+      .replaceAll("\r\n", "\n")
+      .slice(0, written?.kept ?? 0);
+    const at = Math.min(last, colon + kept.replaceAll("\n", edit.style.newline).length);
+    addSplice(edit, at, at, written?.own ?? (after === null ? "" : ` ${inline}`));
+    return addSplice(edit, last, end, "");
   }
   if (!isBelow && (colon === undefined || isBlock(node))) {
     const lines = indented(blockLines(after, edit.style), column + 2);

@@ -3,7 +3,7 @@ import { isObject, type Path } from "../../../shared/core/json.ts";
 import type { YamlDocument } from "./document.ts";
 import { colonOf, endOf, type Item, isBlock, startOf } from "./places.ts";
 
-/** Texts of the values of fields, from the colon on: how a field is to be written if nothing is in it. */
+/** How fields are to be written if nothing is in them, as `emptyTextAt` says it. */
 export type Written = ReadonlyMap<Node, string>;
 
 /** The value of a field, and where it begins: after the colon; in braces, where it stands. */
@@ -30,7 +30,11 @@ function valueAt({ root, values }: YamlDocument, path: Path): Value | undefined 
   return found;
 }
 
-/** Returns how a field is written in which nothing is; undefined if something is, or if `change` would write it so. */
+/**
+ * Returns how a field is written in which nothing is, as blanks and a token: `\n  []`. A number before them says how many
+ * characters after the colon stay when something is put into it: a comment, an anchor. Undefined if something is in it,
+ * or if `change` would write it so.
+ */
 export function emptyTextAt(document: YamlDocument, path: Path): string | undefined {
   const found = valueAt(document, path);
   const value = found && document.values.get(found.node);
@@ -40,11 +44,16 @@ export function emptyTextAt(document: YamlDocument, path: Path): string | undefi
   if (end === startOf(found.node) && value === null) return undefined;
   const text = document.text.slice(found.from, end).replaceAll("\r\n", "\n");
   const usual = value === null ? ["", "null"] : [` ${JSON.stringify(value)}`, JSON.stringify(value)];
-  return text.length > LONGEST || usual.includes(text) ? undefined : text;
+  if (text.length > LONGEST || usual.includes(text)) return undefined;
+  const token = new RegExp(`${TOKEN}$`).exec(text)?.[0];
+  if (token === undefined) return undefined;
+  const kept = text.slice(0, text.length - token.length).trimEnd().length;
+  return `${kept || ""}${text.slice(kept)}`;
 }
 
 /** What is longer has comments that are. */
 const LONGEST = 1000;
+const TOKEN = String.raw`(\[\s*\]|\{\s*\}|~|null|Null|NULL)`;
 
 /** Reports whether nothing is in a value: null, or an empty list or map. */
 export function isEmpty(value: unknown): boolean {
@@ -62,12 +71,10 @@ export function nodesOf(document: YamlDocument, texts: readonly (readonly [Path,
   );
 }
 
-/** Splits the text of a field into what stayed when something was put into it, and what was taken out. Undefined: it is none. */
+/** Splits what `emptyTextAt` has returned into how much stays, and what was taken out. Undefined if it is none. */
 export function splitWritten(
   text: string | undefined,
-): readonly [kept: string, own: string, token: string] | undefined {
-  const token = text === "" ? "" : /(\[\s*\]|\{\s*\}|~|null|Null|NULL)$/.exec(text ?? "")?.[0];
-  if (text === undefined || token === undefined) return undefined;
-  const kept = text.slice(0, text.length - token.length).trimEnd();
-  return [kept, text.slice(kept.length), token];
+): { readonly kept: number; readonly own: string; readonly token: string } | undefined {
+  const [, kept, own = "", token = ""] = new RegExp(`^(\\d*)(\\s*${TOKEN})$`).exec(text ?? "") ?? [];
+  return kept === undefined ? undefined : { kept: Number(kept), own, token };
 }

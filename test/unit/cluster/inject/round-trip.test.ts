@@ -381,6 +381,7 @@ test("what was empty comes back as it was written", () => {
         changed(from, (pod, place) => injectPod(pod, { ...one, ...place, image }));
       const injected = inject(text, "ebb:1");
       expect(inject(injected, "ebb:1")).toBe(injected);
+      expect(injected).not.toMatch(/ebb\.dev\/status.*#/);
       expect(changed(injected, removeFromPod)).toBe(text);
       expect(changed(inject(injected, "ebb:2"), removeFromPod)).toBe(text);
     },

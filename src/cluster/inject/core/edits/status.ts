@@ -8,7 +8,7 @@ import { skippedIn } from "../skipped.ts";
 /** The fields that ebb has added to although there was nothing in them, and their values: null, [] or {}. */
 const empty = z.optional(z.record(z.string(), z.union([z.null(), z.array(z.never()), z.strictObject({})])));
 export type Empty = z.infer<typeof empty>;
-/** How a manifest has these, from the colon on, where ebb would write them otherwise: `\n  []`. */
+/** How a manifest has these, where ebb would write them otherwise (`emptyTextAt` in yaml/written.ts): `\n  []`. */
 const written = z.optional(z.record(z.string(), z.string()));
 
 /** The lists and objects that ebb adds to, by where they are. */

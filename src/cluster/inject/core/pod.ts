@@ -130,13 +130,16 @@ function remarkOn(issue: z.core.$ZodIssue, path: Path, value: unknown): Remark {
   const expected = expectedOf(issue);
   const isUnquoted = expected === "text" && (typeof found === "number" || typeof found === "boolean");
   // the file may have it in another way: 420 is 0644 there, true is yes
-  const got = isUnquoted ? `a ${typeof found}: write it in quotes` : `${brief(found)}${hintFor(expected, found)}`;
+  const got = isUnquoted ? `a ${typeof found}: write it in quotes` : `${brief(found)}${hintFor(path, found)}`;
   return { field: fieldOf(path), message: `expected ${expected}, got ${got}` };
 }
 
+/** The lists whose items have names. */
+const namedLists = ["containers", "initContainers", "ephemeralContainers", "volumes", "env", "volumeMounts"];
+
 /** Says how a list is written to somebody who wrote a map: of names, or a single item without its dash. */
-function hintFor(expected: string, found: unknown): string {
-  if (expected !== words.array || !isObject(found)) return "";
+function hintFor(path: Path, found: unknown): string {
+  if (!isObject(found) || !namedLists.includes(String(path.at(-1)))) return "";
   const [key] = ["image", "command"].some((field) => field in found) ? ["NAME"] : Object.keys(found);
   const name = textOf(found.name) ?? key;
   return name === undefined ? "" : `: begin each item with a dash, as in "- name: ${name.slice(0, 63)}"`;

@@ -146,6 +146,18 @@ test.each<[string, unknown, string, string]>([
     'expected a list, got an object: begin each item with a dash, as in "- name: NAME"',
   ],
   [
+    "a variable without its dash",
+    { spec: { containers: [app({ env: { name: "A", value: "b" } })] } },
+    "spec.containers[0].env",
+    'expected a list, got an object: begin each item with a dash, as in "- name: A"',
+  ],
+  [
+    "a command as a map, whose items have no names",
+    { spec: { containers: [app({ command: { sh: "-c" } })] } },
+    "spec.containers[0].command",
+    "expected a list, got an object",
+  ],
+  [
     "two containers of one name",
     { spec: { containers: [app(), app()] } },
     "spec.containers[1].name",

@@ -1,13 +1,13 @@
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { anyTargetNamed, type DeskTarget, isStatic, platformOf, releaseTargets, type Target } from "./targets.ts";
+import { type BunTarget, isStatic, platformOf, releaseTargets, targetNamed } from "./targets.ts";
 
 /** An executable to build; all paths are absolute. */
 export type BuildInput = {
   /** The path of the TypeScript file that it starts with. */
   readonly entry: string;
   readonly outfile: string;
-  readonly target: Target | DeskTarget;
+  readonly target: BunTarget;
   /** The path of another Bun, for musl or a desk's system; undefined for the one that package-lock.json pins. */
   readonly bun: string | undefined;
 };
@@ -45,7 +45,7 @@ export function readOrder(argv: string[]): Order {
     throw new Error("--all is all targets: no --target, no --outfile, no --bun");
   const bun = values.bun === undefined ? undefined : resolve(values.bun);
   const folder = resolve(outdir);
-  const inputFor = (each: Target | DeskTarget, path: string): BuildInput => ({
+  const inputFor = (each: BunTarget, path: string): BuildInput => ({
     entry: resolve(values.entry ?? mains[isStatic(each) ? "pod" : "desk"]),
     outfile: path,
     target: each,
@@ -53,7 +53,7 @@ export function readOrder(argv: string[]): Order {
   });
   if (!all) {
     const path = resolve(outfile ?? join(folder, "ebb"));
-    return { inputs: [inputFor(anyTargetNamed(target ?? process.arch), path)], release: undefined };
+    return { inputs: [inputFor(targetNamed(target ?? process.arch), path)], release: undefined };
   }
   const inputs = releaseTargets.map((each) => inputFor(each, join(folder, `ebb-${platformOf(each)}`)));
   return { inputs, release: folder };

@@ -5,9 +5,22 @@
  */
 export type RelocationKind = "absolute" | "jump" | "copy" | "relative" | "thread";
 
-/** Everything that differs between architectures; the code of the build knows nothing else about them. */
-export type Target = {
+/** What Bun makes an executable of. */
+export type BunTarget = {
+  /** Whether its executable runs in pods, static, or at a desk, with the commands that need no pod. */
+  readonly kind: "pod" | "desk";
   readonly name: string;
+  /** The value of `process.platform` on it. */
+  readonly platform: "linux" | "darwin";
+  /** The value of `bun build --target`. */
+  readonly bunTarget: string;
+  /** The npm package that holds its Bun: for a pod linked for musl. */
+  readonly bunPackage: string;
+};
+
+/** Everything that differs between architectures; the code of the build knows nothing else about them. */
+export type Target = BunTarget & {
+  readonly kind: "pod";
   /** The value of `process.arch` on it. */
   readonly arch: string;
   /** `e_machine` of the ELF header. */
@@ -24,17 +37,15 @@ export type Target = {
   readonly triplet: string;
   /** The name of musl's folders: `/usr/lib/<musl>`, `/usr/include/<musl>`. */
   readonly musl: string;
-  /** The value of `bun build --target`. */
-  readonly bunTarget: string;
-  /** The npm package that holds Bun linked for musl. */
-  readonly bunPackage: string;
   /** The program that runs the executable on a machine of another architecture. */
   readonly emulator: string;
 };
 
 /** Relocations: System V psABI x86-64, section 4.4.1. */
 const x64: Target = {
+  kind: "pod",
   name: "x64",
+  platform: "linux",
   arch: "x64",
   machine: 62,
   pageSize: 0x1000,
@@ -49,7 +60,9 @@ const x64: Target = {
 
 /** Relocations: ELF for the Arm 64-bit Architecture (aaelf64), section 5.7. */
 const arm64: Target = {
+  kind: "pod",
   name: "arm64",
+  platform: "linux",
   arch: "arm64",
   machine: 183,
   pageSize: 0x10000,
@@ -80,43 +93,40 @@ const x64Baseline: Target = {
 /** All targets of static executables. */
 export const targets: readonly Target[] = [x64, x64Baseline, arm64];
 
-/** What Bun makes an executable for a desk of: for the commands that need no pod, on a system on which no pod runs. */
-export type DeskTarget = Pick<Target, "name" | "bunTarget" | "bunPackage">;
-
-const macs: readonly DeskTarget[] = [
-  { name: "darwin-arm64", bunTarget: "bun-darwin-arm64", bunPackage: "@oven/bun-darwin-aarch64" },
-  { name: "darwin-x64", bunTarget: "bun-darwin-x64", bunPackage: "@oven/bun-darwin-x64" },
+const mac = { kind: "desk", platform: "darwin" } as const;
+const macs: readonly BunTarget[] = [
+  { ...mac, name: "darwin-arm64", bunTarget: "bun-darwin-arm64", bunPackage: "@oven/bun-darwin-aarch64" },
+  { ...mac, name: "darwin-x64", bunTarget: "bun-darwin-x64", bunPackage: "@oven/bun-darwin-x64" },
 ];
 
 /** The desk build for this machine, on which the tests of those commands run. */
-const hostDesk: DeskTarget = {
+const hostDesk: BunTarget = {
+  kind: "desk",
   name: `linux-${process.arch}-desk`,
+  platform: "linux",
   bunTarget: `bun-linux-${process.arch}`,
   bunPackage: `@oven/bun-linux-${process.arch === "arm64" ? "aarch64" : process.arch}`,
 };
 
 /** All that a release is built for. */
-export const releaseTargets: readonly (Target | DeskTarget)[] = [...targets, ...macs];
+export const releaseTargets: readonly BunTarget[] = [...targets, ...macs];
 
 /** Reports whether a target is that of a static executable, which runs in pods. */
-export function isStatic(target: Target | DeskTarget): target is Target {
-  return "machine" in target;
+export function isStatic(target: BunTarget): target is Target {
+  return target.kind === "pod";
 }
 
 /** Returns a target's name with its system: `linux-x64`, `darwin-arm64`. */
-export function platformOf(target: Target | DeskTarget): string {
-  return isStatic(target) ? `linux-${target.name}` : target.name;
+export function platformOf(target: BunTarget): string {
+  return target.kind === "pod" ? `linux-${target.name}` : target.name;
 }
 
-/** Returns the target of a name, as `targetNamed` does; also of `darwin-arm64`, or of `desk` for this machine. */
-export function anyTargetNamed(name: string): Target | DeskTarget {
-  return name === "desk" ? hostDesk : (macs.find((target) => target.name === name) ?? targetNamed(name));
-}
-
-/** Returns the target of a name, such as `x64`. @throws Error if there is none */
-export function targetNamed(name: string): Target {
-  const found = targets.find((target) => target.name === name);
+/** Returns the target of a name: `x64`, `darwin-arm64`, `desk` for this machine's. @throws Error if there is none */
+export function targetNamed(name: NodeJS.Architecture): Target;
+export function targetNamed(name: string): BunTarget;
+export function targetNamed(name: string): BunTarget {
+  const found = name === "desk" ? hostDesk : releaseTargets.find((target) => target.name === name);
   if (found !== undefined) return found;
-  const known = targets.map((target) => target.name).join(", ");
+  const known = [...releaseTargets.map((target) => target.name), "desk"].join(", ");
   throw new Error(`no target is named "${name}"; known are: ${known}`);
 }

@@ -1,6 +1,6 @@
 import type { BunPlugin } from "bun";
 import { fetchPinnedBun } from "../link/pinned-bun.ts";
-import { type DeskTarget, isStatic, type Target } from "../targets.ts";
+import { type BunTarget, isStatic } from "../targets.ts";
 import { deskModules } from "./desk.ts";
 
 export type CompileInput = {
@@ -8,7 +8,7 @@ export type CompileInput = {
   readonly entry: string;
   /** The path of the executable. Bun puts its last part into the file, so that part must be the same in each build. */
   readonly outfile: string;
-  readonly target: Target | DeskTarget;
+  readonly target: BunTarget;
   /** The path of package-lock.json, which pins Bun. */
   readonly lockfile: string;
   /** The path of another Bun; undefined for the pinned one. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BuildInfo } from "../../src/build-info.ts";
 import { manualPages } from "../pages.ts";
-import { type DeskTarget, isStatic, platformOf, type Target } from "../targets.ts";
+import { type BunTarget, isStatic, platformOf } from "../targets.ts";
 import { type Component, type ComponentsInput, componentsOf, ownLicense } from "./components.ts";
 import { licenseText } from "./license-text.ts";
 import { type Source, sourceOf } from "./source.ts";
@@ -47,11 +47,7 @@ function packed(text: string): string {
   return Bun.zstdCompressSync(text, { level: 19 }).toString("base64");
 }
 
-function buildInfoOf(
-  { commit, dirty }: Source,
-  components: readonly Component[],
-  target: Target | DeskTarget,
-): BuildInfo {
+function buildInfoOf({ commit, dirty }: Source, components: readonly Component[], target: BunTarget): BuildInfo {
   const versionOf = (name: string): string => {
     const version = components.find((component) => component.name === name)?.version;
     if (version === undefined) throw new Error(`the version of ${name} is not known`);

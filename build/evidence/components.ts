@@ -5,7 +5,7 @@ import { bunParts, type Part } from "../bundle/bun-parts.ts";
 import { bundledPackages, hexOf } from "../bundle/bundled.ts";
 import { type Archive, linkedArchives } from "../link/archives.ts";
 import { lockedBun } from "../link/pinned-bun.ts";
-import { type DeskTarget, isStatic, type Target } from "../targets.ts";
+import { type BunTarget, isStatic } from "../targets.ts";
 
 /** A piece of software inside the executable. */
 export type Component = {
@@ -33,7 +33,7 @@ export type ComponentsInput = {
   readonly entry: string;
   /** The path of package-lock.json. */
   readonly lockfile: string;
-  readonly target: Target | DeskTarget;
+  readonly target: BunTarget;
   /** The path of another Bun; undefined for the one that package-lock.json pins. */
   readonly bun?: string | undefined;
 };
@@ -67,7 +67,7 @@ export function ownLicense(): string {
   return readFileSync(join(project, "LICENSE"), "utf8").trim();
 }
 
-function bun(target: DeskTarget, lockfile: string): Component {
+function bun(target: BunTarget, lockfile: string): Component {
   const { version, integrity } = lockedBun(target, lockfile);
   return {
     name: "Bun",

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { toolPackages } from "../link/archives.ts";
-import { type DeskTarget, isStatic, type Target } from "../targets.ts";
+import { type BunTarget, isStatic } from "../targets.ts";
 import type { About } from "./about.ts";
 import { provenanceOf } from "./provenance.ts";
 import { sbomOf } from "./sbom.ts";
@@ -15,7 +15,7 @@ export type Evidence = {
   readonly about: About;
   /** The text of ld's map file, which says what it linked; empty for a desk. */
   readonly map: string;
-  readonly target: Target | DeskTarget;
+  readonly target: BunTarget;
 };
 
 /** Returns the paths of the two files beside an executable: its bill of materials (CycloneDX) and its provenance. */

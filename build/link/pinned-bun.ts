@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { dirname, join } from "node:path";
 import { cacheFolder } from "../setup/cache.mjs";
 import { moveIntoPlace } from "../setup/sums.mjs";
-import type { DeskTarget } from "../targets.ts";
+import type { BunTarget } from "../targets.ts";
 
 /** A release as package-lock.json pins it: `integrity` is `sha512-` and the archive's digest in base64. */
 export type Locked = { readonly version: string; readonly integrity: string };
@@ -14,7 +14,7 @@ export type Locked = { readonly version: string; readonly integrity: string };
  * install that of another system or libc) and checked against its digest there. @throws Error if none is pinned, if this build
  * runs in another version of Bun, or if the fetch fails
  */
-export function fetchPinnedBun(target: DeskTarget, lockfile: string): string {
+export function fetchPinnedBun(target: BunTarget, lockfile: string): string {
   const locked = lockedBun(target, lockfile);
   refuseOtherVersion(locked.version, target.bunPackage);
   return fetchBun(target.bunPackage, locked);
@@ -57,7 +57,7 @@ function whyDamaged(folder: string, { integrity }: Locked): string | undefined {
 }
 
 /** Returns the release of Bun that package-lock.json pins for a target. @throws Error if it pins none */
-export function lockedBun({ bunPackage: name }: DeskTarget, lockfile: string): Locked {
+export function lockedBun({ bunPackage: name }: BunTarget, lockfile: string): Locked {
   const { packages } = JSON.parse(readFileSync(lockfile, "utf8")) as { packages?: Record<string, Partial<Locked>> };
   const { version, integrity } = packages?.[`node_modules/${name}`] ?? {};
   if (version !== undefined && integrity?.startsWith("sha512-")) return { version, integrity };

@@ -29,7 +29,7 @@ describe.skipIf(lacking !== undefined)("Dockerfile.distroless", () => {
   beforeAll(buildImages, { timeout: 1_200_000 });
 
   test(`makes, on this machine, the image for ${otherArch} too`, async () => {
-    const { machine, name, emulator } = targetNamed(otherArch);
+    const { machine, name, emulator } = targetNamed(otherArch as NodeJS.Architecture);
     expect(await imageArchitecture(otherImage)).toBe(debianNames[otherArch] as string);
     expect(await imageConfig(otherImage)).toMatchObject({ Entrypoint: ["/ebb"], User: "65532:65532" });
     await using folder = await imageFolder(otherImage);

@@ -1,3 +1,5 @@
+import type { BunTarget } from "../targets.ts";
+
 /** Others' work that is linked or compiled into Bun. */
 export type Part = {
   readonly name: string;
@@ -11,11 +13,14 @@ export type Part = {
   readonly package: string;
   /** The key of `process.versions` that holds its version or commit; undefined if Bun does not tell it. */
   readonly versionKey?: string;
+  /** Only Bun for Linux has it: macOS brings its own, or needs none. */
+  readonly isOfLinux?: true;
 };
 
 const apache = "Apache-2.0";
 const mozilla = "MPL-2.0";
 const either = "MIT OR Apache-2.0";
+const rustixLicense = "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT";
 
 /**
  * The libraries of Bun's LICENSE.md that are in it on Linux, those of its scripts/build/deps that are missing there,
@@ -46,7 +51,11 @@ const libraries: readonly Part[] = [
   { ...library("uWebSockets", apache, "uNetworking/uWebSockets"), texts: [apache] },
   { ...library("zlib-ng", "Zlib", "zlib-ng/zlib-ng"), versionKey: "zlib" },
   { ...library("c-ares", "MIT", "c-ares/c-ares"), versionKey: "ares" },
-  { ...library("icu", "Unicode-3.0 AND ICU AND BSD-2-Clause AND BSD-3-Clause", "unicode-org/icu"), versionKey: "icu" },
+  {
+    ...library("icu", "Unicode-3.0 AND ICU AND BSD-2-Clause AND BSD-3-Clause", "unicode-org/icu"),
+    versionKey: "icu",
+    isOfLinux: true,
+  },
   library("base64", "BSD-2-Clause", "aklomp/base64"),
   { ...library("libdeflate", "MIT", "ebiggers/libdeflate"), versionKey: "libdeflate" },
   library("libjpeg-turbo", "IJG AND BSD-3-Clause AND Zlib", "libjpeg-turbo/libjpeg-turbo"),
@@ -61,6 +70,7 @@ const libraries: readonly Part[] = [
   {
     ...library("libc++abi (__cxa_thread_atexit)", "Apache-2.0 WITH LLVM-exception", "llvm/llvm-project"),
     texts: [apache, "LLVM-exception"],
+    isOfLinux: true,
   },
   library("esbuild (ported)", "MIT", "evanw/esbuild", "esbuild"),
   { ...library("TypeScript (its checker)", apache, "microsoft/typescript"), texts: [apache], versionKey: "typescript" },
@@ -90,7 +100,8 @@ const crates: readonly Part[] = [
     ...["rust-argon2", "rustc-hash", "scopeguard", "servo_arc", "sha3", "siphasher", "smallvec", "stable_deref_trait"],
     ...["thiserror", "typenum", "zeroize"],
   ]),
-  ...crateSet([apache], "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT", ["linux-raw-sys", "rustix"]),
+  ...crateSet([apache], rustixLicense, ["rustix"]),
+  ...crateSet([apache], rustixLicense, ["linux-raw-sys"]).map((crate) => ({ ...crate, isOfLinux: true as const })),
   ...crateSet([apache], "Zlib OR Apache-2.0 OR MIT", ["bytemuck"]),
   ...crateSet([apache], "CC0-1.0 OR MIT-0 OR Apache-2.0", ["constant_time_eq"]),
   ...crateSet(["Unlicense"], "Unlicense OR MIT", ["byteorder", "memchr"]),
@@ -120,3 +131,8 @@ const packages: readonly Part[] = ["acorn", "acorn-walk", "punycode"].map((name)
 
 /** All of others' work in Bun: libraries, Rust crates and npm packages. */
 export const bunParts: readonly Part[] = [...libraries, ...crates, ...packages];
+
+/** Returns those of them that are in the Bun for a target. */
+export function bunPartsOf({ platform }: BunTarget): readonly Part[] {
+  return bunParts.filter(({ isOfLinux }) => isOfLinux !== true || platform === "linux");
+}

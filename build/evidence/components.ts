@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { bunParts, type Part } from "../bundle/bun-parts.ts";
+import { bunPartsOf, type Part } from "../bundle/bun-parts.ts";
 import { bundledPackages, hexOf } from "../bundle/bundled.ts";
 import { type Archive, linkedArchives } from "../link/archives.ts";
 import { lockedBun } from "../link/pinned-bun.ts";
@@ -57,7 +57,7 @@ export async function componentsOf({
       const hash = { algorithm: "SHA-512", hex: sha512 } as const;
       return { name, version, license, texts: [text], purl, hash, parts: [] };
     }),
-    ownBun === undefined ? bun(target, lockfile) : changedBun(ownBun),
+    ownBun === undefined ? bun(target, lockfile) : changedBun(ownBun, target),
     ...(isStatic(target) ? linkedArchives(target).map(library) : []),
   ];
 }
@@ -76,14 +76,14 @@ function bun(target: BunTarget, lockfile: string): Component {
     texts: [read("bun")],
     purl: `pkg:npm/${target.bunPackage.replace("@", "%40")}@${version}`,
     hash: { algorithm: "SHA-512", hex: hexOf(integrity) },
-    parts: bunParts.map(part),
+    parts: bunPartsOf(target).map(part),
   };
 }
 
 /**
  * Describes a Bun given by --bun. Only its file is known, and that its version must be that of the Bun that compiles.
  */
-function changedBun(path: string): Component {
+function changedBun(path: string, target: BunTarget): Component {
   const version = process.versions.bun;
   const hex = createHash("sha256").update(readFileSync(path)).digest("hex");
   const texts = [read("bun")];
@@ -95,7 +95,7 @@ function changedBun(path: string): Component {
     texts,
     purl: `pkg:generic/bun@${version}`,
     hash,
-    parts: bunParts.map(part),
+    parts: bunPartsOf(target).map(part),
   };
 }
 

@@ -3,9 +3,10 @@ import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bunParts } from "../../../build/bundle/bun-parts.ts";
 import { bundledPackages } from "../../../build/bundle/bundled.ts";
-import type { Component } from "../../../build/evidence/components.ts";
+import { type Component, componentsOf } from "../../../build/evidence/components.ts";
 import { licenseText } from "../../../build/evidence/license-text.ts";
 import { muslVersion } from "../../../build/link/archives.ts";
+import { targetNamed } from "../../../build/targets.ts";
 import { temporaryFolder } from "../../harness.ts";
 
 const project = resolve(import.meta.dirname, "../../..");
@@ -42,6 +43,15 @@ describe("of what Bun holds", () => {
     const wanted = new Set([...bunParts.flatMap(({ texts }) => texts), ...ofLibraries]);
     expect([...wanted].map((name) => `${name}.txt`).toSorted()).toEqual(files.toSorted());
     expect(bunParts.filter(({ texts }) => texts.length === 0)).toEqual([]);
+  });
+
+  test.each(["x64", "darwin-arm64", "desk"])("for %s there is only what is in its own Bun", async (name) => {
+    const [entry, lockfile] = [join(project, "src", "desk", "main.ts"), join(project, "package-lock.json")];
+    const components = await componentsOf({ entry, lockfile, target: targetNamed(name) });
+    const parts = components.flatMap((each) => each.parts).map((each) => each.name);
+    const ofLinux = ["icu", "libc++abi (__cxa_thread_atexit)", "linux-raw-sys"];
+    expect(parts.filter((part) => ofLinux.includes(part))).toEqual(name.startsWith("darwin") ? [] : ofLinux);
+    expect(parts).toContain("rustix");
   });
 
   test("nothing is named twice", () => {

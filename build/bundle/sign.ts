@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 
 // Mach-O: mach-o/loader.h. Its signature, whose numbers are big-endian: cs_blobs.h of XNU.
-const MACH_O_64 = 0xfeedfacf;
 const FIRST_COMMAND = 32;
 const LC_SEGMENT_64 = 0x19;
 const LC_CODE_SIGNATURE = 0x1d;
@@ -11,12 +10,11 @@ const HEADER = 88;
 const NAME = "ebb\0";
 
 /**
- * Signs an executable for macOS ad hoc, in the place of the signature that is in it; leaves any other file as it is. Bun
- * signs those for arm64 alone, and leaves in those for x64 the one of its own file, which macOS may kill them for.
+ * Signs an executable for macOS ad hoc, in the place of the signature that is in it. Bun signs those for arm64 alone, and
+ * leaves in those for x64 the one of its own file, which macOS may kill them for.
  * @throws Error if there is no room for it
  */
 export function signAdHoc(bytes: Buffer): void {
-  if (bytes.readUInt32LE(0) !== MACH_O_64) return;
   const { at, room, textSize } = placesIn(bytes);
   const pages = Math.ceil(at / PAGE);
   const length = HEADER + NAME.length + 32 * pages;

@@ -18,10 +18,10 @@ export type CompileInput = {
 };
 
 /**
- * Compiles `entry` to an executable that is still linked dynamically: against musl or, for a desk, as Bun is. Lazily imported modules are loaded
- * when they are imported, not at startup. The executable never reads a `.env` or `bunfig.toml` of the pod. Bun names its
- * chunks by a hash of the modules' paths, which it counts from the working directory. Rejects if Bun cannot bundle a
- * module.
+ * Compiles `entry` to an executable that is still linked dynamically: against musl or, for a desk, as Bun is. Lazily
+ * imported modules are loaded when they are imported, not at startup. The executable never reads a `.env` or
+ * `bunfig.toml` of the pod. Bun names its chunks by a hash of the modules' paths, which it counts from the working
+ * directory. Rejects if Bun cannot bundle a module.
  */
 export async function compile({ entry, outfile, target, lockfile, bun, made }: CompileInput): Promise<void> {
   await Bun.build({

@@ -11,8 +11,8 @@ export type Locked = { readonly version: string; readonly integrity: string };
 
 /**
  * Returns the path of the Bun for a target that package-lock.json pins. It is fetched once with `npm pack` (npm does not
- * install that of another system or libc) and checked against its digest there. @throws Error if none is pinned, if this build
- * runs in another version of Bun, or if the fetch fails
+ * install that of another system or libc) and checked against its digest there. @throws Error if none is pinned, if this
+ * build runs in another version of Bun, or if the fetch fails
  */
 export function fetchPinnedBun(target: BunTarget, lockfile: string): string {
   const locked = lockedBun(target, lockfile);

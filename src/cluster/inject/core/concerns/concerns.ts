@@ -18,8 +18,8 @@ import { proxyHooks } from "./proxy-hooks.ts";
 import { readiness } from "./readiness.ts";
 
 /**
- * In the order of their edits and warnings; one without edits may stand anywhere. autoscaler
- * comes after all volumes, nativeAnnotation is last: it asks whether anything else is changed.
+ * In the order of their edits and warnings; one without edits may stand anywhere. autoscaler comes after all volumes,
+ * nativeAnnotation is last: it asks whether anything else is changed.
  */
 const concerns: readonly Concern[] = [
   names,

@@ -2,9 +2,9 @@ import { type JsonObject, objectOf, valueAt } from "../../../../shared/core/json
 import type { Container, Pod } from "../pod.ts";
 
 /**
- * Returns a container's securityContext that Pod Security's "restricted" admits, but for the seccomp profile. The user stays
- * the pod's or the image's, which is 65532 (Dockerfile.distroless), because OpenShift refuses any but the namespace's own;
- * only in a pod that runs as root it is set. `pod` is any JSON; `own`: the user that the container has itself.
+ * Returns a container's securityContext that Pod Security's "restricted" admits, but for the seccomp profile. It sets no
+ * user, which OpenShift may refuse, unless the `pod`, any JSON, runs as root, and the container, whose securityContext is
+ * `own`, as no other.
  */
 export function restrictedSecurity(pod: unknown, own: JsonObject = {}): JsonObject {
   const { runAsUser, runAsGroup } = objectOf(valueAt(pod, ["spec", "securityContext"]));

@@ -120,8 +120,8 @@ export interface PodTemplate {
 }
 
 /**
- * Returns the pod templates of an object, with containers, whatever these are, of the kinds that ebb knows; a Pod counts as its own template.
- * Returns an empty list for other kinds.
+ * Returns the pod templates of an object, with containers, whatever these are, of the kinds that ebb knows; a Pod counts
+ * as its own template. Returns an empty list for other kinds.
  */
 export function templatesIn(object: JsonObject): readonly PodTemplate[] {
   return templateKindsOf(object).flatMap((kind) =>

@@ -1,17 +1,19 @@
 import "./starting-environment.ts";
+import { reaperOptions } from "../cluster/reaper/core/reaper-options.ts";
 import { commands } from "../commands.ts";
 import { dispatch } from "../dispatch.ts";
 import { report } from "../invoke.ts";
 import { HelpAsked, parseArguments } from "../shared/cli/core/arguments.ts";
+import { readOperandCall } from "../shared/cli/core/call.ts";
+import { deskCommands } from "../shared/cli/core/names.ts";
 import { type NamedCommand, type Resolution, resolveCommand } from "../shared/cli/core/resolve.ts";
+import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { baseName } from "../shared/core/text.ts";
 import { exit } from "../shared/native/exit.ts";
 import { catchSignals } from "../shared/process/signals.ts";
 
 // The start of a desk build, for systems on which no pod runs: src/main.ts without the commands of pods.
-
-const podCommands = ["run", "wait", "sleep", "drain", "hold", "quit", "request", "status", "install", "webhook"];
 
 const onUncaught = (error: unknown): never => exit(report(error));
 process.on("uncaughtException", onUncaught);
@@ -22,10 +24,21 @@ perform(resolveCommand(process.argv.slice(2), baseName(process.argv0))).then(exi
 
 async function perform(call: Resolution): Promise<number> {
   if (call.kind === "tool") refuse(call.name);
-  if (call.kind !== "command" || !podCommands.includes(call.name)) return await dispatch(call, signals);
+  if (call.kind === "command" && isServer(call)) refuse("ebb reaper without --once");
+  if (call.kind !== "command" || deskCommands.includes(call.name)) return await dispatch(call, signals);
   const isShort = whichHelp(call);
   if (isShort === undefined) refuse(`ebb ${call.name}`);
   return await dispatch({ kind: "help", name: call.name, isShort }, signals);
+}
+
+function isServer({ name, args }: NamedCommand): boolean {
+  if (name !== "reaper") return false;
+  try {
+    const given = { args: expandShortFlags(args, kubectlShort), env: process.env };
+    return !readOperandCall(reaperOptions, given).values.once;
+  } catch {
+    return false; // the command says what is wrong with it, or prints its help
+  }
 }
 
 /** Returns whether a call asks for the short help; undefined if it asks for none. */

@@ -30,23 +30,29 @@ test("it tells what it was built for, and names no libc that it is linked with",
   expect(rest).toEqual({ name: "ebb", version, target: `linux-${process.arch}-desk`, bun: devDependencies.bun });
 });
 
-test.each(["run -- true", "wait", "webhook --image x", "install /x", "scuttle true"])(
-  "ebb %s is refused",
+test.each([
+  ["run -- true", "ebb run"],
+  ["wait", "ebb wait"],
+  ["webhook --image x", "ebb webhook"],
+  ["install /x", "ebb install"],
+  ["scuttle true", "scuttle"],
+  ["reaper --dry-run", "ebb reaper without --once"],
+  ["reaper -n once --once=false", "ebb reaper without --once"],
+])("ebb %s is refused", async (call, what) => {
+  expect(await ebb(call.split(" "), { program })).toMatchObject({
+    code: 64,
+    stdout: "",
+    stderr: `ebb: ${what} works in Linux containers: call it in a pod, or in a container of ebb's image\n`,
+  });
+});
+
+test.each(["run --help", "drain -h", "help drain", "reaper -h"])(
+  "ebb %s prints what it prints everywhere",
   async (call) => {
-    const words = call.split(" ");
-    const name = words[0] === "scuttle" ? "scuttle" : `ebb ${words[0]}`;
-    expect(await ebb(words, { program })).toMatchObject({
-      code: 64,
-      stdout: "",
-      stderr: `ebb: ${name} works in Linux containers: call it in a pod, or in a container of ebb's image\n`,
-    });
+    const { code, stdout } = await ebb(call.split(" "), { program });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: (await ebb(call.split(" "))).stdout });
   },
 );
-
-test.each(["run --help", "drain -h", "help drain"])("ebb %s prints what it prints everywhere", async (call) => {
-  const { code, stdout } = await ebb(call.split(" "), { program });
-  expect({ code, stdout }).toEqual({ code: 0, stdout: (await ebb(call.split(" "))).stdout });
-});
 
 test("an API server of this machine is asked without the forward proxy of the environment", async () => {
   await using cluster = startCluster();

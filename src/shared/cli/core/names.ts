@@ -1,13 +1,35 @@
-/** The names of ebb's commands. `src/commands.ts` has the commands themselves, and their order in `--help`. */
-const commandNames = [
-  ...(["run", "wait", "sleep", "drain", "hold", "quit", "request", "status", "install"] as const),
-  ...(["inject", "image", "webhook", "reaper", "manifests", "doctor", "timeline", "config", "completion"] as const),
+/** The names of the commands that only work in a Linux container; a desk build refuses them. */
+const containerCommands = [
+  "run",
+  "wait",
+  "sleep",
+  "drain",
+  "hold",
+  "quit",
+  "request",
+  "status",
+  "install",
+  "webhook",
 ] as const;
 
-export type CommandName = (typeof commandNames)[number];
+/** The names of those that work at a desk, too. */
+const deskCommandNames = [
+  "inject",
+  "image",
+  "reaper",
+  "manifests",
+  "doctor",
+  "timeline",
+  "config",
+  "completion",
+] as const;
+export const deskCommands: readonly string[] = deskCommandNames;
+
+/** The name of a command. `src/commands.ts` has the commands themselves, and their order in `--help`. */
+export type CommandName = (typeof containerCommands | typeof deskCommandNames)[number];
 
 /** The first words of a call that are commands. */
-export const ownWords: readonly string[] = [...commandNames, "help"];
+export const ownWords: readonly string[] = [...containerCommands, ...deskCommandNames, "help"];
 
 /** The flags of ebb itself that users take for commands, or for flags of one, without dashes. */
 export const aboutFlags: readonly string[] = ["version", "licenses", "help"];

@@ -160,8 +160,13 @@ export const stuckJobs: readonly StuckJob[] = [
   ),
   stuckJob(
     "fails-and-restarts",
-    { containers: [standIn("envoy", "fails"), ends()], pod: { restartPolicy: "OnFailure" } },
-    { end: "Failed", event: "SidecarDidNotExit", note: "the kubelet starts envoy again" },
+    {
+      containers: [standIn("envoy", "fails"), ends()],
+      pod: { restartPolicy: "OnFailure" },
+      // with fewer restarts than this the Job fails, and its pod may be deleted before the reaper has seen the restart
+      more: { backoffLimit: 6 },
+    },
+    { end: undefined, event: "SidecarDidNotExit", note: "the kubelet starts envoy again" },
   ),
   stuckJob(
     "stays",

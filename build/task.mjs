@@ -9,7 +9,16 @@ import { canShow, runShown } from "./setup/progress.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** The working directory and the environment of the commands. */
 const place = { cwd: root, env: { ...process.env, PATH: `${root}/node_modules/.bin:${process.env.PATH}` } };
-const testing = ["bun", "test", "--preload", "./test/same-cases.ts", "--timeout", "60000", "--max-concurrency", "4"];
+const testing = [
+  "bun",
+  "test",
+  "--preload",
+  "./test/harness/same-cases.ts",
+  "--timeout",
+  "60000",
+  "--max-concurrency",
+  "4",
+];
 /** The file with the time that each test file took: the slowest files of the last run start first. */
 const timings = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "ebb", "test-timings.json");
 /** Most tests wait for time to pass, so there are more workers than processors. */
@@ -37,7 +46,7 @@ const tasks = {
     setup: ["envoy"],
     build: [],
     brief: true,
-    run: [["bun", "test/demo.ts"]],
+    run: [["bun", "test/demo/demo.ts"]],
     help: "npm start\n  sets up, builds dist/ebb, and shows a Job next to a real Envoy",
   },
   build: {
@@ -57,7 +66,7 @@ const tasks = {
   unit: {
     setup: [],
     native: true,
-    run: [[...testing, ...manyFiles, "test/unit", "test/house.test.ts", "test/readme.test.ts"]],
+    run: [[...testing, ...manyFiles, "test/unit", "test/docs"]],
     alone: [...testing],
     help: "npm run unit -- [FILE...]\n  the tests that need no executable",
   },

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isInPath } from "../../build/setup/packages.mjs";
-import { freePort } from "../free-port.ts";
-import { ebb, lineOf, temporaryFolder } from "../harness.ts";
+import { ebb, lineOf, temporaryFolder } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 
 // A gRPC server that we did not write: etcd, whose server is grpc-go's. Without etcd it is skipped.
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../free-port.ts";
-import { startEbb, temporaryFolder, until } from "../harness.ts";
-import { takes } from "../time.ts";
+import { startEbb, temporaryFolder, until } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
+import { takes } from "../harness/time.ts";
 
 /** How long a request to /slow takes, and when the stop signal comes meanwhile. */
 export const SLOW_MS = 2000;

@@ -1,5 +1,5 @@
-import { startEbb, until } from "../harness.ts";
-import { takes } from "../time.ts";
+import { startEbb, until } from "../harness/ebb.ts";
+import { takes } from "../harness/time.ts";
 import { isAnswered, SIGNAL_AFTER_MS } from "./place.ts";
 
 /** What became of an app's streams when it got SIGTERM while a request of 2 s was under way. */

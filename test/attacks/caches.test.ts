@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { otherArch } from "../../build/setup/packages.mjs";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 
 // Each cache is filled with something small by what fills it in earnest; then each of its files is damaged, one after the
 // other, and used. Registries are files: npm, apt-get and Go are scripts, pip is told to look in a folder.
@@ -202,7 +202,7 @@ function bunCache(folder: string): Cache {
 function compiledCache(folder: string): Cache {
   const source = join(folder, "app.c");
   writeFileSync(source, "int main(void) { return 0; }\n");
-  return { use: `${from("test/compiled.ts")}.compiled(${JSON.stringify(source)})` };
+  return { use: `${from("test/harness/compiled.ts")}.compiled(${JSON.stringify(source)})` };
 }
 
 /** A wheel of one program, made by the rules of the format. */

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { parseDuration } from "../../src/shared/core/duration.ts";
-import { ebbPath } from "../harness.ts";
+import { ebbPath } from "../harness/ebb.ts";
 import { bun } from "./bun.ts";
 import { parseRival } from "./candidates.ts";
 import { reaper } from "./cluster/reaper.ts";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locked } from "../../build/link/pinned-bun.ts";
-import { temporaryFolder } from "../harness.ts";
-import { linkBun, newestBun, pinned } from "../linked-bun.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
+import { linkBun, newestBun, pinned } from "../harness/linked-bun.ts";
 import type { Figure } from "./figure.ts";
 import { live } from "./measure.ts";
 import { place } from "./start/place.ts";

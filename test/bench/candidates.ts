@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { ebbPath } from "../harness.ts";
+import { ebbPath } from "../harness/ebb.ts";
 
 /** A tool that takes part in a measurement. */
 export interface Candidate {

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { childPath } from "../compiled.ts";
+import { childPath } from "../harness/compiled.ts";
 import { ableTo, type Candidate, commandLine, ebb, shown } from "./candidates.ts";
 import type { Figure, Setup } from "./figure.ts";
 import { live } from "./measure.ts";

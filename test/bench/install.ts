@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder, until } from "../harness.ts";
+import { temporaryFolder, until } from "../harness/ebb.ts";
 import { type Candidate, type CommandLine, commandLine, ebb } from "./candidates.ts";
 import type { Figure } from "./figure.ts";
 import { type Life, live } from "./measure.ts";

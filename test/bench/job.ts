@@ -1,5 +1,5 @@
-import { childPath } from "../compiled.ts";
-import { inParallel } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { inParallel } from "../harness/ebb.ts";
 import { ableTo, type Candidate, commandLine, ebb, shown } from "./candidates.ts";
 import type { Figure } from "./figure.ts";
 import { live } from "./measure.ts";

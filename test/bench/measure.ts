@@ -1,4 +1,4 @@
-import { collect } from "../harness.ts";
+import { collect } from "../harness/ebb.ts";
 import type { CommandLine } from "./candidates.ts";
 import { programPath } from "./programs.ts";
 

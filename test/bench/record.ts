@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { ebbPath } from "../harness.ts";
+import { ebbPath } from "../harness/ebb.ts";
 
 // What figures that add up over runs have counted: a file with a line of JSON for each record.
 

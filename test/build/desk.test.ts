@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join, resolve } from "node:path";
 import packageJson from "../../package.json";
 import { startCluster } from "../binary/cluster/reaper.ts";
-import { ebb, temporaryFolder } from "../harness.ts";
+import { ebb, temporaryFolder } from "../harness/ebb.ts";
 
 // The desk build for this machine. test:release runs all tests of its commands with it.
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { sourcePaths } from "../../build/evidence/source.ts";
-import { canUnshare, ebb } from "../harness.ts";
+import { canUnshare, ebb } from "../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
 const userNamespace = canUnshare("--user") ? ["unshare", "--user"] : [];

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { parse } from "yaml";
 import { digestOf } from "../../build/evidence/sums.ts";
 import { version } from "../../package.json";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 
 // krew's rules: sigs.k8s.io/krew v0.4.3 internal/index/validation/validate.go. The real krew has installed such an archive by hand.
 

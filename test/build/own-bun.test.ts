@@ -5,7 +5,7 @@ import { evidencePaths } from "../../build/evidence/evidence.ts";
 import { digestOf } from "../../build/evidence/sums.ts";
 import { fetchPinnedBun } from "../../build/link/pinned-bun.ts";
 import { targetNamed } from "../../build/targets.ts";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
 

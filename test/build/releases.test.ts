@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInEmptyRoot } from "../../build/image/empty-root.ts";
 import { fetchBun, type Locked } from "../../build/link/pinned-bun.ts";
-import { temporaryFolder } from "../harness.ts";
-import { host, linkBun, newestBun, pinned } from "../linked-bun.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
+import { host, linkBun, newestBun, pinned } from "../harness/linked-bun.ts";
 
 setDefaultTimeout(120_000);
 

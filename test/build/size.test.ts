@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { fetchPinnedBun } from "../../build/link/pinned-bun.ts";
-import { ebbPath } from "../harness.ts";
-import { host } from "../linked-bun.ts";
+import { ebbPath } from "../harness/ebb.ts";
+import { host } from "../harness/linked-bun.ts";
 
 const lockfile = resolve(import.meta.dirname, "../../package-lock.json");
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 
 /** Runs build/suites.mjs beside tasks that are these lines of JavaScript. */
 function suites(task: string, given: readonly string[], through: readonly string[] = []) {

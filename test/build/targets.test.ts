@@ -6,8 +6,17 @@ import { findToolchain } from "../../build/link/toolchain.ts";
 import { emulators } from "../../build/setup/packages.mjs";
 import { platformOf, releaseTargets, targetNamed, targets } from "../../build/targets.ts";
 import { SIG, signalName } from "../../src/shared/core/signal.ts";
-import { childPath } from "../compiled.ts";
-import { canUnshare, ebb, ebbPath, inParallel, type Started, startEbb, temporaryFolder, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import {
+  canUnshare,
+  ebb,
+  ebbPath,
+  inParallel,
+  type Started,
+  startEbb,
+  temporaryFolder,
+  until,
+} from "../harness/ebb.ts";
 import { fakeSidecar } from "../stand-in/sidecar.ts";
 import { buildElsewhere, first, second, sha256Of } from "./elsewhere.ts";
 import { AD_HOC, readMachO } from "./mach-o.ts";

@@ -1,4 +1,4 @@
-import { until as untilTrue } from "../harness.ts";
+import { until as untilTrue } from "../harness/ebb.ts";
 import { read, request } from "./api.ts";
 import { environment } from "./environment.ts";
 import { type KubectlOptions, kubectl, type Output, tryKubectl } from "./kubectl.ts";

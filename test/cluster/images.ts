@@ -5,8 +5,8 @@ import { ebbConfig, type ImageConfig, ociLayout } from "../../build/image/oci.ts
 import { type TarEntry, tarOf } from "../../build/image/tar.ts";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { debianNames } from "../../build/setup/packages.mjs";
-import { childPath, compiled } from "../compiled.ts";
-import { ebbPath } from "../harness.ts";
+import { childPath, compiled } from "../harness/compiled.ts";
+import { ebbPath } from "../harness/ebb.ts";
 import type { Content } from "./content.ts";
 import { istiod, istioProxy } from "./istio/images.ts";
 import { librariesOf, missing } from "./libraries.ts";

@@ -1,4 +1,4 @@
-import { collect } from "../harness.ts";
+import { collect } from "../harness/ebb.ts";
 
 export interface Output {
   readonly code: number;

@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
-import { listen } from "../free-port.ts";
+import { listen } from "../harness/free-port.ts";
 
 /** A TCP forwarder that can be cut: it carries connections to a port of 127.0.0.1 on to a server. */
 export interface Line extends Disposable {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { collect, temporaryFolder, until } from "../harness.ts";
+import { collect, temporaryFolder, until } from "../harness/ebb.ts";
 
 export interface Proxy extends Disposable {
   /** The path of its socket. */

@@ -1,6 +1,6 @@
+import { runHere, runTask } from "../harness/task.ts";
 import { compiledProgram } from "../sidecars/compile.ts";
 import { programsOf, type User } from "../sidecars/programs.ts";
-import { runHere, runTask } from "../task.ts";
 import { variablesOf } from "./environment.ts";
 import { type ImageReferences, type MoreContents, referencesOf, testImages } from "./images.ts";
 import { loadImages } from "./load.ts";

@@ -1,4 +1,4 @@
-import { takes } from "../time.ts";
+import { takes } from "../harness/time.ts";
 import { type Change, changes, follow, read } from "./api.ts";
 import type { Namespace } from "./cluster.ts";
 import type { Pod } from "./objects.ts";

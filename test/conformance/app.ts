@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { compiled } from "../compiled.ts";
+import { compiled } from "../harness/compiled.ts";
 
 /** Returns the path of the application that the tools run in the cases; compiles it if needed. */
 export function appPath(): string {

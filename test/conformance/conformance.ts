@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ebbPath, inParallel } from "../harness.ts";
+import { ebbPath, inParallel } from "../harness/ebb.ts";
 import type { Case } from "./case.ts";
 import { cases } from "./cases.ts";
 import { type DifferenceId, differences, type Listed } from "./differences.ts";

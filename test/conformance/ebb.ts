@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { ebbPath, temporaryFolder } from "../harness.ts";
+import { ebbPath, temporaryFolder } from "../harness/ebb.ts";
 import type { Case } from "./case.ts";
 import { judge } from "./judge.ts";
 import type { Pool } from "./pool.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { childPath } from "../compiled.ts";
-import { canUnshare } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { canUnshare } from "../harness/ebb.ts";
 import { appPath } from "./app.ts";
 import type { Outcome } from "./run.ts";
 import type { Answer, Job } from "./worker.ts";

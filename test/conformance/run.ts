@@ -11,8 +11,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nowNs } from "../faults/clock.ts";
-import { collect, until } from "../harness.ts";
-import { childrenOf } from "../processes.ts";
+import { collect, until } from "../harness/ebb.ts";
+import { childrenOf } from "../harness/processes.ts";
 import { appPath } from "./app.ts";
 import type { Case, Seen, Step } from "./case.ts";
 import { withNotes } from "./notes.ts";

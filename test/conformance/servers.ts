@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server as NetServer, type Socket } from "node:net";
 import { nowNs } from "../faults/clock.ts";
-import { until } from "../harness.ts";
+import { until } from "../harness/ebb.ts";
 import type { Answer } from "./answers.ts";
 import type { Server } from "./case.ts";
 

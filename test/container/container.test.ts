@@ -6,8 +6,8 @@ import { readElf } from "../../build/link/elf.ts";
 import { debianNames, isInPath, otherArch } from "../../build/setup/packages.mjs";
 import { targetNamed } from "../../build/targets.ts";
 import packageJson from "../../package.json";
-import { childPath } from "../compiled.ts";
-import { type LogLine, logOf, temporaryFolder, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { type LogLine, logOf, temporaryFolder, until } from "../harness/ebb.ts";
 import { filesOf } from "./image-files.ts";
 import { buildImages, images, nodeImage, obstacle, otherImage, toldCommit } from "./images.ts";
 import {

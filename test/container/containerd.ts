@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { collect, until } from "../harness.ts";
+import { collect, until } from "../harness/ebb.ts";
 import type { Outcome } from "./podman.ts";
 
 export interface Containerd extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ebbPath, type Started, startEbb } from "../harness.ts";
+import { ebbPath, type Started, startEbb } from "../harness/ebb.ts";
 
 /** A pod in gVisor: a sandbox with containers, as containerd makes it. */
 export interface GvisorPod extends AsyncDisposable {

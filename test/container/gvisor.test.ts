@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInPath } from "../../build/setup/packages.mjs";
-import { childPath } from "../compiled.ts";
-import { type Ended, ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { type Ended, ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../harness/ebb.ts";
 import { startGvisorPod } from "./gvisor-pod.ts";
 
 setDefaultTimeout(120_000);

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { sourcePaths } from "../../build/evidence/source.ts";
 import { cacheFolder } from "../../build/setup/cache.mjs";
 import { aptInstall, containerPackages, debianNames, isInPath, otherArch } from "../../build/setup/packages.mjs";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "..", "..");
 const store = join(cacheFolder(), "containers");

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../compiled.ts";
-import { logOf, temporaryFolder } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { logOf, temporaryFolder } from "../harness/ebb.ts";
 import { buildImages, nodeImage, obstacle } from "./images.ts";
 import { limitFlags, limitsObstacle, limitsOf } from "./limits.ts";
 import { type ContainerSpec, podNamed, securityFlags } from "./manifest.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { collect, until } from "../harness.ts";
+import { collect, until } from "../harness/ebb.ts";
 import { runFolder, storage } from "./images.ts";
 
 const podman = ["podman", ...storage, "--tmpdir", join(runFolder, "libpod"), "--cgroup-manager", "cgroupfs"];

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { childPath } from "../compiled.ts";
-import { ebb, temporaryFolder } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { ebb, temporaryFolder } from "../harness/ebb.ts";
 import { describeAgainstEnvoy, job, quitOf } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { startUpstream } from "./servers.ts";

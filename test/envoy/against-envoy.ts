@@ -1,6 +1,6 @@
 import { describe } from "bun:test";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
-import { type Ended, isQuitLine, type LogLine, type Started, until } from "../harness.ts";
+import { type Ended, isQuitLine, type LogLine, type Started, until } from "../harness/ebb.ts";
 
 /**
  * Declares a group of tests against a real Envoy. If Envoy is not installed they are skipped, and the title says why.

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { childPath } from "../compiled.ts";
-import { ebb, startEbb, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { ebb, startEbb, until } from "../harness/ebb.ts";
+import { never } from "../harness/time.ts";
 import { startRawServer } from "../stand-in/raw-server.ts";
-import { never } from "../time.ts";
 import { describeAgainstEnvoy, quitOf, untilNotReady } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { startControlPlane, startUpstream } from "./servers.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { envoyPath } from "../../build/setup/envoy.mjs";
-import { ebbPath } from "../harness.ts";
+import { ebbPath } from "../harness/ebb.ts";
 
 test.concurrent.each([
   ["a real Envoy, where it is installed", {}, envoyPath() === undefined ? "stand-in" : "envoy"],

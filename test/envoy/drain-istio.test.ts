@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { freePort } from "../free-port.ts";
-import { drainLineOf, ebb, lineOf, startEbb } from "../harness.ts";
+import { drainLineOf, ebb, lineOf, startEbb } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
 import { istioStats } from "./bootstrap.ts";
 import { type Envoy, type EnvoyOptions, startEnvoy } from "./envoy.ts";

@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../free-port.ts";
-import { drainLineOf, ebb, lineOf, startEbb, temporaryFolder, until } from "../harness.ts";
-import { takes } from "../time.ts";
+import { drainLineOf, ebb, lineOf, startEbb, temporaryFolder, until } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
+import { takes } from "../harness/time.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 import {

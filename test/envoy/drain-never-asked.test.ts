@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:http2";
-import { freePort } from "../free-port.ts";
-import { drainLineOf, type Ended, ebb, lineOf, startEbb } from "../harness.ts";
+import { drainLineOf, type Ended, ebb, lineOf, startEbb } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
 import type { ListenerPlan } from "./bootstrap.ts";
 import { startEnvoy } from "./envoy.ts";

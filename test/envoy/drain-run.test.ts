@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { SIG } from "../../src/shared/core/signal.ts";
-import { childPath } from "../compiled.ts";
-import { drainLineOf, isDrainLine, lineOf, type Started, startEbb, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { drainLineOf, isDrainLine, lineOf, type Started, startEbb, until } from "../harness/ebb.ts";
 import { describeAgainstEnvoy, quitOf, says } from "./against-envoy.ts";
 import type { Envoy } from "./envoy.ts";
 import { holdIdle, holdRequest, startBackend, startLoad, startProxy } from "./traffic.ts";

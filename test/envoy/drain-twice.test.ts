@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { SIG } from "../../src/shared/core/signal.ts";
-import { childPath } from "../compiled.ts";
-import { drainLineOf, type Started, startEbb, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { drainLineOf, type Started, startEbb, until } from "../harness/ebb.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
 import type { Envoy } from "./envoy.ts";
 import { holdRequest, startBackend, startLoad, startProxy } from "./traffic.ts";

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../free-port.ts";
-import { drainLineOf, ebb, lineOf, startEbb, temporaryFolder, timeOf, until } from "../harness.ts";
+import { drainLineOf, ebb, lineOf, startEbb, temporaryFolder, timeOf, until } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 import { describeAgainstEnvoy, quitOf, says } from "./against-envoy.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 import {

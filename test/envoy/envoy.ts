@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
-import { freePort } from "../free-port.ts";
-import { temporaryFolder, until } from "../harness.ts";
+import { temporaryFolder, until } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 import { type AdminAddress, configurationOf, type Plan } from "./bootstrap.ts";
 
 export interface EnvoyOptions extends Omit<Plan, "admin" | "from"> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { canHaveNetwork } from "../binary/sidecars/own-network.ts";
-import { childPath } from "../compiled.ts";
-import { isQuitLine, lineOf } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { isQuitLine, lineOf } from "../harness/ebb.ts";
 import { describeAgainstEnvoy, quitOf } from "./against-envoy.ts";
 import { ebbBesideEnvoys } from "./in-network.ts";
 

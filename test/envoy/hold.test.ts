@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { firstProcess, type PodNetwork, startPodNetwork } from "../binary/run/pod-of-containers.ts";
-import { childPath } from "../compiled.ts";
-import { canUnshare, type Started, temporaryFolder, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { canUnshare, type Started, temporaryFolder, until } from "../harness/ebb.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 import { holdRequest, open, send, startBackend } from "./traffic.ts";

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { freePort } from "../free-port.ts";
-import { drainLineOf, ebb, until } from "../harness.ts";
+import { drainLineOf, ebb, until } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 import { describeAgainstEnvoy } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { holdRequest, holdTcp, startBackend } from "./traffic.ts";

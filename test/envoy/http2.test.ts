@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { drainLineOf, ebb, until } from "../harness.ts";
-import { takes } from "../time.ts";
+import { drainLineOf, ebb, until } from "../harness/ebb.ts";
+import { takes } from "../harness/time.ts";
 import { describeAgainstEnvoy } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 

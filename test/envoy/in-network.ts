@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { namespaces, writeHosts } from "../binary/sidecars/own-network.ts";
-import { childPath } from "../compiled.ts";
-import { type Ended, ebb, temporaryFolder } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { type Ended, ebb, temporaryFolder } from "../harness/ebb.ts";
 import { configurationOf } from "./bootstrap.ts";
 
 /** An Envoy in the network of `ebbBesideEnvoys`: its admin address, and its `node`. */

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { envoyPath } from "../../build/setup/envoy.mjs";
 import { SIG } from "../../src/shared/core/signal.ts";
 import { firstProcess, startPodNetwork } from "../binary/run/pod-of-containers.ts";
-import { childPath } from "../compiled.ts";
-import { freePort } from "../free-port.ts";
-import { canUnshare, drainLineOf, startEbb, temporaryFolder, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { canUnshare, drainLineOf, startEbb, temporaryFolder, until } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
 import { holdRequest, startBackend } from "./traffic.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { freePort } from "../free-port.ts";
-import { ebb, startEbb, until } from "../harness.ts";
+import { ebb, startEbb, until } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 import { describeAgainstEnvoy } from "./against-envoy.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 import { startUpstream } from "./servers.ts";

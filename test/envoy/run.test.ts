@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { childPath } from "../compiled.ts";
-import { freePort } from "../free-port.ts";
-import { ebb, startEbb, until } from "../harness.ts";
+import { childPath } from "../harness/compiled.ts";
+import { ebb, startEbb, until } from "../harness/ebb.ts";
+import { freePort } from "../harness/free-port.ts";
 import { describeAgainstEnvoy, job, quitOf, untilNotReady } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { startControlPlane, startUpstream } from "./servers.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { join } from "node:path";
 import type { Snapshot } from "../../src/pod/status/core/snapshot.ts";
-import { ebb, startEbb, temporaryFolder, until } from "../harness.ts";
+import { ebb, startEbb, temporaryFolder, until } from "../harness/ebb.ts";
 import { describeAgainstEnvoy } from "./against-envoy.ts";
 import { startEnvoy } from "./envoy.ts";
 import { startControlPlane, startUpstream } from "./servers.ts";

@@ -1,8 +1,8 @@
 import { connect as connectHttp2 } from "node:http2";
 import { connect, createServer, type Socket } from "node:net";
 import { parseAnswer } from "../../src/shared/http/core/http-message.ts";
-import { listen } from "../free-port.ts";
-import { until } from "../harness.ts";
+import { until } from "../harness/ebb.ts";
+import { listen } from "../harness/free-port.ts";
 import { type Envoy, startEnvoy } from "./envoy.ts";
 
 /**

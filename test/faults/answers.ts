@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import { takes } from "../time.ts";
+import { takes } from "../harness/time.ts";
 import type { Answer } from "./plan/planned.ts";
 
 /** What an answer can ask and do beside writing. */

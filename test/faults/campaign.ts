@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { compiled } from "../compiled.ts";
-import { canUnshare, inParallel, temporaryFolder } from "../harness.ts";
+import { compiled } from "../harness/compiled.ts";
+import { canUnshare, inParallel, temporaryFolder } from "../harness/ebb.ts";
 import { watchStalls } from "./clock.ts";
 import { keepSeeds } from "./kept-seeds.ts";
 import { live, type Stage } from "./live.ts";

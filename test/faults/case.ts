@@ -1,4 +1,4 @@
-import type { LogLine } from "../harness.ts";
+import type { LogLine } from "../harness/ebb.ts";
 import type { Seen } from "./live.ts";
 import type { Plan } from "./plan/planned.ts";
 

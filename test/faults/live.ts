@@ -1,8 +1,8 @@
 import { readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { collect, ebbPath, temporaryFolder, until } from "../harness.ts";
-import { catches, childrenOf } from "../processes.ts";
-import { within } from "../time.ts";
+import { collect, ebbPath, temporaryFolder, until } from "../harness/ebb.ts";
+import { catches, childrenOf } from "../harness/processes.ts";
+import { within } from "../harness/time.ts";
 import { callLine, NATIVE } from "./call.ts";
 import { now } from "./clock.ts";
 import { killBy } from "./kill.ts";

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import type { Socket, TCPSocketListener, UnixSocketListener } from "bun";
-import { until } from "../harness.ts";
+import { until } from "../harness/ebb.ts";
 import { give } from "./answers.ts";
 import { now } from "./clock.ts";
 import { listenDeaf } from "./deaf.ts";

@@ -1,8 +1,8 @@
 import { endsWait } from "../../src/shared/core/signal.ts";
-import { type Started, startEbb, until } from "../harness.ts";
-import { catches, processState } from "../processes.ts";
-import { type Random, randomOf } from "../random.ts";
-import { takes } from "../time.ts";
+import { type Started, startEbb, until } from "../harness/ebb.ts";
+import { catches, processState } from "../harness/processes.ts";
+import { type Random, randomOf } from "../harness/random.ts";
+import { takes } from "../harness/time.ts";
 import { now } from "./clock.ts";
 import { listenDeaf } from "./deaf.ts";
 import { killBy } from "./kill.ts";

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { memoryOf } from "../processes.ts";
+import { memoryOf } from "../harness/processes.ts";
 
 /** What a process holds. */
 export interface Usage {

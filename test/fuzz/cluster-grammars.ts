@@ -12,7 +12,7 @@ import { readLine, timelineOf } from "../../src/cluster/timeline/core/timeline.t
 import { review } from "../../src/cluster/webhook/admission.ts";
 import { Failure } from "../../src/shared/core/exit.ts";
 import { milestones } from "../../src/shared/core/log-messages.ts";
-import { type Random, randomOf } from "../random.ts";
+import { type Random, randomOf } from "../harness/random.ts";
 import { collectLog } from "../unit/cluster/collect-log.ts";
 
 // Grammars of what the cluster side reads: the API server's answers, manifests, kubeconfigs.

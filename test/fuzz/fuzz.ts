@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { parseDuration } from "../../src/shared/core/duration.ts";
-import { processorMs } from "../processor-time.ts";
+import { processorMs } from "../harness/processor-time.ts";
 import type { Grammar } from "./cluster-grammars.ts";
 import { grammars, inputOf } from "./grammars.ts";
 

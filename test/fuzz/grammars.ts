@@ -13,7 +13,7 @@ import { parseListeners } from "../../src/shared/http/core/listening.ts";
 import { parseAnnotations } from "../../src/shared/sidecars/core/detect.ts";
 import { identify } from "../../src/shared/sidecars/core/identify.ts";
 import { inboundOf } from "../../src/shared/sidecars/core/registry.ts";
-import { type Random, randomOf } from "../random.ts";
+import { type Random, randomOf } from "../harness/random.ts";
 import { clusterGrammars, type Grammar } from "./cluster-grammars.ts";
 import { imageGrammars } from "./image-grammars.ts";
 import { readByLlhttp } from "./llhttp.ts";

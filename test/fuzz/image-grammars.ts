@@ -8,7 +8,7 @@ import { chooseEntry } from "../../src/cluster/image/core/platform.ts";
 import { formatReference, isDigest, parseReference } from "../../src/cluster/image/core/reference.ts";
 import { parseMirror, sourcesOf } from "../../src/cluster/image/core/sources.ts";
 import { oneLine } from "../../src/shared/core/text.ts";
-import type { Random } from "../random.ts";
+import type { Random } from "../harness/random.ts";
 
 // Grammars of what is read of registries, and of what pods and files say of them.
 

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { isInPath } from "../../build/setup/packages.mjs";
-import { collect, temporaryFolder } from "../harness.ts";
+import { collect, temporaryFolder } from "../harness/ebb.ts";
 import type { Registry } from "./registry.ts";
 import { user } from "./token-server.ts";
 

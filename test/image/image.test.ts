@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { issueAuthority } from "../../src/cluster/certificates/issue.ts";
-import { type Ended, ebb, type StartOptions, startEbb, temporaryFolder, until } from "../harness.ts";
+import { type Ended, ebb, type StartOptions, startEbb, temporaryFolder, until } from "../harness/ebb.ts";
 import { buildahMissing, createBuildah } from "./buildah.ts";
 import { type Registry, registryMissing, startRegistry } from "./registry.ts";
 import { user } from "./token-server.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Ended, ebb } from "../harness.ts";
+import { type Ended, ebb } from "../harness/ebb.ts";
 import { buildahMissing, createBuildah } from "./buildah.ts";
 import { type Registry, registryMissing, startRegistry } from "./registry.ts";
 

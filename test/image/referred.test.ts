@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isInPath } from "../../build/setup/packages.mjs";
-import { canUnshare, type Ended, ebb, temporaryFolder } from "../harness.ts";
+import { canUnshare, type Ended, ebb, temporaryFolder } from "../harness/ebb.ts";
 
 const canRun = canUnshare("--net", "--mount", "--pid", "--fork", "--kill-child") && isInPath("ip");
 

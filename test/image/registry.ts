@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInPath } from "../../build/setup/packages.mjs";
 import { issueAuthority, issueServing } from "../../src/cluster/certificates/issue.ts";
-import { collect, temporaryFolder, until } from "../harness.ts";
+import { collect, temporaryFolder, until } from "../harness/ebb.ts";
 import { startTokenServer, user } from "./token-server.ts";
 
 export interface RegistryOptions {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sidecarKind } from "../cluster/istio/istio.ts";
-import { collect, logOf, temporaryFolder } from "../harness.ts";
+import { collect, logOf, temporaryFolder } from "../harness/ebb.ts";
 import { endsOf, images, type Mesh, startMesh } from "./mesh.ts";
 import { python, pythonPackages } from "./python.ts";
 

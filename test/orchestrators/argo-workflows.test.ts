@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sidecarKind } from "../cluster/istio/istio.ts";
 import type { Pod } from "../cluster/objects.ts";
-import { logOf } from "../harness.ts";
+import { logOf } from "../harness/ebb.ts";
 import { ended, endedPods, hasSignalled, startArgo, type Workflow, workflowOf } from "./argo.ts";
 import { endsOf, images, type Mesh, startMesh } from "./mesh.ts";
 

@@ -1,5 +1,5 @@
 import { kubectl, tryKubectl } from "../cluster/kubectl.ts";
-import { until } from "../harness.ts";
+import { until } from "../harness/ebb.ts";
 
 /** Applies CustomResourceDefinitions, files after -f, and waits until the API server serves them. */
 export async function define(files: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sidecarKind } from "../cluster/istio/istio.ts";
 import { hasCondition, type KubeObject, type Pod } from "../cluster/objects.ts";
-import { isQuitLine, logOf } from "../harness.ts";
+import { isQuitLine, logOf } from "../harness/ebb.ts";
 import { endsOf, images, type Mesh, startMesh } from "./mesh.ts";
 import { clusterSpec, endedRayJob, followedRayJob, headService, startKubeRay } from "./ray.ts";
 

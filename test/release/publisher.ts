@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 import { type Registry, startRegistry } from "../image/registry.ts";
 import { user } from "../image/token-server.ts";
 import { compiledProgram } from "../sidecars/compile.ts";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { aptInstall, isInstalled, releasePackages } from "../../build/setup/packages.mjs";
+import { runHere, runTask } from "../harness/task.ts";
 import { compiledProgram } from "../sidecars/compile.ts";
 import { programsOf } from "../sidecars/programs.ts";
-import { runHere, runTask } from "../task.ts";
 
 const HELP = `npm run test:release -- [WORD...]
   compiles cosign, Helm 3 and 4, Kustomize, actionlint and containerd, once, and runs the tests of a release, or \`bun test WORD...\`

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { files, imageIn } from "../../build/release/files.ts";
 import packageJson from "../../package.json";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 import { attachStatements } from "./attach.ts";
 import {
   checkSums,

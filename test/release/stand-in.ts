@@ -6,7 +6,7 @@ import { knownPlatforms } from "../../build/image/oci.ts";
 import { tarOf } from "../../build/image/tar.ts";
 import { completeRelease, files } from "../../build/release/files.ts";
 import packageJson from "../../package.json";
-import { ebbPath } from "../harness.ts";
+import { ebbPath } from "../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "../..");
 const { version } = packageJson;

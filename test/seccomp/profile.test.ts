@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { compiled } from "../compiled.ts";
-import { ebb, ebbPath, temporaryFolder } from "../harness.ts";
+import { compiled } from "../harness/compiled.ts";
+import { ebb, ebbPath, temporaryFolder } from "../harness/ebb.ts";
 import { type Profile, profile, type Rule, syscallNumbers, writeFilter } from "./filter.ts";
 
 const confine = compiled(resolve(import.meta.dirname, "../fixtures/confine.c"));

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { mountCertificate, nonEmpty, said, startWebhook } from "../binary/cluster/webhook/webhook.ts";
 import { keptBecause, podOf } from "../binary/run/app-containers.ts";
 import { startAtTerminal } from "../binary/run/at-terminal.ts";
-import { childPath, compiled } from "../compiled.ts";
+import { childPath, compiled } from "../harness/compiled.ts";
 import {
   canUnshare,
   type Ended,
@@ -15,7 +15,7 @@ import {
   startEbb,
   temporaryFolder,
   until,
-} from "../harness.ts";
+} from "../harness/ebb.ts";
 import { startEnvoy } from "../stand-in/envoy.ts";
 import { fakeSidecar } from "../stand-in/sidecar.ts";
 import { profile, writeFilter } from "./filter.ts";

@@ -1,6 +1,6 @@
 // bun app.ts PORT is the app of a pod. It answers each request with its path, which it prints; `/wait/4000` after 4 s.
 
-import { takes } from "../time.ts";
+import { takes } from "../harness/time.ts";
 
 const [, , port] = process.argv;
 Bun.serve({

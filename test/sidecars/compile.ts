@@ -12,7 +12,7 @@ import { basename, join } from "node:path";
 import { digestOf } from "../../build/evidence/sums.ts";
 import { cacheFolder } from "../../build/setup/cache.mjs";
 import { checkSums, moveIntoPlace, writeSums } from "../../build/setup/sums.mjs";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 import { copyOwn, download, go, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf } from "./programs.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Connection, open, send } from "../envoy/traffic.ts";
-import { drainLineOf, type Ended, lineOf, quitLineOf, until } from "../harness.ts";
+import { drainLineOf, type Ended, lineOf, quitLineOf, until } from "../harness/ebb.ts";
 import { endOf, run, startReady } from "./life.ts";
 import { type Container, type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";

@@ -4,7 +4,7 @@ import { dynamicListenersPath, parseBoundListeners, staticListenersPath } from "
 import { boundListenersPath, statsPath } from "../../src/pod/envoy/core/stats.ts";
 import type { SidecarKind } from "../../src/shared/sidecars/core/kinds/kind.ts";
 import { kindOf } from "../../src/shared/sidecars/core/registry.ts";
-import { until } from "../harness.ts";
+import { until } from "../harness/ebb.ts";
 import { startReady } from "./life.ts";
 import { type Answer, type Pod, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";

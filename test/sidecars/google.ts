@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createServer, type TLSSocket } from "node:tls";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 import { runTool } from "./tool.ts";
 
 using folder = temporaryFolder();

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 import type { Container, ContainerOptions, Pod } from "./pod.ts";
 import type { Beside } from "./subject.ts";
 

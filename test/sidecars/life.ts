@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Ended, type LogLine, quitLineOf, type Started, until } from "../harness.ts";
-import { within } from "../time.ts";
+import { type Ended, type LogLine, quitLineOf, type Started, until } from "../harness/ebb.ts";
+import { within } from "../harness/time.ts";
 import { type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
 

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../harness.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 import { copyOwn, download, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf, programs } from "./programs.ts";
 

@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder } from "../../build/setup/cache.mjs";
-import { collect, ebbPath, type Started, type StartOptions, startEbb, until } from "../harness.ts";
-import { childrenOf, isEbb } from "../processes.ts";
+import { collect, ebbPath, type Started, type StartOptions, startEbb, until } from "../harness/ebb.ts";
+import { childrenOf, isEbb } from "../harness/processes.ts";
 import { runTool } from "./tool.ts";
 
 /** A main process with the processes that it starts, in a PID namespace of its own and the network of its pod. */

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../build/setup/envoy.mjs";
 import { aptInstall, isInstalled, sidecarPackages } from "../../build/setup/packages.mjs";
-import { ebbPath } from "../harness.ts";
-import { runHere, runTask } from "../task.ts";
+import { ebbPath } from "../harness/ebb.ts";
+import { runHere, runTask } from "../harness/task.ts";
 import { compiledProgram } from "./compile.ts";
 import { programsOf } from "./programs.ts";
 

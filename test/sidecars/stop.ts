@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { until } from "../harness.ts";
+import { until } from "../harness/ebb.ts";
 import { endOf, startReady } from "./life.ts";
 import { type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Subject } from "./subject.ts";

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { until } from "../harness.ts";
+import { until } from "../harness/ebb.ts";
 import type { Container, Pod } from "./pod.ts";
 
 /** Starts the container of an app (app.ts). Resolves once it listens. */

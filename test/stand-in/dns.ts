@@ -3,7 +3,7 @@
 // into FIFO once it listens.
 
 import { writeFileSync } from "node:fs";
-import { takes } from "../time.ts";
+import { takes } from "../harness/time.ts";
 
 export interface DnsPlan {
   /** What it says of a name, or of all names below a domain (`*.up`); no other name exists. */

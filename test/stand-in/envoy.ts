@@ -1,5 +1,5 @@
 import { createServer, type Socket } from "node:net";
-import { listen } from "../free-port.ts";
+import { listen } from "../harness/free-port.ts";
 import { type EnvoyState, envoyAnswer, live } from "./envoy-answers.ts";
 import { pour } from "./raw-server.ts";
 

@@ -1,6 +1,6 @@
 import { createSecureServer, createServer, type Http2Server, type ServerHttp2Stream } from "node:http2";
 import type { Server } from "node:net";
-import { listen } from "../free-port.ts";
+import { listen } from "../harness/free-port.ts";
 
 /** A gRPC server whose health service says what `statuses` has; gRPC's own codes are negative numbers. */
 export interface GrpcServer extends AsyncDisposable {

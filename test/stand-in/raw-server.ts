@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
-import { listen } from "../free-port.ts";
-import { takes } from "../time.ts";
+import { listen } from "../harness/free-port.ts";
+import { takes } from "../harness/time.ts";
 
 /** A TCP server that answers as no HTTP server would. */
 export interface RawServer extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { listen } from "../free-port.ts";
+import { listen } from "../harness/free-port.ts";
 
 /** An HTTP server in the place of a sidecar. */
 export interface FakeSidecar extends AsyncDisposable {

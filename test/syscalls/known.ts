@@ -1,4 +1,4 @@
-import type { Ended } from "../harness.ts";
+import type { Ended } from "../harness/ebb.ts";
 import type { Point } from "./points.ts";
 
 interface Known {

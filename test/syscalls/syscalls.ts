@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { inParallel } from "../harness.ts";
+import { inParallel } from "../harness/ebb.ts";
 import { knownTo } from "./known.ts";
 import { describePoint, type Made, type Point, pointsOf } from "./points.ts";
 import { type ScenarioName, scenarios } from "./scenarios.ts";

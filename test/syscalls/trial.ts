@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { PeerRecord } from "../../src/pod/run/core/peers.ts";
 import { beside } from "../binary/run/app-containers.ts";
-import { compiled } from "../compiled.ts";
 import { now, watchStalls } from "../faults/clock.ts";
-import { type Ended, startEbb, temporaryFolder } from "../harness.ts";
-import { takes } from "../time.ts";
+import { compiled } from "../harness/compiled.ts";
+import { type Ended, startEbb, temporaryFolder } from "../harness/ebb.ts";
+import { takes } from "../harness/time.ts";
 import { callName, callNumbers, errorNumber, type Made, type Point, type Role } from "./points.ts";
 import { type Scenario, type ScenarioName, scenarios, startProxy } from "./scenarios.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { canUnshare, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { childrenOf, isEbb, processState } from "../../processes.ts";
+import { canUnshare, type Started, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { childrenOf, isEbb, processState } from "../../harness/processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 // What is left of the app at the end of the grace is all that ebb can find, and only that.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { canUnshare, inParallel } from "../../harness.ts";
+import { canUnshare, inParallel } from "../../harness/ebb.ts";
 import { knownTo } from "../../syscalls/known.ts";
 import { describePoint, fewPointsOf } from "../../syscalls/points.ts";
 import type { ScenarioName } from "../../syscalls/scenarios.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { readdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 
 /** What may stand where a file is meant; a pipe without a writer or reads. */
 const strange: readonly (readonly [string, (path: string) => void])[] = [

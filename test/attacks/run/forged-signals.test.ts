@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { forwarded, SIG } from "../../../src/shared/core/signal.ts";
 import { startAtTerminal } from "../../binary/run/at-terminal.ts";
-import { childPath, compiled } from "../../compiled.ts";
-import { ebbPath, runChild, startEbb, until } from "../../harness.ts";
+import { childPath, compiled } from "../../harness/compiled.ts";
+import { ebbPath, runChild, startEbb, until } from "../../harness/ebb.ts";
 
 // A signal that another process sends tells of itself what that process likes: who has sent it, and why.
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { childPath, compiled } from "../../compiled.ts";
-import { startEbb, until } from "../../harness.ts";
-import { childrenOf } from "../../processes.ts";
+import { childPath, compiled } from "../../harness/compiled.ts";
+import { startEbb, until } from "../../harness/ebb.ts";
+import { childrenOf } from "../../harness/processes.ts";
 
 const fullRing = compiled(join(import.meta.dirname, "../../fixtures/full-ring.c"));
 const NOTED = 4095;

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { compiled } from "../../compiled.ts";
-import { ebb, logOf, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { descriptorsOf } from "../../processes.ts";
+import { compiled } from "../../harness/compiled.ts";
+import { ebb, logOf, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { descriptorsOf } from "../../harness/processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const deaf = compiled(resolve(import.meta.dirname, "../../fixtures/deaf.c"));

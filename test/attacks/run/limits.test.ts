@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 
 /** One that nobody else's processes count for. */
 const user = String(100_000 + process.pid);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { agentFolder, startAgent } from "../../binary/run/agent.ts";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 
 /** The folder of cgroup v2; undefined if this user may not make a control group. */
 const unified = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].find((path) => existsSync(join(path, "cgroup.procs")));

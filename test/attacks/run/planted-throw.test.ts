@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { resolve } from "node:path";
 import type { PeerRecord } from "../../../src/pod/run/core/peers.ts";
 import { beside } from "../../binary/run/app-containers.ts";
-import { childPath } from "../../compiled.ts";
-import { canUnshare, inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { canUnshare, inParallel, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { within } from "../../harness/time.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
-import { within } from "../../time.ts";
 
 const source = process.env.EBB_SOURCE ?? resolve(import.meta.dirname, "../../../src");
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { canUnshare, lineOf, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { childrenOf, isEbb } from "../../processes.ts";
+import { canUnshare, lineOf, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { childrenOf, isEbb } from "../../harness/processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 // A command that has become root by a set-uid program, under an ebb that is not root and lacks the capability KILL.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { endsWait, forwarded, SIG, signalName, suspends } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { ebb, runChild, type Started, startEbb, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, runChild, type Started, startEbb, until } from "../../harness/ebb.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 // A reload (HUP) and a graceful end of its own (QUIT, as nginx and PHP-FPM have it) are the app's business: only what asks it to

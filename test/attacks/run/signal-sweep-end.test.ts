@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { forwarded, SIG, signalName } from "../../../src/shared/core/signal.ts";
-import { ebb, inParallel, runChild, startEbb, until } from "../../harness.ts";
+import { ebb, inParallel, runChild, startEbb, until } from "../../harness/ebb.ts";
+import { takes } from "../../harness/time.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
-import { takes } from "../../time.ts";
 import { child, together } from "./swept-signals.ts";
 
 test("while it quits: ebb hears each as often as it was sent, and none changes the exit code or ends it", async () => {

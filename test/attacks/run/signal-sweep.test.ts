@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { endsWait, forwarded, SIG, signalName } from "../../../src/shared/core/signal.ts";
-import { ebb, inParallel, runChild, type Started, startEbb, until } from "../../harness.ts";
-import { childrenOf } from "../../processes.ts";
+import { ebb, inParallel, runChild, type Started, startEbb, until } from "../../harness/ebb.ts";
+import { childrenOf } from "../../harness/processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { child, together } from "./swept-signals.ts";
 

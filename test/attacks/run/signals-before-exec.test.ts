@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { endsWait, forwarded, signalName } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { ebb, inParallel } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, inParallel } from "../../harness/ebb.ts";
 
 // `ebb wait -- CMD`, where CMD cannot be executed: no signal is ebb's end on the way there or after it.
 

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SIG, signalName } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { runChild, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { childrenOf, processState } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { runChild, type Started, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { childrenOf, processState } from "../../harness/processes.ts";
 
 // Without a terminal: a stop that is sent to ebb stops its child and then ebb, until SIGCONT; and ebb keeps no folder busy.
 

@@ -1,5 +1,5 @@
 import { forwarded, suspends } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
+import { childPath } from "../../harness/compiled.ts";
 
 // For the sweep of every signal through every phase of a run: none is lost, none comes twice, and none ends ebb itself.
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { endWithPeak } from "../../binary/sidecars/peak.ts";
-import { startEbb } from "../../harness.ts";
+import { startEbb } from "../../harness/ebb.ts";
 import { pour, startRawServer } from "../../stand-in/raw-server.ts";
 
 const MIB = 1024 * 1024;

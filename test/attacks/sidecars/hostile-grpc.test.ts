@@ -2,9 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { MiB } from "../../../src/shared/io/input.ts";
-import { listen } from "../../free-port.ts";
-import { startEbb, until } from "../../harness.ts";
-import { memoryOf } from "../../processes.ts";
+import { startEbb, until } from "../../harness/ebb.ts";
+import { listen } from "../../harness/free-port.ts";
+import { memoryOf } from "../../harness/processes.ts";
 import { pour } from "../../stand-in/raw-server.ts";
 
 setDefaultTimeout(120_000);

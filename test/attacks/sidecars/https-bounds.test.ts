@@ -4,9 +4,9 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { MiB } from "../../../src/shared/io/input.ts";
-import { listen } from "../../free-port.ts";
-import { ebb, startEbb, until } from "../../harness.ts";
-import { memoryOf } from "../../processes.ts";
+import { ebb, startEbb, until } from "../../harness/ebb.ts";
+import { listen } from "../../harness/free-port.ts";
+import { memoryOf } from "../../harness/processes.ts";
 import { pour } from "../../stand-in/raw-server.ts";
 
 const pem = join(import.meta.dirname, "../../fixtures/localhost.pem");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { endWithPeak } from "../../binary/sidecars/peak.ts";
-import { lineOf, startEbb } from "../../harness.ts";
+import { lineOf, startEbb } from "../../harness/ebb.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { answersOf, cluster, type Many, usedListeners } from "../../stand-in/many-clusters.ts";
 

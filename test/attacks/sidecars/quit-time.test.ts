@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { agentFolder, hasEnded, startAgent } from "../../binary/run/agent.ts";
-import { childPath } from "../../compiled.ts";
-import { ebb, isQuitLine } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, isQuitLine } from "../../harness/ebb.ts";
 import { type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const app = [childPath(), "exit", "7"];

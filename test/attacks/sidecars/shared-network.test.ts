@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { canHaveNetwork, ebbBeside, posts } from "../../binary/sidecars/own-network.ts";
-import { childPath } from "../../compiled.ts";
 import { describeAgainstEnvoy } from "../../envoy/against-envoy.ts";
 import { ebbBesideEnvoys, type InnerEnvoy } from "../../envoy/in-network.ts";
-import { inParallel } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { inParallel } from "../../harness/ebb.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 
 const app = ["--", childPath(), "exit", "5"];

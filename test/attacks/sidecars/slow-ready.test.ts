@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { childPath } from "../../compiled.ts";
-import { lineOf, startEbb } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { lineOf, startEbb } from "../../harness/ebb.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
 
 const SLOW_MS = 5500;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { listen } from "../../free-port.ts";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
+import { listen } from "../../harness/free-port.ts";
 
 interface Witness extends AsyncDisposable {
   /** A URL of it with this userinfo. */

@@ -12,7 +12,7 @@ import { parseDuration } from "../../../src/shared/core/duration.ts";
 import { createAnswerReader, parseAnswer } from "../../../src/shared/http/core/http-message.ts";
 import { parseAnnotations } from "../../../src/shared/sidecars/core/detect.ts";
 import { parseHeader } from "../../../src/shared/sidecars/core/quit.ts";
-import { processorMs } from "../../processor-time.ts";
+import { processorMs } from "../../harness/processor-time.ts";
 
 function inPieces(text: string, size: number): void {
   const reader = createAnswerReader();

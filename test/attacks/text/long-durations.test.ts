@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
 
 /** 25 days: more milliseconds than a timer takes. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageFlags, once, startCluster, stuckPod } from "../../binary/cluster/reaper.ts";
-import { type Ended, ebb, ebbPath, inParallel, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { type Ended, ebb, ebbPath, inParallel, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 
 const CANARY = "c4nary";

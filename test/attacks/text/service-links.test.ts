@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 /** What Kubernetes sets for a Service (kubernetes, pkg/kubelet/envvars/envvars.go). */

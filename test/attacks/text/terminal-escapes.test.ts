@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { once, startCluster, stuckPod } from "../../binary/cluster/reaper.ts";
 import { startAtTerminal } from "../../binary/run/at-terminal.ts";
-import { childPath } from "../../compiled.ts";
-import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { listenersOf } from "../../stand-in/envoy-answers.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { lifeFrom, lineAt, prefixed } from "../../unit/cluster/timeline/core/log-lines.ts";
 
 const MiB = 1024 * 1024;

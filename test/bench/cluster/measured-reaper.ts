@@ -1,7 +1,7 @@
 import { portOf } from "../../binary/cluster/webhook/webhook.ts";
-import { startEbb, until } from "../../harness.ts";
-import { sumOf } from "../../metrics.ts";
-import { memoryOf } from "../../processes.ts";
+import { startEbb, until } from "../../harness/ebb.ts";
+import { sumOf } from "../../harness/metrics.ts";
+import { memoryOf } from "../../harness/processes.ts";
 import { kubeconfig, LONG_MS } from "./stand-in-kubelet.ts";
 
 /** An `ebb reaper` whose costs are read from outside. */

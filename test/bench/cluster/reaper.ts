@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { withCluster } from "../../cluster/rig/enter.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import type { Figure } from "../figure.ts";
 import { number, type Table } from "../table.ts";
 import type { Reaped } from "./reaper-inside.ts";

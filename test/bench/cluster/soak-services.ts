@@ -1,9 +1,9 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { usageOf } from "../../faults/usage.ts";
-import { freePort } from "../../free-port.ts";
-import { ebbPath, type LogLine, logOf, until } from "../../harness.ts";
-import { sumOf } from "../../metrics.ts";
-import { memoryOf } from "../../processes.ts";
+import { ebbPath, type LogLine, logOf, until } from "../../harness/ebb.ts";
+import { freePort } from "../../harness/free-port.ts";
+import { sumOf } from "../../harness/metrics.ts";
+import { memoryOf } from "../../harness/processes.ts";
 import type { Held } from "./soak-record.ts";
 import { LONG_MS } from "./stand-in-kubelet.ts";
 

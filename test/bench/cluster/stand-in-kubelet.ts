@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApiClient } from "../../../src/cluster/api/client.ts";
 import { network } from "../../cluster/rig/place.ts";
-import { inParallel, until } from "../../harness.ts";
+import { inParallel, until } from "../../harness/ebb.ts";
 
 export const NAMESPACE = "default";
 export const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`;

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { openRaw, pod, reviewOf, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
-import { inParallel, temporaryFolder } from "../../harness.ts";
-import { takes } from "../../time.ts";
+import { inParallel, temporaryFolder } from "../../harness/ebb.ts";
+import { takes } from "../../harness/time.ts";
 import {
   type Behaviour,
   Content,

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { metrics } from "../../binary/cluster/webhook/hostile-clients.ts";
 import { pod, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
+import { memoryOf } from "../../harness/processes.ts";
+import { takes } from "../../harness/time.ts";
 import { type Registry, registryMissing, startRegistry } from "../../image/registry.ts";
-import { memoryOf } from "../../processes.ts";
-import { takes } from "../../time.ts";
 import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";
 

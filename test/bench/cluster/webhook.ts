@@ -1,6 +1,6 @@
 import { openRaw, pod, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
-import { sumOf } from "../../metrics.ts";
-import { memoryOf } from "../../processes.ts";
+import { sumOf } from "../../harness/metrics.ts";
+import { memoryOf } from "../../harness/processes.ts";
 import type { Figure } from "../figure.ts";
 import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";

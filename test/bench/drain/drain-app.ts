@@ -1,4 +1,4 @@
-import { takes } from "../../time.ts";
+import { takes } from "../../harness/time.ts";
 
 /** The app behind the Envoy. */
 export interface App extends AsyncDisposable {

@@ -2,8 +2,8 @@
 // prints a Drained.
 import { get } from "node:http";
 import { type Envoy, startEnvoy } from "../../envoy/envoy.ts";
-import { collect, temporaryFolder, until } from "../../harness.ts";
-import { within } from "../../time.ts";
+import { collect, temporaryFolder, until } from "../../harness/ebb.ts";
+import { within } from "../../harness/time.ts";
 import { startApp } from "./drain-app.ts";
 import type { InFlight } from "./drain-client.ts";
 import { everything } from "./drain-load.ts";

@@ -1,5 +1,5 @@
 import { Agent } from "node:http";
-import { takes } from "../../time.ts";
+import { takes } from "../../harness/time.ts";
 import { ask, DEREGISTERED_MS, type InFlight, PAUSE_MS, type Place, startClock, type Work } from "./drain-client.ts";
 import { keepAlive, webSocket } from "./drain-work.ts";
 

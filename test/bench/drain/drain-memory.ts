@@ -1,5 +1,5 @@
 import { endWithPeak } from "../../binary/sidecars/peak.ts";
-import { startEbb } from "../../harness.ts";
+import { startEbb } from "../../harness/ebb.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { answersOf, cluster, type Many, usedListeners } from "../../stand-in/many-clusters.ts";
 import { ebb } from "../candidates.ts";

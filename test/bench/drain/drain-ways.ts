@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 
 /** The program that drains. */
 export type Drainer = "ebb" | "envoy-gateway" | "contour" | "sleep" | "none";

@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
 import { open, send } from "../../envoy/traffic.ts";
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
 import { ask, DEREGISTERED_MS, type InFlight, PAUSE_MS, type Place, startClock, type Work } from "./drain-client.ts";
 
 /** The time that the request of `request` takes. */

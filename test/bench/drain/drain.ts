@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { envoyMissing, envoyPath } from "../../../build/setup/envoy.mjs";
-import { collect } from "../../harness.ts";
+import { collect } from "../../harness/ebb.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import type { Figure } from "../figure.ts";
 import { shuffled } from "../statistics.ts";

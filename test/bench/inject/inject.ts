@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { withCluster } from "../../cluster/rig/enter.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { programsOf } from "../../sidecars/programs.ts";
 import { ebb } from "../candidates.ts";

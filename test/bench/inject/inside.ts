@@ -6,7 +6,7 @@ import { changes, request } from "../../cluster/api.ts";
 import { images, type Namespace, namespace } from "../../cluster/cluster.ts";
 import { runProgram } from "../../cluster/kubectl.ts";
 import { hasCondition, type KubeObject, type Pod, type PodSpec, podOf } from "../../cluster/objects.ts";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 import { shuffled } from "../statistics.ts";
 
 /** Pods of a way that were created at once. */

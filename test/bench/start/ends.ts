@@ -1,4 +1,4 @@
-import { childPath } from "../../compiled.ts";
+import { childPath } from "../../harness/compiled.ts";
 import { ableTo, type Candidate, commandLine } from "../candidates.ts";
 import { live } from "../measure.ts";
 import { type Sidecar, startSidecar } from "../sidecar.ts";

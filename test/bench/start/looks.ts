@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { childPath } from "../../compiled.ts";
+import { childPath } from "../../harness/compiled.ts";
 import type { Candidate } from "../candidates.ts";
 import { live } from "../measure.ts";
 import { isEbb, type Row } from "./row.ts";

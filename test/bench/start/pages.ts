@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync } from "node:fs";
-import { childPath } from "../../compiled.ts";
+import { childPath } from "../../harness/compiled.ts";
 import { ableTo, type Candidate, type CommandLine, commandLine } from "../candidates.ts";
 import { startSidecar } from "../sidecar.ts";
 import type { Bare } from "./bare.ts";

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { childPath } from "../../compiled.ts";
-import { until } from "../../harness.ts";
-import { childrenOf, memoryOf } from "../../processes.ts";
-import { takes } from "../../time.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { until } from "../../harness/ebb.ts";
+import { childrenOf, memoryOf } from "../../harness/processes.ts";
+import { takes } from "../../harness/time.ts";
 import { ableTo, type Candidate, type CommandLine, commandLine } from "../candidates.ts";
 import { type Living, start } from "../measure.ts";
 import { startSidecar } from "../sidecar.ts";

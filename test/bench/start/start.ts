@@ -1,4 +1,4 @@
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { ebb } from "../candidates.ts";
 import type { Figure } from "../figure.ts";
 import { startSidecar } from "../sidecar.ts";

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { childPath } from "../../compiled.ts";
-import { inParallel, until } from "../../harness.ts";
-import { childrenOf } from "../../processes.ts";
-import { takes } from "../../time.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { inParallel, until } from "../../harness/ebb.ts";
+import { childrenOf } from "../../harness/processes.ts";
+import { takes } from "../../harness/time.ts";
 import { ableTo, type Candidate, commandLine } from "../candidates.ts";
 import { start } from "../measure.ts";
 import { startSidecar } from "../sidecar.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { injectPod } from "../../../src/cluster/inject/core/inject-pod.ts";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import { podPath, refuse } from "../../stand-in/api-server/api-server.ts";
 import { podIn, podOf, policy } from "../../unit/cluster/inject/core/injection.ts";
 import { type Cluster, type Json, startCluster } from "./reaper.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 
 test("an exec plugin is told what ebb was told, but no setting of ebb's, nor of Bun's", async () => {
   using folder = temporaryFolder();

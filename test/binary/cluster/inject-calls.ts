@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
+import { type Ended, ebb, temporaryFolder } from "../../harness/ebb.ts";
 
 export const image = "registry.example.com/ebb:0.1.0";
 

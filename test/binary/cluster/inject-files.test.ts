@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { image, inject, refusedJob, rendered } from "./inject-calls.ts";
 
 describe("files", () => {

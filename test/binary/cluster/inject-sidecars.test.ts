@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 import { canHaveNetwork, ebbBeside, found } from "../sidecars/own-network.ts";
 import { inject } from "./inject-calls.ts";
 

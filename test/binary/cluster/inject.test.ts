@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import { image, inject, job, refusedJob, rendered } from "./inject-calls.ts";
 
 describe("manifests on stdin", () => {

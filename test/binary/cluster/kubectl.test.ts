@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
 import { onChannel, podPath, refuse } from "../../stand-in/api-server/api-server.ts";
 import { startPluginCluster } from "./kubectl.ts";
 import { running, stuckPod } from "./reaper.ts";

@@ -1,6 +1,6 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { type Ended, ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { type Ended, ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { onChannel } from "../../stand-in/api-server/api-server.ts";
 import { type Cluster, startCluster } from "./reaper.ts";
 

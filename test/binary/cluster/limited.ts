@@ -1,6 +1,6 @@
 import type { ReaperLimits } from "../../../src/cluster/reaper/core/limits.ts";
 import type { WebhookLimits } from "../../../src/cluster/webhook/core/webhook-limits.ts";
-import type { StartOptions } from "../../harness.ts";
+import type { StartOptions } from "../../harness/ebb.ts";
 
 /** Returns how to start `ebb webhook` or `ebb reaper`, from source, with limits that no flag changes. */
 export function limitedTo(limits: Partial<WebhookLimits & ReaperLimits>): StartOptions {

@@ -5,7 +5,7 @@ import { reaperOptions } from "../../../src/cluster/reaper/core/reaper-options.t
 import { rightsNeeded } from "../../../src/cluster/reaper/core/rights.ts";
 import { webhookOptions } from "../../../src/cluster/webhook/core/webhook-options.ts";
 import { readFlagCall } from "../../../src/shared/cli/core/call.ts";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import { type Any, containerOf, find, image, objects, objectsOf, podOf, printed } from "./printed-manifests.ts";
 
 const rights = ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"];

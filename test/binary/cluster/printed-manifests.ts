@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes, read deeply
 export type Any = any;

@@ -1,4 +1,4 @@
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
 import type { Reaper } from "./reaper.ts";
 
 export const LONG_MS = 60_000;

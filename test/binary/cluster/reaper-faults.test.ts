@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { ebb, until } from "../../harness.ts";
+import { ebb, until } from "../../harness/ebb.ts";
+import { takes } from "../../harness/time.ts";
 import { refuse } from "../../stand-in/api-server/api-server.ts";
-import { takes } from "../../time.ts";
 import { type Cluster, nonEmpty, startCluster, startReaper, stuckPod } from "./reaper.ts";
 
 // An API server that does not do as it should, at each kind of request: the reaper goes on, and tells nobody twice.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { until } from "../../harness.ts";
-import { memoryOf } from "../../processes.ts";
+import { until } from "../../harness/ebb.ts";
+import { memoryOf } from "../../harness/processes.ts";
 import type { Far } from "../../stand-in/api-server/api-server.ts";
 import { type Cluster, end, startCluster, startReaper, stuckPod } from "./reaper.ts";
 

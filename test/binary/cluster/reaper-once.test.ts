@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ebb, lineOf } from "../../harness.ts";
+import { ebb, lineOf } from "../../harness/ebb.ts";
 import { onChannel, refuse } from "../../stand-in/api-server/api-server.ts";
 import { once, running, startCluster, stuckPod } from "./reaper.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
 import { podPath } from "../../stand-in/api-server/api-server.ts";
 import { nonEmpty, type Reaper, running, startCluster, startReaper, startResyncing, stuckPod } from "./reaper.ts";
 import { ended, LONG_MS, metric } from "./reaper-calls.ts";

@@ -9,7 +9,7 @@ import {
   startEbb,
   temporaryFolder,
   until,
-} from "../../harness.ts";
+} from "../../harness/ebb.ts";
 import { podPath, refuse, type StandInApi, startStandInApi } from "../../stand-in/api-server/api-server.ts";
 import { limitedTo } from "./limited.ts";
 

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commands } from "../../../src/commands.ts";
 import { sidecarNames } from "../../../src/shared/sidecars/core/registry.ts";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 
 const fixtures = join(import.meta.dirname, "../../fixtures");
 

@@ -8,7 +8,7 @@ import { withPage } from "../../../src/help.ts";
 import { describeBriefly, describeCommand, lookOf } from "../../../src/shared/cli/core/help.ts";
 import { toolNames } from "../../../src/shared/cli/core/names.ts";
 import { titleOf } from "../../../src/shared/cli/core/page.ts";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 
 const pages = manualPages();
 const topics = Object.keys(pages);

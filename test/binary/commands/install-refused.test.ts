@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canUnshare, ebb, ebbPath, lineOf, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { processState } from "../../processes.ts";
+import { canUnshare, ebb, ebbPath, lineOf, type Started, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { processState } from "../../harness/processes.ts";
 import { built, isRoot } from "./installed.ts";
 
 describe("what the system refuses is exit code 71, one sentence, but nothing still runs:", () => {

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { built, isRoot } from "./installed.ts";
 
 const digest = digestOf(ebbPath);

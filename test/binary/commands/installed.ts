@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 
 export const isRoot = process.getuid?.() === 0;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 
 const args = (format: string) => ["run", "--sidecar", "none", "--log-format", format, "--", "true"];
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { ebb, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { ebb, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { settled } from "../../harness/time.ts";
 import { ok, pour, startRawServer } from "../../stand-in/raw-server.ts";
-import { settled } from "../../time.ts";
 import { canHaveNetwork } from "../sidecars/own-network.ts";
 
 const certificate = join(import.meta.dirname, "../../fixtures/localhost.pem");

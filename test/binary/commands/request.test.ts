@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { ok, startRawServer } from "../../stand-in/raw-server.ts";
 import { canHaveNetwork, ebbBeside } from "../sidecars/own-network.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Snapshot } from "../../../src/pod/status/core/snapshot.ts";
-import { ebb, type StartOptions } from "../../harness.ts";
+import { ebb, type StartOptions } from "../../harness/ebb.ts";
 
 /** The flags for a pod without a sidecar. */
 export const none = ["--sidecar", "none"];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Snapshot } from "../../../src/pod/status/core/snapshot.ts";
-import { ebb, ebbPath, startEbb, until } from "../../harness.ts";
-import { catches } from "../../processes.ts";
+import { ebb, ebbPath, startEbb, until } from "../../harness/ebb.ts";
+import { catches } from "../../harness/processes.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { serving } from "../../stand-in/envoy-answers.ts";
 

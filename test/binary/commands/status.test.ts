@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Snapshot } from "../../../src/pod/status/core/snapshot.ts";
-import { canUnshare, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { childrenOf } from "../../processes.ts";
+import { canUnshare, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { childrenOf } from "../../harness/processes.ts";
+import { takes } from "../../harness/time.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { listenersOf, serving } from "../../stand-in/envoy-answers.ts";
-import { takes } from "../../time.ts";
 import { canHaveNetwork, ebbBeside, namespaces } from "../sidecars/own-network.ts";
 import { none, statusOf } from "./status-of.ts";
 

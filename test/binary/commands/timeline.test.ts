@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { lifeFrom, prefixed } from "../../unit/cluster/timeline/core/log-lines.ts";
 
 const lines = [...prefixed("web-1", lifeFrom(0)), "[pod/web-1/app] GET / 200", ...prefixed("web-2", lifeFrom(3, 1))];

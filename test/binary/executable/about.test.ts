@@ -6,7 +6,7 @@ import { aboutExecutable } from "../../../build/evidence/about.ts";
 import { licenseText } from "../../../build/evidence/license-text.ts";
 import { targetNamed } from "../../../build/targets.ts";
 import packageJson from "../../../package.json";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "../../..");
 const about = await aboutExecutable({

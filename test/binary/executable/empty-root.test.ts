@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, linkSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const isRoot = process.getuid?.() === 0;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { ebb, ebbPath, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, ebbPath, type Started, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { startCluster, startReaper, stuckPod } from "../cluster/reaper.ts";

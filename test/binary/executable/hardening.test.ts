@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { cacheFolder } from "../../../build/setup/cache.mjs";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "../../..");
 

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { errors, warnings } from "../../../src/shared/core/log-messages.ts";
-import { ebbPath } from "../../harness.ts";
-import { failures } from "../../manual-messages.ts";
+import { failures } from "../../docs/manual-messages.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 
 /** The code of the executable, plain text in it, as the manual is not, and what a desk build has beside that. */
 const code = [ebbPath, resolve(import.meta.dirname, "../../../src/desk/main.ts")].map((path) => readFileSync(path));

@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { collect, temporaryFolder, until } from "../../harness.ts";
-import { processState } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { collect, temporaryFolder, until } from "../../harness/ebb.ts";
+import { processState } from "../../harness/processes.ts";
 
 export interface Agent extends AsyncDisposable {
   readonly pid: number;

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatRecord, type PeerRecord } from "../../../src/pod/run/core/peers.ts";
 import { native } from "../../../src/shared/native/native.ts";
-import { type Ended, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { childrenOf } from "../../processes.ts";
+import { type Ended, type Started, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { childrenOf } from "../../harness/processes.ts";
 import type { FakeSidecar } from "../../stand-in/sidecar.ts";
 
 /** A pod's volume for `--last-of`, and how its app containers end. */

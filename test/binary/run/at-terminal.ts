@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
 
 /** A command at a terminal of its own. */
 export interface AtTerminal extends AsyncDisposable {

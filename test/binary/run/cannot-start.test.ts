@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { smallElf } from "../../executables.ts";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
+import { smallElf } from "../../harness/executables.ts";
 
 const isRoot = process.getuid?.() === 0;
 const machine = process.arch === "x64" ? "amd64" : "arm64";

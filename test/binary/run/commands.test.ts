@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../../package.json";
 import { options } from "../../../src/shared/cli/core/options.ts";
-import { ebb, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { catches } from "../../processes.ts";
+import { ebb, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { catches } from "../../harness/processes.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
 
 describe("ebb sleep", () => {

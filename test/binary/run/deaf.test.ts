@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { listenDeaf } from "../../faults/deaf.ts";
 import { nextAddress, urlOf } from "../../faults/place.ts";
-import { startEbb, until } from "../../harness.ts";
+import { startEbb, until } from "../../harness/ebb.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
 

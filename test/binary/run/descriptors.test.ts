@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { ebb, startEbb, until } from "../../harness.ts";
-import { childrenOf, descriptorsOf } from "../../processes.ts";
-import { settled } from "../../time.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, startEbb, until } from "../../harness/ebb.ts";
+import { childrenOf, descriptorsOf } from "../../harness/processes.ts";
+import { settled } from "../../harness/time.ts";
 
 const run = ["run", "--sidecar", "none", "--quiet", "--"];
 

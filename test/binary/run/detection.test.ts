@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { ebbPath, isQuitLine, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebbPath, isQuitLine, temporaryFolder } from "../../harness/ebb.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, found } from "../sidecars/own-network.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { endsWait, forwarded, SIG, signalName } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { ebbPath, inParallel, runChild, startEbb, until } from "../../harness.ts";
-import { catches } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebbPath, inParallel, runChild, startEbb, until } from "../../harness/ebb.ts";
+import { catches } from "../../harness/processes.ts";
+import { takes } from "../../harness/time.ts";
 import { type FakeSidecar, fakeSidecar } from "../../stand-in/sidecar.ts";
-import { takes } from "../../time.ts";
 
 const stops = forwarded.filter(endsWait).map((signal) => [signalName(signal), signal] as const);
 const quit = ["POST /quitquitquit"];

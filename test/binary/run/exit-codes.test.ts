@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, inParallel, runChild, temporaryFolder } from "../../harness.ts";
+import { ebb, inParallel, runChild, temporaryFolder } from "../../harness/ebb.ts";
 
 const plain = ["run", "--sidecar", "none", "--quiet", "--"];
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const nobody = "http://127.0.0.1:1";

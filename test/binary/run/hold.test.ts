@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { canUnshare, ebb, type Started, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { canUnshare, ebb, type Started, temporaryFolder, until } from "../../harness/ebb.ts";
 import { type ContainerOptions, firstProcess, type PodNetwork, startPodNetwork } from "./pod-of-containers.ts";
 
 // What Envoy and pilot-agent do at its requests: test/envoy/hold.test.ts, test/sidecars/istio.

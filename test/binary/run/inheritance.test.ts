@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, readlinkSync } from "node:fs";
-import { childPath } from "../../compiled.ts";
-import { canUnshare, ebbPath, type StartOptions, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { processState } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { canUnshare, ebbPath, type StartOptions, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { processState } from "../../harness/processes.ts";
 
 // What a command is started with: the same, whether ebb stands in between or not.
 

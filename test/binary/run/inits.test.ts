@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { type InitFeature, type InitFeatureName, initFeatures } from "../../../build/inits.ts";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { canUnshare, ebbPath, inParallel, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { childrenOf, processState } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { canUnshare, ebbPath, inParallel, type Started, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { childrenOf, processState } from "../../harness/processes.ts";
 import { startAtTerminal } from "./at-terminal.ts";
 
 // What tini and dumb-init promise, asked of them and of ebb alike, so that it is known what users of those expect. Where they

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { childPath, compiled } from "../../compiled.ts";
-import { ebbPath, temporaryFolder } from "../../harness.ts";
+import { childPath, compiled } from "../../harness/compiled.ts";
+import { ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { type AtTerminal, startAtTerminal } from "./at-terminal.ts";
 
 // An interactive shell, a terminal, and ebb as a job. What is typed is echoed, so that what is expected is written with

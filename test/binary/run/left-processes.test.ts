@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { canUnshare, type Ended, ebb, startEbb, until } from "../../harness.ts";
+import { canUnshare, type Ended, ebb, startEbb, until } from "../../harness/ebb.ts";
 
 const MESSAGE = "ebb: the command exited and left processes behind: if they are the app, run it in the foreground";
 const namespace = ["--pid", "--fork", "--mount-proc", "--kill-child"];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { startEbb, until } from "../../harness.ts";
+import { startEbb, until } from "../../harness/ebb.ts";
 
 /** Returns how much of a process's memory are pages of files, in KiB. */
 function rssFileKiB(pid: number): number {

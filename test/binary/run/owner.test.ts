@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { childPath } from "../../compiled.ts";
-import { canUnshare, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { canUnshare, until } from "../../harness/ebb.ts";
 import { firstProcess, startPodNetwork } from "./pod-of-containers.ts";
 
 const canBePod = canUnshare("--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child");

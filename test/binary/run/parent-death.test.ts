@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { runChild, type Started, startEbb, until } from "../../harness.ts";
-import { childrenOf, hasNotedItsStart, isEbb, processState } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { runChild, type Started, startEbb, until } from "../../harness/ebb.ts";
+import { childrenOf, hasNotedItsStart, isEbb, processState } from "../../harness/processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 // ebb in the background of a shell that is killed.

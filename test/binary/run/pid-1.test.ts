@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { forwarded, SIG, signalName } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
+import { childPath } from "../../harness/compiled.ts";
 import {
   canUnshare,
   ebb,
@@ -12,10 +12,10 @@ import {
   startEbb,
   temporaryFolder,
   until,
-} from "../../harness.ts";
-import { catches, childrenOf, isEbb } from "../../processes.ts";
+} from "../../harness/ebb.ts";
+import { catches, childrenOf, isEbb } from "../../harness/processes.ts";
+import { settled, takes } from "../../harness/time.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
-import { settled, takes } from "../../time.ts";
 
 const namespace = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
 const asPid1 = { through: namespace };

@@ -1,5 +1,5 @@
-import { type Started, type StartOptions, startEbb, until } from "../../harness.ts";
-import { childrenOf, isEbb } from "../../processes.ts";
+import { type Started, type StartOptions, startEbb, until } from "../../harness/ebb.ts";
+import { childrenOf, isEbb } from "../../harness/processes.ts";
 
 /** A pod's network, which is its own, in which containers start. */
 export interface PodNetwork extends AsyncDisposable {

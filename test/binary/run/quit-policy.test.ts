@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { childPath } from "../../compiled.ts";
-import { ebb } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb } from "../../harness/ebb.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 
 const quit = ["POST /quitquitquit"];

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { childPath } from "../../compiled.ts";
+import { childPath } from "../../harness/compiled.ts";
 import {
   drainLineOf,
   ebbPath,
@@ -9,7 +9,7 @@ import {
   type Started,
   startEbb,
   until,
-} from "../../harness.ts";
+} from "../../harness/ebb.ts";
 import { type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 import { startAtTerminal } from "./at-terminal.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, statSync } from "node:fs";
-import { canUnshare, type Ended, ebb, inParallel, lineOf, until } from "../../harness.ts";
-import { randomOf } from "../../random.ts";
+import { canUnshare, type Ended, ebb, inParallel, lineOf, until } from "../../harness/ebb.ts";
+import { randomOf } from "../../harness/random.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { keptBecause, podOf } from "./app-containers.ts";
 

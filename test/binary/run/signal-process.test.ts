@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { canUnshare, ebb, ebbPath, isQuitLine, temporaryFolder, until } from "../../harness.ts";
-import { childrenOf, processState } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { canUnshare, ebb, ebbPath, isQuitLine, temporaryFolder, until } from "../../harness/ebb.ts";
+import { childrenOf, processState } from "../../harness/processes.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { agentFolder, hasEnded, startAgent } from "./agent.ts";
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { forwarded, SIG, signalName, suspends, usualStops } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { ebb, runChild, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { childrenOf, isEbb, processState } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, runChild, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { childrenOf, isEbb, processState } from "../../harness/processes.ts";
+import { never } from "../../harness/time.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
-import { never } from "../../time.ts";
 
 const REAL_TIME = 40;
 const LAST = 64;

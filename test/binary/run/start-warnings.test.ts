@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 
 describe("--quiet and --log-level set the level of the log", () => {
   test.concurrent.each<[readonly string[], Record<string, string>, readonly string[]]>([

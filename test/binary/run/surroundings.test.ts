@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { childPath } from "../../compiled.ts";
-import { ebbPath } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { startAtTerminal } from "./at-terminal.ts";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { type Started, type StartOptions, startEbb, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { type Started, type StartOptions, startEbb, temporaryFolder } from "../../harness/ebb.ts";
 import type { DnsPlan } from "../../stand-in/dns.ts";
 import { namespaces } from "./own-network.ts";
 

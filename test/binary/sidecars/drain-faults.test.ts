@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { childPath } from "../../compiled.ts";
-import { drainLineOf, type Ended, ebb, lineOf, quitLineOf, startEbb, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { drainLineOf, type Ended, ebb, lineOf, quitLineOf, startEbb, until } from "../../harness/ebb.ts";
 import { type Answer, type Fault, faults, type StandInEnvoy, startEnvoy } from "../../stand-in/envoy.ts";
 import { busy } from "../../stand-in/envoy-answers.ts";
 import { type RawServer, startRawServer } from "../../stand-in/raw-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { drainLineOf, type Ended, ebb, ebbPath, isDrainLine, lineOf, startEbb, until } from "../../harness.ts";
+import { drainLineOf, type Ended, ebb, ebbPath, isDrainLine, lineOf, startEbb, until } from "../../harness/ebb.ts";
 import { idle } from "../../stand-in/envoy-answers.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import type { Port } from "../../stand-in/sidecars.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { drainLineOf, ebb, lineOf, quitLineOf, startEbb, timeOf, until } from "../../harness.ts";
+import { drainLineOf, ebb, lineOf, quitLineOf, startEbb, timeOf, until } from "../../harness/ebb.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { lineOf, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { lineOf, temporaryFolder } from "../../harness/ebb.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, type Hosts, posts } from "./own-network.ts";
 

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { CLOSED_AT_ONCE } from "../../../src/pod/probe/core/grpc-health.ts";
-import { listen } from "../../free-port.ts";
-import { ebb, startEbb, until } from "../../harness.ts";
+import { ebb, startEbb, until } from "../../harness/ebb.ts";
+import { listen } from "../../harness/free-port.ts";
 import { startGrpcServer } from "../../stand-in/grpc.ts";
 
 setDefaultTimeout(20_000);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
-import { childPath } from "../../compiled.ts";
-import { listen } from "../../free-port.ts";
-import { ebb } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb } from "../../harness/ebb.ts";
+import { listen } from "../../harness/free-port.ts";
 import { envoyAnswer, live } from "../../stand-in/envoy-answers.ts";
 
 const TOKEN = "s3cret";

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createServer } from "node:tls";
-import { listen } from "../../free-port.ts";
-import { drainLineOf, lineOf, startEbb, until } from "../../harness.ts";
+import { drainLineOf, lineOf, startEbb, until } from "../../harness/ebb.ts";
+import { listen } from "../../harness/free-port.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { busy, idle } from "../../stand-in/envoy-answers.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdirSync, utimesSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
-import { ebb, ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import { leaveSocket } from "./left-socket.ts";
 
 describe.skipIf(process.getuid?.() !== 0)("Kuma's admin interface on a unix socket (which needs root)", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { childPath } from "../../compiled.ts";
-import { quitLineOf } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { quitLineOf } from "../../harness/ebb.ts";
 import { canHaveNetwork, ebbBeside, type NetworkOptions } from "./own-network.ts";
 
 const [v4, v6] = ["127.0.0.1", "::1"];

@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { issueAuthority, issueServing } from "../../../src/cluster/certificates/issue.ts";
 import { namesToAsk, parseResolvConf } from "../../../src/shared/http/core/resolv-conf.ts";
-import { type Ended, lineOf, quitLineOf, temporaryFolder, until } from "../../harness.ts";
+import { type Ended, lineOf, quitLineOf, temporaryFolder, until } from "../../harness/ebb.ts";
 import type { DnsPlan, Zone } from "../../stand-in/dns.ts";
 import { type BesideDns, ofPod, questionsIn, startBesideDns } from "./beside-dns.ts";
 import { canHaveNetwork } from "./own-network.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { canUnshare, type Ended, ebb, type StartOptions, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { canUnshare, type Ended, ebb, type StartOptions, temporaryFolder } from "../../harness/ebb.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 
 /** Whether this machine lets us make a network of our own: that needs root. */

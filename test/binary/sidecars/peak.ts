@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Ended, Started } from "../../harness.ts";
+import type { Ended, Started } from "../../harness/ebb.ts";
 
 /** Waits for a process's end. `peak` is the most bytes that it had in memory, looking every `everyMs`. */
 export async function endWithPeak(

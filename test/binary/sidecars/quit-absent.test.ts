@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside } from "./own-network.ts";
 

@@ -1,4 +1,4 @@
-import { childPath } from "../../compiled.ts";
+import { childPath } from "../../harness/compiled.ts";
 
 export const quitPath = "/quitquitquit";
 

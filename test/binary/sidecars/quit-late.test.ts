@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SIG } from "../../../src/shared/core/signal.ts";
-import { childPath } from "../../compiled.ts";
-import { freePort } from "../../free-port.ts";
-import { ebb, isQuitLine, startEbb, temporaryFolder, until } from "../../harness.ts";
-import { processState } from "../../processes.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, isQuitLine, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { freePort } from "../../harness/free-port.ts";
+import { processState } from "../../harness/processes.ts";
+import { never } from "../../harness/time.ts";
 import { startRawServer } from "../../stand-in/raw-server.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
-import { never } from "../../time.ts";
 import { app, quitPath, request } from "./quit-calls.ts";
 
 test("the answer to a HEAD has no body, whatever its length says (RFC 9110, 9.3.2)", async () => {

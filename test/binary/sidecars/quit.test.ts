@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { ebb, isQuitLine, temporaryFolder } from "../../harness.ts";
+import { ebb, isQuitLine, temporaryFolder } from "../../harness/ebb.ts";
 import { pour, type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 import { type FakeSidecar, type FakeSidecarOptions, fakeSidecar } from "../../stand-in/sidecar.ts";
 import { app, quitPath, request } from "./quit-calls.ts";

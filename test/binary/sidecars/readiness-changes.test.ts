@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { lineOf, logOf, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { lineOf, logOf, type Started, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
 import { type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { ebb, type Started, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, type Started, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
+import { never } from "../../harness/time.ts";
 import { drip, pour, type RawServer, startRawServer } from "../../stand-in/raw-server.ts";
 import { type FakeSidecar, fakeSidecar } from "../../stand-in/sidecar.ts";
-import { never } from "../../time.ts";
 import { leaveSocket } from "./left-socket.ts";
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
-import { ebbPath, isQuitLine, lineOf, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebbPath, isQuitLine, lineOf, temporaryFolder } from "../../harness/ebb.ts";
 import type { Port } from "../../stand-in/sidecars.ts";
 import { canHaveNetwork, ebbBeside, found, type InNetwork, posts } from "./own-network.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../../harness.ts";
+import { ebb, ebbPath, lineOf, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
 import { fakeSidecar } from "../../stand-in/sidecar.ts";
 import { startAtTerminal } from "../run/at-terminal.ts";
 

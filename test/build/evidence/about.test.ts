@@ -7,7 +7,7 @@ import { type Component, componentsOf } from "../../../build/evidence/components
 import { licenseText } from "../../../build/evidence/license-text.ts";
 import { muslVersion } from "../../../build/link/archives.ts";
 import { targetNamed } from "../../../build/targets.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "../../..");
 

@@ -11,7 +11,7 @@ import { sbomOf } from "../../../build/evidence/sbom.ts";
 import { digestOf } from "../../../build/evidence/sums.ts";
 import { linkedMembers } from "../../../build/link/linked-members.ts";
 import { targetNamed } from "../../../build/targets.ts";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "../../..");
 const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));

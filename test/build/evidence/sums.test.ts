@@ -3,7 +3,7 @@ import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf as digestOfBytes } from "../../../build/evidence/sums.ts";
 import { checkSums, writeSums } from "../../../build/setup/sums.mjs";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 
 const digestOf = (text: string) => digestOfBytes(new TextEncoder().encode(text));
 

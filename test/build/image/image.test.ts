@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join, resolve } from "node:path";
 import { digestOf } from "../../../build/evidence/sums.ts";
 import { tarOf } from "../../../build/image/tar.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "../../..");
 const commit = "0123456789abcdef0123456789abcdef01234567";

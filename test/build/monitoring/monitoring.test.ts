@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defaultDashboard } from "@grafana/schema";
 import { type Metric, reaperMetrics, webhookMetrics } from "../../../build/metric-tables.ts";
 import { alerts, dashboard, queries } from "../../../build/monitoring/monitoring.ts";
-import { logMessages } from "../../manual-messages.ts";
+import { logMessages } from "../../docs/manual-messages.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const monitoring = readFileSync(join(root, "src/manual/monitoring.md"), "utf8");

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { digestOf } from "../../../build/evidence/sums.ts";
 import { version } from "../../../package.json";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 
 const script = resolve(import.meta.dirname, "../../../build/release/chart.ts");
 

@@ -6,7 +6,7 @@ import { signedProvenance } from "../../../build/release/signed-provenance.ts";
 import { otherVersions } from "../../../build/release/version.ts";
 import { writeSums } from "../../../build/setup/sums.mjs";
 import packageJson from "../../../package.json";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 
 const project = resolve(import.meta.dirname, "../../..");
 const { version } = packageJson;

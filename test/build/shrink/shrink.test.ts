@@ -7,7 +7,7 @@ import { linkStatic } from "../../../build/link/link-static.ts";
 import { shrink } from "../../../build/shrink/shrink.ts";
 import { targetNamed } from "../../../build/targets.ts";
 import { verify } from "../../../build/verify.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { link, smallProgram, x64 } from "../link/small-elf.ts";
 
 const build = resolve(import.meta.dirname, "../../../build");

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import packageJson from "../../../package.json";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";

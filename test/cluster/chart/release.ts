@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { chartFolder } from "../../chart-folder.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { chartFolder } from "../../harness/chart-folder.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { kubectl, type Output, runProgram } from "../kubectl.ts";

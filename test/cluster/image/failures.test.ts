@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { issueAuthority, issueServing } from "../../../src/cluster/certificates/issue.ts";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import {
   type Behaviour,
   Content,

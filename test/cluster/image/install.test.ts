@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { dirname } from "node:path";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 import { images } from "../cluster.ts";
 import { exitCodeOf, jobOf, type KubeObject } from "../objects.ts";
 import { obstacle, startClusterRegistry } from "./registries.ts";

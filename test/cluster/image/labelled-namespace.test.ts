@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import type { Namespace } from "../cluster.ts";
 import { hasCondition, type KubeObject, type Pod, podOf } from "../objects.ts";
 import { type Installation, startInstallationWith } from "../webhook/installation.ts";

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { debianNames } from "../../../build/setup/packages.mjs";
-import { childPath } from "../../compiled.ts";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { childPath } from "../../harness/compiled.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 import { buildahMissing, createBuildah } from "../../image/buildah.ts";
 import { registryMissing, startRegistry } from "../../image/registry.ts";
 import { user } from "../../image/token-server.ts";

@@ -1,5 +1,5 @@
 import { parse } from "yaml";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 import { images } from "../cluster.ts";
 import { runProgram } from "../kubectl.ts";
 import type { KubeObject } from "../objects.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { read } from "../api.ts";
 import { runTool } from "../rig/daemon.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { stringify } from "yaml";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, jobOf } from "../objects.ts";

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { ebbPath } from "../../harness.ts";
+import { ebbPath } from "../../harness/ebb.ts";
 import { images, type Namespace } from "../cluster.ts";
 import type { KubeObject } from "../objects.ts";
 

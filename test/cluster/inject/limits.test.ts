@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
-import { ebb, ebbPath, isDrainLine, type LogLine, logOf, timeOf } from "../../harness.ts";
+import { ebb, ebbPath, isDrainLine, type LogLine, logOf, timeOf } from "../../harness/ebb.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, jobOf, type KubeObject, podOf, statusOf } from "../objects.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type LogLine, logOf, timeOf } from "../../harness.ts";
+import { type LogLine, logOf, timeOf } from "../../harness/ebb.ts";
 import { images, type Namespace, namespace, serviceAddress } from "../cluster.ts";
 import { hasCondition, type Pod, podOf, serviceOf } from "../objects.ts";
 import { programs } from "../programs.ts";

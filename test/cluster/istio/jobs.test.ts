@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
-import { logOf } from "../../harness.ts";
+import { logOf } from "../../harness/ebb.ts";
 import { images, namespace } from "../cluster.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod, statusOf } from "../objects.ts";
 import { reaped, startReaper } from "../reaper/reapers.ts";

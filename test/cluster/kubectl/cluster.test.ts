@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { exitCodeOf, podOf } from "../objects.ts";
 import { quits, standInPod, standIns } from "../reaper/reapers.ts";

@@ -1,6 +1,6 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { ebbPath, temporaryFolder } from "../../harness.ts";
+import { ebbPath, temporaryFolder } from "../../harness/ebb.ts";
 import type { Namespace } from "../cluster.ts";
 import { type Output, tryKubectl } from "../kubectl.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { withContent } from "../../../build/markdown.ts";
 import packageJson from "../../../package.json";
 import { columns } from "../../../src/shared/core/columns.ts";
-import { ebb } from "../../harness.ts";
+import { ebb } from "../../harness/ebb.ts";
 import { images, type Namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { installPlugin } from "../kubectl/plugin.ts";

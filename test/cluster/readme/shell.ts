@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { collect, ebbPath } from "../../harness.ts";
+import { collect, ebbPath } from "../../harness/ebb.ts";
 import type { Output } from "../kubectl.ts";
 
 /** A folder in which the README's commands run as somebody types them: with ebb in PATH. */

@@ -7,7 +7,7 @@ import { viewOf } from "../../../src/cluster/reaper/core/pod-view.ts";
 import { createSender } from "../../../src/cluster/reaper/methods/send.ts";
 import type { PodRecords } from "../../../src/cluster/reaper/pod-record.ts";
 import { createReconciler } from "../../../src/cluster/reaper/reconciler.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
 import { read } from "../api.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";

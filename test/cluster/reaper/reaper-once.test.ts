@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Ended, ebb, startEbb, temporaryFolder } from "../../harness.ts";
+import { type Ended, ebb, startEbb, temporaryFolder } from "../../harness/ebb.ts";
 import { type Namespace, namespace } from "../cluster.ts";
 import { exitCodeOf, type Pod, statusOf } from "../objects.ts";
 import { quits, reaped, reaperArguments, reaperEnvironment, reaperEvents, standInPod, standIns } from "./reapers.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { namespace } from "../cluster.ts";
 import { quits, standInPod, standIns, startReaper } from "./reapers.ts";
 import { apiServerCommand, secondApiServer } from "./second-api-server.ts";

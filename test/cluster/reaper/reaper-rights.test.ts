@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { logOf } from "../../harness.ts";
+import { logOf } from "../../harness/ebb.ts";
 import { type Namespace, namespace } from "../cluster.ts";
 import type { KubeObject } from "../objects.ts";
 import { type Installation, reapedBy, reaperInstallation } from "../webhook/installation.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { limitedTo } from "../../binary/cluster/limited.ts";
-import { logOf, temporaryFolder } from "../../harness.ts";
+import { logOf, temporaryFolder } from "../../harness/ebb.ts";
 import { type Namespace, namespace } from "../cluster.ts";
 import { cuttable, type Line } from "../line.ts";
 import { exitCodeOf, hasCondition, jobOf, type KubeObject, type Pod, type PodSpec } from "../objects.ts";

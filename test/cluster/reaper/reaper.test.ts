@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
-import { logOf } from "../../harness.ts";
+import { logOf } from "../../harness/ebb.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, type Job, jobOf, type Pod, statusOf } from "../objects.ts";

@@ -1,5 +1,5 @@
 import { limitedTo } from "../../binary/cluster/limited.ts";
-import { logOf, type Started, type StartOptions, startEbb, until } from "../../harness.ts";
+import { logOf, type Started, type StartOptions, startEbb, until } from "../../harness/ebb.ts";
 import { read } from "../api.ts";
 import { images, type Namespace } from "../cluster.ts";
 import { configMapOf, type KubeObject, type PodSpec, podOf } from "../objects.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { freePort } from "../../free-port.ts";
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
+import { freePort } from "../../harness/free-port.ts";
 
 /** A second API server, on the same etcd as the cluster's own, for a test to kill. */
 export interface SecondApiServer extends AsyncDisposable {

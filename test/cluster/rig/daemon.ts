@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
 
 export interface Daemon {
   /**

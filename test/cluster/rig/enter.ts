@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { aptInstall, clusterPackages, isInstalled } from "../../../build/setup/packages.mjs";
-import { ebbPath, until } from "../../harness.ts";
+import { ebbPath, until } from "../../harness/ebb.ts";
 import { groupNames, removeGroup } from "./cgroups.ts";
 import { kubernetesFolder } from "./kubernetes.ts";
 import { environmentIn, type Parts, partsVariable, placeOf } from "./place.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { logOf } from "../../harness.ts";
+import { logOf } from "../../harness/ebb.ts";
 import { images, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { exitCodeOf, hasCondition, type KubeObject, type PodSpec } from "../objects.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { logOf } from "../../harness.ts";
+import { logOf } from "../../harness/ebb.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar, patientLook } from "../envoy.ts";
 import { type Container, exitCodeOf, hasCondition, type PodSpec, podOf } from "../objects.ts";

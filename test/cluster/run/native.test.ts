@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type LogLine, logOf, timeOf } from "../../harness.ts";
+import { type LogLine, logOf, timeOf } from "../../harness/ebb.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar, inbound, istioStatus, podInfo } from "../envoy.ts";
 import { configMapOf, type Pod, podOf, statusOf } from "../objects.ts";

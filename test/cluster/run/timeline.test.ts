@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 import { timelineIn } from "../../unit/cluster/timeline/core/log-lines.ts";
 import { namespace } from "../cluster.ts";
 import { restartUnderLoad } from "./rollout.ts";

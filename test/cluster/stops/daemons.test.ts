@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { logOf } from "../../harness.ts";
+import { logOf } from "../../harness/ebb.ts";
 import type { Namespace } from "../cluster.ts";
 import { podOf } from "../objects.ts";
 import { isOwnNode, killDaemon } from "../rig/processes.ts";

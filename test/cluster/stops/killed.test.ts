@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from "bun:test";
-import { type LogLine, timeOf } from "../../harness.ts";
+import { type LogLine, timeOf } from "../../harness/ebb.ts";
 import { request } from "../api.ts";
 import type { Namespace } from "../cluster.ts";
 import { podOf, statusOf } from "../objects.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type LogLine, logOf, timeOf } from "../../harness.ts";
+import { type LogLine, logOf, timeOf } from "../../harness/ebb.ts";
 import { request } from "../api.ts";
 import { images, type Namespace } from "../cluster.ts";
 import { envoyAdminPort, patience } from "../envoy.ts";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { type LogLine, logOf, timeOf } from "../../harness.ts";
+import { type LogLine, logOf, timeOf } from "../../harness/ebb.ts";
 import { request } from "../api.ts";
 import type { Namespace } from "../cluster.ts";
 import type { Requests } from "../programs/outside.ts";

@@ -1,6 +1,6 @@
 import { copyFileSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { collect, temporaryFolder } from "../../harness.ts";
+import { collect, temporaryFolder } from "../../harness/ebb.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 import { render } from "../inject/helm.ts";
 import { kubectl } from "../kubectl.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Ended, ebb, temporaryFolder } from "../../harness.ts";
+import { type Ended, ebb, temporaryFolder } from "../../harness/ebb.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { kubectl } from "../kubectl.ts";
 import { podOf } from "../objects.ts";

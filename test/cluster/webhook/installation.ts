@@ -1,6 +1,6 @@
 import { parseAllDocuments } from "yaml";
-import { chartFolder } from "../../chart-folder.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { chartFolder } from "../../harness/chart-folder.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { request } from "../api.ts";
 import { imageValues } from "../chart/release.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";

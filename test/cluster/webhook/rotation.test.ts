@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readSecret, type Secret } from "../../../src/cluster/certificates/held.ts";
-import { takes } from "../../time.ts";
+import { takes } from "../../harness/time.ts";
 import { request } from "../api.ts";
 import { namespace } from "../cluster.ts";
 import { hasCondition, type Pod, podOf } from "../objects.ts";

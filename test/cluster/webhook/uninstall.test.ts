@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ebb, until } from "../../harness.ts";
+import { ebb, until } from "../../harness/ebb.ts";
 import { kubectl, tryKubectl } from "../kubectl.ts";
 
 // Webhook and reaper, installed and removed as the README says: by the text that `ebb manifests` prints for each.

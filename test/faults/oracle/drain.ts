@@ -1,5 +1,5 @@
 import { endsCommand } from "../../../src/shared/core/signal.ts";
-import { isDrainLine } from "../../harness.ts";
+import { isDrainLine } from "../../harness/ebb.ts";
 import { type Case, SLACK_MS } from "../case.ts";
 import type { Endpoint } from "../plan/planned.ts";
 import { rewritten, stops } from "../plan/signals.ts";

@@ -1,4 +1,4 @@
-import { type LogLine, logOf } from "../../harness.ts";
+import { type LogLine, logOf } from "../../harness/ebb.ts";
 import type { Case, Violation } from "../case.ts";
 import type { Seen } from "../live.ts";
 import type { Plan } from "../plan/planned.ts";

@@ -1,5 +1,5 @@
 import type { Socket } from "bun";
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
 import { now } from "../clock.ts";
 
 /** Something that a process of the application has told. */

@@ -1,4 +1,4 @@
-import type { Random } from "../../random.ts";
+import type { Random } from "../../harness/random.ts";
 import type { AppPlan, CommandName, Flags } from "./planned.ts";
 
 interface About {

@@ -1,4 +1,4 @@
-import { type Random, randomOf } from "../../random.ts";
+import { type Random, randomOf } from "../../harness/random.ts";
 import { planApp } from "./app.ts";
 import type { CommandName, Flags, Plan } from "./planned.ts";
 import { planProxy } from "./proxy.ts";

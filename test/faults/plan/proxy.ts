@@ -1,4 +1,4 @@
-import type { Random } from "../../random.ts";
+import type { Random } from "../../harness/random.ts";
 import type { Answer, CommandName, Door, Phase, ProxyPlan } from "./planned.ts";
 
 interface About {

@@ -1,5 +1,5 @@
 import { endsWait, SIG } from "../../../src/shared/core/signal.ts";
-import type { Random } from "../../random.ts";
+import type { Random } from "../../harness/random.ts";
 import { planEnd } from "./app.ts";
 import type { AppPlan, CommandName, Cue, Flags, SignalPlan } from "./planned.ts";
 

@@ -5,7 +5,7 @@ import { parse, stringify } from "yaml";
 import { version } from "../../../package.json";
 import { type Any, objectsOf } from "../../binary/cluster/printed-manifests.ts";
 import { runTool } from "../../cluster/rig/daemon.ts";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 
 const project = resolve(import.meta.dirname, "../../..");

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { type Any, objectsOf } from "../../binary/cluster/printed-manifests.ts";
 import { type Output, runProgram } from "../../cluster/kubectl.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { compiledProgram } from "../../sidecars/compile.ts";
 
 // What Helm makes of the chart.

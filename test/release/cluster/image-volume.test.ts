@@ -7,7 +7,7 @@ import { kubectl, runProgram } from "../../cluster/kubectl.ts";
 import { jobOf, type KubeObject } from "../../cluster/objects.ts";
 import { blockWith, fill } from "../../cluster/readme/blocks.ts";
 import { startInstallation } from "../../cluster/webhook/installation.ts";
-import { ebb, temporaryFolder } from "../../harness.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 
 test("the node has a containerd that mounts images", async () => {
   const version = "jsonpath={.items[*].status.nodeInfo.containerRuntimeVersion}";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AlertRule, alerts, alertsPath } from "../../../build/monitoring/monitoring.ts";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { type AlertCase, alertCases, type Series } from "./alerts.ts";
 
 test("promtool takes the rules", () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../free-port.ts";
-import { collect, temporaryFolder, until } from "../../harness.ts";
+import { collect, temporaryFolder, until } from "../../harness/ebb.ts";
+import { freePort } from "../../harness/free-port.ts";
 
 /** A real Prometheus. */
 export interface Prometheus extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { alerts, alertsPath, queries } from "../../../build/monitoring/monitorin
 import { type Cluster, type Reaper, startCluster, startReaper, stuckPod } from "../../binary/cluster/reaper.ts";
 import { ended } from "../../binary/cluster/reaper-calls.ts";
 import { mountCertificate, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
 import { type Prometheus, startPrometheus } from "./prometheus.ts";
 
 // A real Prometheus scrapes the executable, as webhook and as reaper, and is asked what dashboard and alerts ask.

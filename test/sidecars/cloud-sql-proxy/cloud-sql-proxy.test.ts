@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { quitLineOf } from "../../harness.ts";
+import { quitLineOf } from "../../harness/ebb.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";

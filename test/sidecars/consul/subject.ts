@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { envoyPath, envoyVersion } from "../../../build/setup/envoy.mjs";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import type { Mesh } from "../drain.ts";
 import type { Pod } from "../pod.ts";
 import type { Beside } from "../subject.ts";

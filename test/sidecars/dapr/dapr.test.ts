@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { quitLineOf, temporaryFolder, until } from "../../harness.ts";
+import { quitLineOf, temporaryFolder, until } from "../../harness/ebb.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";

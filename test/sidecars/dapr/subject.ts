@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import { compiledProgram } from "../compile.ts";
 import { startHeld } from "../held.ts";
 import { type ProgramName, programOf } from "../programs.ts";

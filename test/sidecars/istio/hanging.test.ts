@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { open, send } from "../../envoy/traffic.ts";
-import { drainLineOf, lineOf, until } from "../../harness.ts";
+import { drainLineOf, lineOf, until } from "../../harness/ebb.ts";
 import { startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
 import { type Container, startPod } from "../pod.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { envoyVersion } from "../../../build/setup/envoy.mjs";
-import { ebbPath, quitLineOf, temporaryFolder } from "../../harness.ts";
+import { ebbPath, quitLineOf, temporaryFolder } from "../../harness/ebb.ts";
 import { drainTests, startPair } from "../drain.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
-import { temporaryFolder, until } from "../../harness.ts";
+import { temporaryFolder, until } from "../../harness/ebb.ts";
 import { compiledProgram } from "../compile.ts";
 
 /** istiod's port without TLS, by which pilot-agent knows that it needs none. */

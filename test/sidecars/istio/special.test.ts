@@ -1,9 +1,17 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { childPath } from "../../compiled.ts";
 import { open } from "../../envoy/traffic.ts";
-import { drainLineOf, ebbPath, isQuitLine, quitLineOf, type Started, temporaryFolder, until } from "../../harness.ts";
-import { within } from "../../time.ts";
+import { childPath } from "../../harness/compiled.ts";
+import {
+  drainLineOf,
+  ebbPath,
+  isQuitLine,
+  quitLineOf,
+  type Started,
+  temporaryFolder,
+  until,
+} from "../../harness/ebb.ts";
+import { within } from "../../harness/time.ts";
 import { drain, expectTook, MIN_MS, startPair } from "../drain.ts";
 import { endOf, run, startReady } from "../life.ts";
 import { type Pod, signalEbb, startPod } from "../pod.ts";

@@ -1,4 +1,4 @@
-import { temporaryFolder } from "../../harness.ts";
+import { temporaryFolder } from "../../harness/ebb.ts";
 import type { Mesh } from "../drain.ts";
 import type { Pod } from "../pod.ts";
 import type { Beside } from "../subject.ts";

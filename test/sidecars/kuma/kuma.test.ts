@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { quitLineOf } from "../../harness.ts";
+import { quitLineOf } from "../../harness/ebb.ts";
 import { drain, drainTests, startPair } from "../drain.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";

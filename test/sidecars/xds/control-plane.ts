@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { until } from "../../harness.ts";
+import { until } from "../../harness/ebb.ts";
 import { compiledProgram } from "../compile.ts";
 import type { Pod } from "../pod.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readAuthorities } from "../../../../src/cluster/certificates/held.ts";
 import { issueAuthority } from "../../../../src/cluster/certificates/issue.ts";
-import { startEbb, temporaryFolder, until } from "../../../harness.ts";
+import { startEbb, temporaryFolder, until } from "../../../harness/ebb.ts";
 import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { json, kubeconfigOf, nonEmpty, portOf, reviewOf, said, webhookFlags } from "./webhook.ts";
 

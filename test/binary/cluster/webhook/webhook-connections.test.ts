@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { inParallel, until } from "../../../harness.ts";
-import { sumOf } from "../../../metrics.ts";
+import { inParallel, until } from "../../../harness/ebb.ts";
+import { sumOf } from "../../../harness/metrics.ts";
 import { expectWell, metrics, whole } from "./hostile-clients.ts";
 import { startLimited, startWebhook, type Webhook } from "./webhook.ts";
 

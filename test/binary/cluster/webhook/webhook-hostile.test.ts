@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
 import { body, expectWell, head, metrics, whole } from "./hostile-clients.ts";
 import { json, nonEmpty, pod, said, startLimited, startWebhook, type Webhook } from "./webhook.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
 import { mountCertificate, nonEmpty, reviewOf, said, startLimited, startWebhook, type Webhook } from "./webhook.ts";
 
 const body = JSON.stringify(reviewOf({}));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { ebb, inParallel, type StartOptions, temporaryFolder, until } from "../../../harness.ts";
+import { ebb, inParallel, type StartOptions, temporaryFolder, until } from "../../../harness/ebb.ts";
 import { type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import {
   type Behaviour,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { PeerCertificate } from "node:tls";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
 import { nonEmpty, openRaw, said, startWebhook, type Webhook } from "./webhook.ts";
 
 describe("TLS", () => {

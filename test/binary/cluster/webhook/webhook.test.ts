@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { listen } from "../../../free-port.ts";
-import { ebb, lineOf, startEbb, temporaryFolder, until } from "../../../harness.ts";
+import { ebb, lineOf, startEbb, temporaryFolder, until } from "../../../harness/ebb.ts";
+import { listen } from "../../../harness/free-port.ts";
 import { mountCertificate, nonEmpty, pod, portOf, said, startUnready, startWebhook, webhookFlags } from "./webhook.ts";
 
 describe("ebb webhook", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { issueAuthority, issueServing } from "../../../../src/cluster/certificates/issue.ts";
 import type { WebhookLimits } from "../../../../src/cluster/webhook/core/webhook-limits.ts";
-import { logOf, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../../harness.ts";
+import { logOf, type Started, type StartOptions, startEbb, temporaryFolder, until } from "../../../harness/ebb.ts";
 import { limitedTo } from "../limited.ts";
 
 /** A folder with a certificate, as the kubelet mounts a Secret. The certificate is of a CA of its own. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createEventReader } from "../../../../src/cluster/api/body.ts";
-import { processorMs } from "../../../processor-time.ts";
+import { processorMs } from "../../../harness/processor-time.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type ApiClient, createApiClient } from "../../../../src/cluster/api/client.ts";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
 import { failureOf, SECRETS, serve, status } from "./served-answers.ts";
 
 const fine = () => Response.json({ metadata: { name: "y" } });

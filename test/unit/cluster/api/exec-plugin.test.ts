@@ -5,8 +5,8 @@ import { identityByPlugin, type Plugin, pluginEnvironment } from "../../../../sr
 import { allPids } from "../../../../src/pod/process/processes.ts";
 import { Failure } from "../../../../src/shared/core/exit.ts";
 import { readIfThere } from "../../../../src/shared/io/file.ts";
-import { stopClock } from "../../../fake-clock.ts";
-import { temporaryFolder } from "../../../harness.ts";
+import { temporaryFolder } from "../../../harness/ebb.ts";
+import { stopClock } from "../../../harness/fake-clock.ts";
 
 /** A plugin of /bin/sh. */
 function pluginOf(script: string): Plugin {

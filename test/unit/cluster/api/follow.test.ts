@@ -3,8 +3,8 @@ import type { ApiClient } from "../../../../src/cluster/api/client.ts";
 import { listAt } from "../../../../src/cluster/api/list.ts";
 import { withQuery } from "../../../../src/cluster/api/query.ts";
 import { followObject } from "../../../../src/cluster/controller/follow.ts";
-import { until } from "../../../harness.ts";
-import { takes } from "../../../time.ts";
+import { until } from "../../../harness/ebb.ts";
+import { takes } from "../../../harness/time.ts";
 import { collectLog } from "../collect-log.ts";
 import { failureOf, line, object, SECRETS, serve, status } from "./served-answers.ts";
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accessFromServiceAccount, findAccess } from "../../../../src/cluster/api/access.ts";
 import { Failure } from "../../../../src/shared/core/exit.ts";
-import { temporaryFolder } from "../../../harness.ts";
+import { temporaryFolder } from "../../../harness/ebb.ts";
 import { collectLog } from "../collect-log.ts";
 import { ask, ca, kubeconfig } from "./kubeconfigs.ts";
 

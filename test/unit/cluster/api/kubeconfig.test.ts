@@ -5,7 +5,7 @@ import { findAccess } from "../../../../src/cluster/api/access.ts";
 import { ApiError } from "../../../../src/cluster/api/api-error.ts";
 import { createApiClient } from "../../../../src/cluster/api/client.ts";
 import { issueServing } from "../../../../src/cluster/certificates/issue.ts";
-import { temporaryFolder } from "../../../harness.ts";
+import { temporaryFolder } from "../../../harness/ebb.ts";
 import { collectLog } from "../collect-log.ts";
 import { ask, authority, ca, kubeconfig, life, plugin } from "./kubeconfigs.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findAccess } from "../../../../src/cluster/api/access.ts";
 import { createApiClient } from "../../../../src/cluster/api/client.ts";
 import { issueAuthority } from "../../../../src/cluster/certificates/issue.ts";
-import { temporaryFolder } from "../../../harness.ts";
+import { temporaryFolder } from "../../../harness/ebb.ts";
 import { collectLog } from "../collect-log.ts";
 
 // For tests against an API server whose certificate is of an unknown CA, and which answers with what it was told.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { takes } from "../../../time.ts";
+import { takes } from "../../../harness/time.ts";
 
 const client = join(import.meta.dirname, "../../../../src/cluster/api/client.ts");
 

@@ -4,9 +4,9 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { ApiError } from "../../../../src/cluster/api/api-error.ts";
 import { createApiClient } from "../../../../src/cluster/api/client.ts";
-import { stopClock } from "../../../fake-clock.ts";
-import { listen } from "../../../free-port.ts";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
+import { stopClock } from "../../../harness/fake-clock.ts";
+import { listen } from "../../../harness/free-port.ts";
 import { refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { podOf, running } from "../reaper/core/stuck-pods.ts";
 

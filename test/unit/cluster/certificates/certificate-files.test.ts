@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { watchCertificates } from "../../../../src/cluster/certificates/certificates.ts";
 import type { KeyPair } from "../../../../src/cluster/certificates/held.ts";
 import { issueAuthority, issueServing } from "../../../../src/cluster/certificates/issue.ts";
-import { temporaryFolder, until } from "../../../harness.ts";
+import { temporaryFolder, until } from "../../../harness/ebb.ts";
 import { collectLog } from "../collect-log.ts";
 
 const life = { fromMs: Date.now() - 60_000, untilMs: Math.floor(Date.now() / 1000) * 1000 + 3_600_000 };

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { type CertificateNews, watchCertificates } from "../../../../src/cluster/certificates/certificates.ts";
 import { readSecret } from "../../../../src/cluster/certificates/held.ts";
 import type { OwnCertificates } from "../../../../src/cluster/certificates/own-certificates.ts";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
 import { refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { apply, CONFIGURATION, SECRET } from "./authority-world.ts";

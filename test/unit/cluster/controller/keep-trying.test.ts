@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../../src/cluster/api/api-error.ts";
 import { keepTrying } from "../../../../src/cluster/controller/keep-trying.ts";
-import { stopClock } from "../../../fake-clock.ts";
+import { stopClock } from "../../../harness/fake-clock.ts";
 import { collectLog } from "../collect-log.ts";
 
 interface Try {

@@ -6,7 +6,7 @@ import type { RegistrySettings } from "../../../../src/cluster/image/core/regist
 import { type Mirror, parseMirror } from "../../../../src/cluster/image/core/sources.ts";
 import { createImageCache, type ImageCache } from "../../../../src/cluster/image/image-cache.ts";
 import type { ImageContext } from "../../../../src/cluster/image/reader.ts";
-import { temporaryFolder } from "../../../harness.ts";
+import { temporaryFolder } from "../../../harness/ebb.ts";
 import { collectLog } from "../collect-log.ts";
 import { caPem } from "./stand-in-registry.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownAuths, usualPaths } from "../../../../src/cluster/image/credentials.ts";
-import { temporaryFolder } from "../../../harness.ts";
+import { temporaryFolder } from "../../../harness/ebb.ts";
 import { collectLog } from "../collect-log.ts";
 
 const auths = { "quay.io": { username: "me", password: "pw" } };

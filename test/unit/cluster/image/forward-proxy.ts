@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
-import { listen } from "../../../free-port.ts";
+import { listen } from "../../../harness/free-port.ts";
 
 /** A forward proxy (RFC 9110, 9.3.6: CONNECT) that leads every host to one port of this machine. */
 export interface ForwardProxy extends AsyncDisposable {

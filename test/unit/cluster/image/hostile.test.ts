@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { listen } from "../../../free-port.ts";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
+import { listen } from "../../../harness/free-port.ts";
 import { createAsking, find, findOnce } from "./asking.ts";
 import { type Behaviour, Content, expired, refusal, startStandIn, wantsToken } from "./stand-in-registry.ts";
 

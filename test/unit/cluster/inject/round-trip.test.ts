@@ -6,7 +6,7 @@ import { manualPaths } from "../../../../build/pages.ts";
 import { injectPod, removeFromPod } from "../../../../src/cluster/inject/core/inject-pod.ts";
 import { injectText } from "../../../../src/cluster/inject/inject-text.ts";
 import { applySplices } from "../../../../src/cluster/inject/yaml/splice.ts";
-import { changesIn } from "../../../diffs.ts";
+import { changesIn } from "../../../harness/diffs.ts";
 import { imageSays } from "./core/registry.ts";
 
 setDefaultTimeout(120_000);

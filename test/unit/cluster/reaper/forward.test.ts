@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Result } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
-import { stopClock } from "../../../fake-clock.ts";
+import { stopClock } from "../../../harness/fake-clock.ts";
 import { onChannel, type StreamEnd } from "../../../stand-in/api-server/api-server.ts";
 import { ended, podOf, running } from "./core/stuck-pods.ts";
 import { metadata, POD, refused, send, taken, withPod } from "./sent-request.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type FakeClock, stopClock } from "../../../fake-clock.ts";
+import { type FakeClock, stopClock } from "../../../harness/fake-clock.ts";
 import { onChannel } from "../../../stand-in/api-server/api-server.ts";
 import { running } from "./core/stuck-pods.ts";
 import { endedEnvoy, fail, type Given, noCommand, podWith, reconcile, stuck, success } from "./reconciled.ts";

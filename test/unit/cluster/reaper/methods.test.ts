@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
-import { type FakeClock, stopClock } from "../../../fake-clock.ts";
+import { type FakeClock, stopClock } from "../../../harness/fake-clock.ts";
 import { onChannel, refuse, type StandInApi, type StreamEnd } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { ended, type Json } from "./core/stuck-pods.ts";

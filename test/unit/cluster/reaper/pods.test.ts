@@ -4,7 +4,7 @@ import type { PodView } from "../../../../src/cluster/reaper/core/pod-view.ts";
 import { type PodSource, type WatchedPods, watchPods } from "../../../../src/cluster/reaper/pods.ts";
 import type { Interruption } from "../../../../src/cluster/reaper/reflector.ts";
 import { createRateLimit, throttleClient } from "../../../../src/cluster/reaper/throttle.ts";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
 import { podPath, refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { podOf, running } from "./core/stuck-pods.ts";

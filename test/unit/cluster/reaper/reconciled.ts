@@ -6,7 +6,7 @@ import type { ReapPolicy } from "../../../../src/cluster/reaper/core/policy.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
 import type { PodRecords } from "../../../../src/cluster/reaper/pod-record.ts";
 import { createReconciler, type ReconcilerContext } from "../../../../src/cluster/reaper/reconciler.ts";
-import type { FakeClock } from "../../../fake-clock.ts";
+import type { FakeClock } from "../../../harness/fake-clock.ts";
 import { onChannel } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 import { createFakeApi } from "../fake-api.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ApiError } from "../../../../src/cluster/api/api-error.ts";
 import { rightsNeeded } from "../../../../src/cluster/reaper/core/rights.ts";
 import { createRights } from "../../../../src/cluster/reaper/rights.ts";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
 import { collectLog } from "../collect-log.ts";
 import { createFakeApi } from "../fake-api.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createWorkQueue } from "../../../../src/cluster/reaper/work-queue.ts";
-import { until } from "../../../harness.ts";
-import { never } from "../../../time.ts";
+import { until } from "../../../harness/ebb.ts";
+import { never } from "../../../harness/time.ts";
 
 const LONG_MS = 30_000;
 const unstopped = new AbortController().signal;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { PullCredentials } from "../../../../src/cluster/webhook/pod-images.ts";
 import { createPullSecretReader } from "../../../../src/cluster/webhook/pull-secrets.ts";
+import { takes } from "../../../harness/time.ts";
 import { refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
-import { takes } from "../../../time.ts";
 import { collectLog } from "../collect-log.ts";
 
 let server: StandInApi;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createRefusalLogger } from "../../../../src/cluster/webhook/request-log.ts";
-import { stopClock } from "../../../fake-clock.ts";
+import { stopClock } from "../../../harness/fake-clock.ts";
 import { collectLog } from "../collect-log.ts";
 
 const request = { from: "10.0.0.1", status: 400, reason: "x" };

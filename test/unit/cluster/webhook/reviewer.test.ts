@@ -5,7 +5,7 @@ import type { ImageCache } from "../../../../src/cluster/image/image-cache.ts";
 import type { PullSecrets } from "../../../../src/cluster/webhook/admission.ts";
 import { type Credentials, noCredentials, type PullCredentials } from "../../../../src/cluster/webhook/pod-images.ts";
 import { createReviewer, type Decision } from "../../../../src/cluster/webhook/reviewer.ts";
-import { until } from "../../../harness.ts";
+import { until } from "../../../harness/ebb.ts";
 import { bodyOf, patchOf, pod, policy } from "./reviewed.ts";
 
 const found: Lookup = {

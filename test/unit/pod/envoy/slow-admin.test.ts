@@ -3,7 +3,7 @@ import { drainAll } from "../../../../src/pod/envoy/drain.ts";
 import { type HttpTarget, parseHttpTarget } from "../../../../src/shared/core/address.ts";
 import type { Log } from "../../../../src/shared/output/log.ts";
 import type { Sidecar } from "../../../../src/shared/sidecars/core/sidecar.ts";
-import { type FakeClock, stopClock } from "../../../fake-clock.ts";
+import { type FakeClock, stopClock } from "../../../harness/fake-clock.ts";
 import { admin as idle } from "./core/stats-texts.ts";
 
 const configuration = JSON.stringify({ configs: [{ listener: { name: "in", traffic_direction: "INBOUND" } }] });

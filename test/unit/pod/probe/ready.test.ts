@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { probeOnce, whenReady } from "../../../../src/pod/probe/ready.ts";
 import { parseProbe, parseTarget } from "../../../../src/shared/sidecars/core/probe.ts";
-import { listen } from "../../../free-port.ts";
+import { listen } from "../../../harness/free-port.ts";
 
 /** A server on loopback that treats each connection so. `accepted` counts them. */
 async function serve(treat: (socket: Socket) => void) {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { whyNotReady } from "../../../../src/shared/io/file.ts";
-import { temporaryFolder } from "../../../harness.ts";
+import { temporaryFolder } from "../../../harness/ebb.ts";
 
 test("a file is ready when it is there or, if that is asked for, has contents", () => {
   using folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type FileHead, parseHead } from "../../../../../src/pod/process/core/file-head.ts";
-import { smallElf } from "../../../../executables.ts";
+import { smallElf } from "../../../../harness/executables.ts";
 
 function headOf(content: string | Uint8Array): FileHead {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;

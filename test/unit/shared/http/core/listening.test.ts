@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { parseListeners } from "../../../../../src/shared/http/core/listening.ts";
 import { readIfThere } from "../../../../../src/shared/io/file.ts";
 import { native } from "../../../../../src/shared/native/native.ts";
-import { listen } from "../../../../free-port.ts";
+import { listen } from "../../../../harness/free-port.ts";
 
 const servers: Server[] = [];
 

@@ -1,17 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { linkStatic } from "../build/link/link-static.ts";
-import { fetchBun, type Locked, lockedBun } from "../build/link/pinned-bun.ts";
-import { shrink } from "../build/shrink/shrink.ts";
-import { type Target, targetNamed } from "../build/targets.ts";
-import { verify } from "../build/verify.ts";
+import { linkStatic } from "../../build/link/link-static.ts";
+import { fetchBun, type Locked, lockedBun } from "../../build/link/pinned-bun.ts";
+import { shrink } from "../../build/shrink/shrink.ts";
+import { type Target, targetNamed } from "../../build/targets.ts";
+import { verify } from "../../build/verify.ts";
 
 /** This machine's target. */
 export const host = targetNamed(process.arch);
 /** The release of Bun that ebb is built with. */
-export const pinned = lockedBun(host, resolve(import.meta.dirname, "../package-lock.json"));
-const sources = [resolve(import.meta.dirname, "../build/link/glue.c")];
+export const pinned = lockedBun(host, resolve(import.meta.dirname, "../../package-lock.json"));
+const sources = [resolve(import.meta.dirname, "../../build/link/glue.c")];
 
 /** Asks npm for the newest release of Bun. @throws Error if it does not answer */
 export function newestBun(): Locked {

@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { manualPaths } from "../build/pages.ts";
-import { short } from "../src/commands/inject.ts";
-import { commands } from "../src/commands.ts";
-import { readCommandCall, readOperandCall } from "../src/shared/cli/core/call.ts";
-import { resolveCommand } from "../src/shared/cli/core/resolve.ts";
-import { expandShortFlags, kubectlShort } from "../src/shared/cli/core/short-flags.ts";
+import { manualPaths } from "../../build/pages.ts";
+import { short } from "../../src/commands/inject.ts";
+import { commands } from "../../src/commands.ts";
+import { readCommandCall, readOperandCall } from "../../src/shared/cli/core/call.ts";
+import { resolveCommand } from "../../src/shared/cli/core/resolve.ts";
+import { expandShortFlags, kubectlShort } from "../../src/shared/cli/core/short-flags.ts";
 
 // Each call of ebb in the README and the manual is one that ebb takes. What the calls do is run in test/binary and test/cluster.
 
-const root = resolve(import.meta.dirname, "..");
+const root = resolve(import.meta.dirname, "../..");
 const pages = ["README.md", ...manualPaths()];
 
 /** A line of commands: without its prompt and comment, each part of a pipe or list by itself; `$DIGEST` is one. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { errors, warnings } from "../src/shared/core/log-messages.ts";
+import { errors, warnings } from "../../src/shared/core/log-messages.ts";
 import { failures, logMessages, unknownLines } from "./manual-messages.ts";
 
 const isLoud = (level: string) => level === "warn" || level === "error";

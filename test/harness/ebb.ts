@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { unknownLines } from "../docs/manual-messages.ts";
 import { childPath } from "./compiled.ts";
-import { unknownLines } from "./manual-messages.ts";
 import { takes } from "./time.ts";
 
-const project = resolve(import.meta.dirname, "..");
+const project = resolve(import.meta.dirname, "../..");
 
 /** The executable under test: the built one, unless EBB names another. */
 export const ebbPath = resolve(process.env.EBB ?? join(project, "dist", "ebb"));

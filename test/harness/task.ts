@@ -12,7 +12,7 @@ export async function runTask(name: string, main: () => Promise<number>): Promis
 
 /** Runs a command in the project's folder, at this terminal, and resolves with its exit code. */
 export async function runHere(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<number> {
-  const cwd = join(import.meta.dirname, "..");
+  const cwd = join(import.meta.dirname, "../..");
   return await Bun.spawn([...command], {
     cwd,
     env: { ...process.env, ...env },

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Glob } from "bun";
-import { manualPaths } from "../build/pages.ts";
+import { manualPaths } from "../../build/pages.ts";
 
-const project = resolve(import.meta.dirname, "..");
+const project = resolve(import.meta.dirname, "../..");
 
 test.each([
   "README.md",

@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { cacheFolder } from "../build/setup/cache.mjs";
-import { checkSums, moveIntoPlace, writeSums } from "../build/setup/sums.mjs";
+import { cacheFolder } from "../../build/setup/cache.mjs";
+import { checkSums, moveIntoPlace, writeSums } from "../../build/setup/sums.mjs";
 
 /** Returns the path of the compiled test/fixtures/child.c, the app that runs under ebb in most tests. */
 export function childPath(): string {
-  return compiled(join(import.meta.dirname, "fixtures", "child.c"));
+  return compiled(join(import.meta.dirname, "..", "fixtures", "child.c"));
 }
 
 /** The paths that this process has compiled or checked. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const page = readFileSync(join(import.meta.dirname, "..", "src", "manual", "logs.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../..", "src", "manual", "logs.md"), "utf8");
 
 /** A message of the page logs: "- `TEXT` (KINDS; COMMANDS): FIELDS", and after a hard break "CAUSE **Do:** CURE". */
 interface Item {

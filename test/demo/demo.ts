@@ -1,12 +1,12 @@
 // npm start shows ebb's main job as in a pod. A Job calls through a proxy that is not ready yet; ebb waits for the
 // proxy, runs the Job, quits the proxy and keeps the Job's exit code.
 import { constants } from "node:os";
-import { envoyMissing, envoyPath, envoyVersion } from "../build/setup/envoy.mjs";
+import { envoyMissing, envoyPath, envoyVersion } from "../../build/setup/envoy.mjs";
+import { startEnvoy } from "../envoy/envoy.ts";
+import { startControlPlane, startUpstream, type Upstream } from "../envoy/servers.ts";
+import { ebbPath } from "../harness/ebb.ts";
+import { within } from "../harness/time.ts";
 import { paint, type Style, wrapped } from "./demo-text.ts";
-import { startEnvoy } from "./envoy/envoy.ts";
-import { startControlPlane, startUpstream, type Upstream } from "./envoy/servers.ts";
-import { ebbPath } from "./harness.ts";
-import { within } from "./time.ts";
 
 const JOB_CODE = 42;
 const start = performance.now();
@@ -107,7 +107,7 @@ async function startRealEnvoy(upstream: Upstream): Promise<Proxy> {
 
 async function startStandIn(upstream: Upstream): Promise<Proxy> {
   console.log(`${envoyMissing}; instead, a small HTTP server stands in for it.`);
-  const words = [`${import.meta.dirname}/stand-in/demo-envoy.ts`, `${upstream.port}`];
+  const words = [`${import.meta.dirname}/../stand-in/demo-envoy.ts`, `${upstream.port}`];
   const server = Bun.spawn([process.execPath, ...words], { stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   const stop = async () => {
     server.kill("SIGKILL");
@@ -122,7 +122,7 @@ async function startStandIn(upstream: Upstream): Promise<Proxy> {
 }
 
 function job({ url }: Proxy, requests: number): readonly string[] {
-  return ["bun", `${import.meta.dirname}/fixtures/job.ts`, url, `${requests}`, `${JOB_CODE}`];
+  return ["bun", `${import.meta.dirname}/../fixtures/job.ts`, url, `${requests}`, `${JOB_CODE}`];
 }
 
 /**

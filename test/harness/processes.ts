@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
-import { ebbPath } from "./harness.ts";
+import { ebbPath } from "./ebb.ts";
 
 /**
  * Returns a process's state as in /proc/PID/stat: R, S, T (stopped), Z (zombie) ...; undefined if there is no such

@@ -1,24 +1,24 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { manualPaths } from "../build/pages.ts";
-import { files, folder } from "../build/pictures/pictures.ts";
-import { pagePaths, withTables } from "../build/readme.ts";
-import type { Exposition } from "../src/cluster/controller/process-metrics.ts";
-import { injectPod } from "../src/cluster/inject/core/inject-pod.ts";
-import { ownNames } from "../src/cluster/inject/core/pod-annotations.ts";
-import type { InjectPolicy } from "../src/cluster/inject/core/policy.ts";
-import { podsIn } from "../src/cluster/inject/core/workload/workload.ts";
-import { methodKinds } from "../src/cluster/reaper/core/methods.ts";
-import { eventTypes } from "../src/cluster/reaper/core/report.ts";
-import { createReaperMetrics } from "../src/cluster/reaper/reaper-metrics.ts";
-import { createMetrics } from "../src/cluster/webhook/metrics.ts";
-import { commands } from "../src/commands.ts";
-import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "../src/pod/status/core/snapshot.ts";
-import { readCommandCall, readOperandCall } from "../src/shared/cli/core/call.ts";
-import { options } from "../src/shared/cli/core/options.ts";
-import { changesIn } from "./diffs.ts";
-import { appSocket, processes, snapshot } from "./unit/pod/status/core/snapshots.ts";
+import { manualPaths } from "../../build/pages.ts";
+import { files, folder } from "../../build/pictures/pictures.ts";
+import { pagePaths, withTables } from "../../build/readme.ts";
+import type { Exposition } from "../../src/cluster/controller/process-metrics.ts";
+import { injectPod } from "../../src/cluster/inject/core/inject-pod.ts";
+import { ownNames } from "../../src/cluster/inject/core/pod-annotations.ts";
+import type { InjectPolicy } from "../../src/cluster/inject/core/policy.ts";
+import { podsIn } from "../../src/cluster/inject/core/workload/workload.ts";
+import { methodKinds } from "../../src/cluster/reaper/core/methods.ts";
+import { eventTypes } from "../../src/cluster/reaper/core/report.ts";
+import { createReaperMetrics } from "../../src/cluster/reaper/reaper-metrics.ts";
+import { createMetrics } from "../../src/cluster/webhook/metrics.ts";
+import { commands } from "../../src/commands.ts";
+import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "../../src/pod/status/core/snapshot.ts";
+import { readCommandCall, readOperandCall } from "../../src/shared/cli/core/call.ts";
+import { options } from "../../src/shared/cli/core/options.ts";
+import { changesIn } from "../harness/diffs.ts";
+import { appSocket, processes, snapshot } from "../unit/pod/status/core/snapshots.ts";
 
 const policy: InjectPolicy = {
   image: "ebb",
@@ -28,7 +28,7 @@ const policy: InjectPolicy = {
   entrypoints: new Map(),
 };
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 const textOf = (page: string) => readFileSync(join(root, page), "utf8");
 const pages = ["README.md", ...manualPaths()];
 /** The README and the manual. */

@@ -34,20 +34,20 @@ export type Mismatch = `expected ${string}, got ${string}`;
  */
 export function problemOf(option: Option<unknown>, text: string): Mismatch | undefined {
   const { syntax, shown } = option;
-  const texts = valuesIn(option, text);
+  const texts = valuesOf(option, text);
   const bad = texts.length === 0 ? text : texts.find((one) => syntax.parse(one) === undefined);
   return bad === undefined ? undefined : mismatch(syntax.closer?.(bad) ?? syntax.expected, bad, shown);
 }
 
 /** Returns the values of an option's flag that the text of its variable stands for: several if it is a list. */
-function valuesIn({ variables }: Option<unknown>, text: string): readonly string[] {
+function valuesOf({ variables }: Option<unknown>, text: string): readonly string[] {
   return variables[0]?.read?.(text, {}) ?? [text];
 }
 
 /** Returns the flags that say what the text of an option's variable says: `--app-port=80`, `--app-port=81`. */
 export function flagsOf(flag: string, text: string): readonly string[] {
   const option = podOptions.get(flag);
-  const values = option === undefined ? [text] : valuesIn(option, text);
+  const values = option === undefined ? [text] : valuesOf(option, text);
   return values.map((value) => `--${flag}=${value}`);
 }
 

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../../shared/core/duration.ts";
 import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
 import type { KubeObject } from "../../api/client.ts";
-import { restrictedSecurity } from "../../inject/core/concerns/install-security.ts";
+import { restrictedSecurity } from "../../core/restricted-security.ts";
 import type { Result } from "../core/attempt.ts";
 import { ownEphemerals } from "../core/ephemeral.ts";
 import type { Method } from "../core/methods.ts";

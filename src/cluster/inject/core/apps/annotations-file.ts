@@ -1,6 +1,6 @@
+import { hasVariable } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { isIn, pathOf } from "../facts/mounts.ts";
-import { hasVariable } from "../facts/sidecars.ts";
 import { ANNOTATIONS_FOLDER, annotationFolders } from "../own-parts.ts";
 import type { Container, Mount, Volume } from "../pod.ts";
 import { variableOf } from "../pod-annotations.ts";

@@ -1,5 +1,5 @@
 import { pickOptions } from "../../../../shared/cli/core/options.ts";
-import { valuesIn } from "../facts/sidecars.ts";
+import { valuesIn } from "../facts/env.ts";
 import type { App } from "./app.ts";
 import { variablesOf } from "./quits.ts";
 import { isRun } from "./runs.ts";

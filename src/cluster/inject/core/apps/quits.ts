@@ -1,6 +1,6 @@
 import { pickOptions } from "../../../../shared/cli/core/options.ts";
+import { valuesIn, variablesIn } from "../facts/env.ts";
 import { mayEnd } from "../facts/restart.ts";
-import { valuesIn, variablesIn } from "../facts/sidecars.ts";
 import type { Pod } from "../pod.ts";
 import type { App } from "./app.ts";
 

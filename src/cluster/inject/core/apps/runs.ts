@@ -1,5 +1,6 @@
+import { starterOf } from "../facts/command.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
-import { hasVariable } from "../facts/sidecars.ts";
+import { hasVariable } from "../facts/env.ts";
 
 /** The tools in whose names ebb is `ebb run` for the Envoy that ENVOY_ADMIN_API names, and for no sidecar without it. */
 const ofEnvoy = ["scuttle", "envoy-preflight"];
@@ -10,6 +11,6 @@ const ofEnvoy = ["scuttle", "envoy-preflight"];
  */
 export function isRun({ start, container }: Pick<AppContainer, "start" | "container">): boolean {
   if (start.kind !== "wrapped") return start.kind === "own-ebb";
-  const [, word = ""] = start.command;
-  return word === "run" || (ofEnvoy.includes(word) && hasVariable(container, "ENVOY_ADMIN_API"));
+  const starter = starterOf(start.words);
+  return starter.kind !== "tool" || (ofEnvoy.includes(starter.name) && hasVariable(container, "ENVOY_ADMIN_API"));
 }

@@ -4,8 +4,8 @@ import { foundByName, type NamedSidecar } from "../../../../shared/sidecars/core
 import { onNode, planSidecars } from "../../../../shared/sidecars/core/plan.ts";
 import type { SidecarName } from "../../../../shared/sidecars/core/registry.ts";
 import { type Act, unnamedFor, unnamedIn } from "../../../../shared/sidecars/core/unnamed.ts";
+import { valuesIn } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
-import { valuesIn } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 
 /** What says where sidecars are: a container's variables, options by flag, and the pod. */

@@ -1,6 +1,6 @@
 import { optionsOf } from "../../../../shared/cli/core/options.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
-import { hasVariable } from "../facts/sidecars.ts";
+import { hasVariable } from "../facts/env.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 import type { AnnotationsFile } from "./annotations-file.ts";
 import type { DrainPlan } from "./drain.ts";

@@ -33,8 +33,7 @@ export const command: Concern = (facts, apps) => {
 const LONGEST_REASON = 200;
 
 function editsOf({ name, start, neverQuits }: App): readonly Edit[] {
-  if (start.kind === "wrapped")
-    return [{ kind: "command", container: name, command: start.command, image: start.image }];
+  if (start.kind === "wrapped") return [{ kind: "command", container: name, words: start.words, image: start.image }];
   if (start.kind === "own-ebb") return [];
   const reason = `${shortened(start.reason, LONGEST_REASON)}${neverQuits ? `; ${KEPT}` : ""}`;
   return [{ kind: "unwrapped", container: name, reason }];

@@ -1,23 +1,6 @@
-import { type JsonObject, objectOf, valueAt } from "../../../../shared/core/json.ts";
+import { type JsonObject, objectOf } from "../../../../shared/core/json.ts";
+import { restrictedSecurity } from "../../../core/restricted-security.ts";
 import type { Container, Pod } from "../pod.ts";
-
-/**
- * Returns a container's securityContext that Pod Security's "restricted" admits, but for the seccomp profile. It sets no
- * user, which OpenShift may refuse, unless the `pod`, any JSON, runs as root, and the container, whose securityContext is
- * `own`, as no other.
- */
-export function restrictedSecurity(pod: unknown, own: JsonObject = {}): JsonObject {
-  const { runAsUser, runAsGroup } = objectOf(valueAt(pod, ["spec", "securityContext"]));
-  const isRoot = (own.runAsUser || runAsUser) === 0;
-  return {
-    allowPrivilegeEscalation: false,
-    capabilities: { drop: ["ALL"] },
-    readOnlyRootFilesystem: true,
-    runAsNonRoot: true,
-    ...(isRoot ? { runAsUser: 65532 } : {}),
-    ...(isRoot && runAsGroup == null ? { runAsGroup: 65532 } : {}),
-  };
-}
 
 /**
  * Returns the securityContext of the init container: restricted, and like that of an app, so that what admits the app

@@ -1,9 +1,9 @@
 import { INSTALL } from "../annotation-names.ts";
 import type { Edit } from "../edits/edit.ts";
+import { withNatives } from "../edits/natives.ts";
 import { EBB_FOLDER } from "../facts/command.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
-import { withNatives } from "../facts/natives.ts";
 import { installCommand } from "../own-parts.ts";
 import { type Container, freeName, type Mount, type Volume } from "../pod.ts";
 import type { InjectPolicy } from "../policy.ts";
@@ -68,8 +68,7 @@ function ebbVolume(name: string, { volume, image, imagePullPolicy }: InjectPolic
 function installContainer({ pod, moves, policy, former, volumes }: PodFacts, first: Container): Container {
   const own = former?.installs.find(({ volumeMounts }) => volumeMounts?.some(({ name }) => name === volumes.ebb));
   if (own !== undefined) return own;
-  const moved = [...moves.moved].map(({ name }) => name);
-  const spec = withNatives(pod.spec, moved);
+  const spec = withNatives(pod.spec, [...moves.moved]);
   const resources = resourcesFor(spec);
   const { image, imagePullPolicy } = policy;
   return {

@@ -3,9 +3,9 @@ import { APPS_FOLDER, OWN_FOLDER } from "../../../../shared/core/peer-volume.ts"
 import type { App } from "../apps/app.ts";
 import { mayQuit } from "../apps/quits.ts";
 import type { Edit } from "../edits/edit.ts";
+import { hasVariable } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mountIn } from "../facts/mounts.ts";
-import { hasVariable } from "../facts/sidecars.ts";
 import { appsMounts } from "../own-parts.ts";
 import type { Volume } from "../pod.ts";
 import type { Concern, Note } from "./concern.ts";

@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../../../shared/core/json.ts";
 import { LOCAL_VOLUMES, NATIVE } from "../annotation-names.ts";
 import type { TrackedImage } from "../facts/former-injection.ts";
-import { withNatives } from "../facts/natives.ts";
 import type { Container, Mount, Pod, Volume } from "../pod.ts";
+import { withNatives } from "./natives.ts";
 import { addedTo, type ContainerStatus, commandStatus, type Empty, imageStatus, type Status } from "./status.ts";
+import { wrap } from "./wrap.ts";
 
 /**
  * A change of a pod. It names containers, never their places. `ways` says how each is made, and how ebb.dev/status records
@@ -12,11 +13,11 @@ import { addedTo, type ContainerStatus, commandStatus, type Empty, imageStatus, 
 export type Edit =
   /** These containers become the last native sidecars. `at`: their places in spec.containers until now. */
   | { readonly kind: "native"; readonly moved: readonly { readonly name: string; readonly at: number }[] }
-  /** `image`: what a registry told of the container's image, if the command is from there. */
+  /** ebb starts these words. `image`: what a registry told of the container's image, if they are from there. */
   | {
       readonly kind: "command";
       readonly container: string;
-      readonly command: string[];
+      readonly words: readonly string[];
       readonly image: TrackedImage | undefined;
     }
   /** Not a change, but why there is none: the container starts as before. */
@@ -67,18 +68,15 @@ interface Recording {
 const ways: { readonly [K in Kind]: Way<K> } = {
   native: {
     make({ pod }, { moved }) {
-      pod.spec = withNatives(
-        pod.spec,
-        moved.map(({ name }) => name),
-      );
+      pod.spec = withNatives(pod.spec, moved);
     },
     record({ status }, { moved }) {
       status.moved = Object.fromEntries(moved.map(({ name, at }) => [name, at]));
     },
   },
   command: {
-    make({ containers }, { container, command }) {
-      containerIn(containers, container).command = command;
+    make({ containers }, { container, words }) {
+      containerIn(containers, container).command = wrap(words);
     },
     record({ of, before }, { container, image }) {
       const words = containerIn(before.containers, container).command ?? [];

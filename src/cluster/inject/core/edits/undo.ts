@@ -1,5 +1,5 @@
 import { ANNOTATIONS, APPS, INSTALL, isNumbered, LOCAL_VOLUMES, NATIVE, STATUS, VOLUME } from "../annotation-names.ts";
-import { EBB, EBB_FOLDER, unwrap } from "../facts/command.ts";
+import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { Former, FormerWords, TrackedImage } from "../facts/former-injection.ts";
 import { isExemption } from "../orchestrators/registry.ts";
@@ -7,6 +7,7 @@ import { annotationFolders, installCommand, isAppsMount } from "../own-parts.ts"
 import type { Container, Mount, Pod } from "../pod.ts";
 import { podOptions, problemOf } from "../pod-annotations.ts";
 import { addedTo, type ContainerStatus, type Empty, type Status } from "./status.ts";
+import { unwrap } from "./wrap.ts";
 
 /**
  * Takes out of a pod, in place, what ebb has put there. Anybody may have written the status, so only what looks like

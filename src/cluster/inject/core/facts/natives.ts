@@ -86,17 +86,3 @@ function injectedIn({ metadata }: Pod): ReadonlySet<string> {
   const annotations = new Map(Object.entries(metadata?.annotations ?? {}));
   return new Set(sidecarNames.flatMap((name) => kindOf(name).injected?.(annotations) ?? []));
 }
-
-/**
- * Returns a pod's spec with containers as native sidecars. They are appended to initContainers: earlier ones may produce
- * their input, and never needed them.
- */
-export function withNatives(spec: Pod["spec"], names: readonly string[]): Pod["spec"] {
-  if (names.length === 0) return spec;
-  const byName = new Map(spec.containers.map((one) => [one.name, one]));
-  const natives = names.map((name) => byName.get(name) as Container);
-  const gone = new Set(names);
-  const containers = spec.containers.filter(({ name }) => !gone.has(name));
-  const added = natives.map((container) => ({ ...container, restartPolicy: "Always" }));
-  return { ...spec, containers, initContainers: [...(spec.initContainers ?? []), ...added] };
-}

@@ -1,18 +1,13 @@
 import type { Orchestrator, Role } from "../orchestrators/orchestrator.ts";
 import type { Container } from "../pod.ts";
-import { isInit, MUST_BE_FIRST, starterOf, wrap } from "./command.ts";
+import { isInit, MUST_BE_FIRST, starterOf } from "./command.ts";
 import type { TrackedImage } from "./former-injection.ts";
 import { type WordSources, wordsOf } from "./words.ts";
 
 /** How a container starts from now on. */
 export type Start =
-  /** By `command`, which is ebb's. `words`: what it starts today, but for `args`. `image`: what a registry told of its image, if that has them. */
-  | {
-      readonly kind: "wrapped";
-      readonly command: string[];
-      readonly words: readonly string[];
-      readonly image: TrackedImage | undefined;
-    }
+  /** By ebb. `words`: what it starts today, but for `args`. `image`: what a registry told of its image, if that has them. */
+  | { readonly kind: "wrapped"; readonly words: readonly string[]; readonly image: TrackedImage | undefined }
   /** As before: by an ebb of its own. */
   | { readonly kind: "own-ebb"; readonly image: TrackedImage | undefined }
   /** As before: it is another command of ebb's (`ebb sleep`), which starts nothing. */
@@ -36,7 +31,7 @@ export function startOf(container: Container, role: Role, rules: StartRules): St
   if (isInit(program)) return kept(`${program} ${MUST_BE_FIRST}, which ebb run would be: ebb help apps`);
   const image = base.kind === "image" ? base.image : undefined;
   const starter = starterOf(words);
-  if (starter.kind !== "ebb") return { kind: "wrapped", command: wrap(base.words), words: base.words, image };
+  if (starter.kind !== "ebb") return { kind: "wrapped", words: base.words, image };
   return starter.runs ? { kind: "own-ebb", image } : { kind: "ebb-command", words };
 }
 

@@ -4,6 +4,7 @@ import { isIn, pathOf } from "../facts/mounts.ts";
 import { ANNOTATIONS_FOLDER, annotationFolders } from "../own-parts.ts";
 import type { Container, Mount, Volume } from "../pod.ts";
 import { variableOf } from "../pod-annotations.ts";
+import type { WithOptions } from "./options.ts";
 
 const FILE = "annotations";
 
@@ -51,8 +52,7 @@ function fileIn({ name, subPath }: Mount, volumes: readonly Volume[]): string | 
 
 /** Finds the file for an ebb that looks for sidecars; undefined if an option or variable says in which file they are. */
 export function annotationsFileFor(
-  container: Container,
-  options: ReadonlyMap<string, string>,
+  { container, options }: WithOptions,
   { pod, volumes }: PodFacts,
 ): AnnotationsFile | undefined {
   const isSaid = options.has("pod-annotations") || hasVariable(container, variableOf("pod-annotations"));

@@ -1,7 +1,7 @@
 import { pickOptions } from "../../../../shared/cli/core/options.ts";
 import { valuesIn } from "../facts/env.ts";
 import type { App } from "./app.ts";
-import { variablesOf } from "./quits.ts";
+import { envOf } from "./quits.ts";
 import { isRun } from "./runs.ts";
 
 /**
@@ -10,7 +10,7 @@ import { isRun } from "./runs.ts";
  */
 export function announces(app: App): boolean {
   if (!isRun(app)) return false;
-  const values = valuesIn(variablesOf(app), pickOptions("sidecar", "hostNetwork", "noHold"));
+  const values = valuesIn(envOf(app), pickOptions("sidecar", "hostNetwork", "noHold"));
   if (values === undefined) return false; // ebb run refuses it
   const { sidecar, hostNetwork, noHold } = values;
   return (sidecar.isAuto || sidecar.named.length > 0) && hostNetwork !== true && !noHold;

@@ -1,40 +1,22 @@
 import { parseChoice } from "../../../../shared/sidecars/core/choice.ts";
-import { detect } from "../../../../shared/sidecars/core/detect.ts";
-import type { SidecarName } from "../../../../shared/sidecars/core/registry.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
-import { hasVariable, variablesIn } from "../facts/env.ts";
+import { variablesIn } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
-import { mayEnd } from "../facts/restart.ts";
-import { variableOf, variablesOf } from "../pod-annotations.ts";
+import { variableOf } from "../pod-annotations.ts";
 import { type AnnotationsFile, annotationsFileFor } from "./annotations-file.ts";
-import { type DrainPlan, planDrain } from "./drain.ts";
-import { fieldOptions, type Given, givenOptions } from "./options.ts";
-import { type Delay, delayOf, delayOptions } from "./post-start.ts";
-import { type SidecarEvidence, sidecarOptions } from "./sidecar-options.ts";
+import { type WithDrain, withDrain } from "./drain.ts";
+import { givenOptions, withOptions } from "./options.ts";
+import { withDelay } from "./post-start.ts";
+import { withSidecars } from "./sidecar-options.ts";
 import { unnamedOf } from "./unnamed.ts";
 import { addedVariables, type Variable } from "./variables.ts";
 
 /** What is decided for a container that ebb starts, or would start if its command were known. */
-export interface App extends AppContainer {
-  /** What the container's variables and the pod's annotations tell of the sidecars. */
-  readonly evidence: SidecarEvidence;
-  /** Its options by flag, and which of them the annotations and the policy say. */
-  readonly options: ReadonlyMap<string, string>;
-  readonly given: Given;
-  /** Whether annotations, the policy or variables of the manifest say an option. */
-  readonly isGiven: (flag: string) => boolean;
-  /** The sidecars that the options leave out, because nothing names where they are on the node's network. */
-  readonly unnamed: readonly SidecarName[];
-  /** The containers of sidecars that nothing waits for, because nothing shows where they listen. */
-  readonly unwaited: readonly string[];
-  readonly delay: Delay | undefined;
-  readonly drain: DrainPlan;
+export interface App extends WithDrain {
   /** Whether ebb looks for sidecars there. */
   readonly looksForSidecars: boolean;
   /** Whether ebb's volume is mounted there; also beside a hook of the container's own, so that this can call ebb drain. */
   readonly isMounted: boolean;
-  /** Whether ebb quits no sidecar at the end of this container: it cannot see the end of another one, or of this one. */
-  readonly neverQuits: boolean;
   /** Where ebb finds the pod's annotations; undefined if it needs none, or has no place for them. */
   readonly annotationsFile: AnnotationsFile | undefined;
   /** The variables that ebb adds. */
@@ -65,47 +47,17 @@ function unlessRefused(app: AppContainer, facts: PodFacts): AppContainer {
   return { ...app, start: { kind: "unwrapped", reason, mustStay: true } };
 }
 
-/** `hasOpaqueApp`: beside the apps that ebb starts is one that it does not: then it quits no sidecar, unless the user says so. */
-function planApp(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App {
-  const { container, start } = app;
-  const env = variablesIn(container);
-  const detected = detect({ env, annotations: facts.annotations, atAdmin: undefined, byPort: [] });
-  const evidence = { env, detected };
-  const given = givenOptions(app, facts);
-  const leaves = hasOpaqueApp && !given.all.has("quit-on");
-  const neverQuits = leaves && mayEnd(container, facts.pod);
-  const sidecars = sidecarOptions(evidence, facts, given.all);
-  const withoutDelay = new Map([
-    ...fieldOptions(app, facts),
-    ...(leaves ? ([["quit-on", "never"]] as const) : []), // in a server, of an agent that waits after its SIGTERM
-    ...sidecars.options,
-  ]);
-  const delay = start.kind === "unwrapped" ? undefined : delayOf(app, evidence, facts, withoutDelay);
-  const isGiven = (flag: string) =>
-    given.all.has(flag) || variablesOf(flag).some((name) => hasVariable(container, name));
-  const beforeDrain = new Map([...delayOptions(delay), ...withoutDelay]);
-  const drain = planDrain(app, { evidence, options: beforeDrain, isGiven }, facts);
-  const options = new Map([...beforeDrain, ...drain.options]);
-  const looksForSidecars = options.get("sidecar") !== "none";
-  const isMounted = start.kind === "wrapped" || (start.kind === "unwrapped" && drain.kind !== "none");
-  const annotationsFile = looksForSidecars ? annotationsFileFor(container, options, facts) : undefined;
-  const variables = addedVariables(app, { options, given, drain, annotationsFile });
-  const plan = {
-    evidence,
-    options,
-    given,
-    isGiven,
-    unnamed: sidecars.unnamed,
-    unwaited: sidecars.unwaited,
-    delay,
-    drain,
-    looksForSidecars,
-    isMounted,
-    neverQuits,
-    annotationsFile,
-    variables,
-  };
-  return { ...app, ...plan };
+/** Each step takes what the one before it returns, and adds to its `options`. */
+function planApp(container: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): App {
+  const told = withOptions(container, facts, hasOpaqueApp);
+  const informed = withSidecars(told, facts);
+  const delayed = withDelay(informed, facts);
+  const app = withDrain(delayed, facts);
+  const looksForSidecars = app.options.get("sidecar") !== "none";
+  const isMounted = app.start.kind === "wrapped" || (app.start.kind === "unwrapped" && app.drain.kind !== "none");
+  const annotationsFile = looksForSidecars ? annotationsFileFor(app, facts) : undefined;
+  const variables = addedVariables(app, annotationsFile);
+  return { ...app, looksForSidecars, isMounted, annotationsFile, variables };
 }
 
 /** Reports whether ebb runs in an app: around its command, or at least in a hook that drains. */

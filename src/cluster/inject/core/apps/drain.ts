@@ -1,13 +1,13 @@
 import { duration } from "../../../../shared/cli/core/syntax.ts";
 import { planShutdown } from "../../../../shared/core/shutdown-budget.ts";
-import type { AppContainer } from "../facts/container-facts.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import type { Container } from "../pod.ts";
 import { variablesOf } from "../pod-annotations.ts";
+import type { WithDelay } from "./post-start.ts";
 import { canReplace, hookOf, leastOf, msSlept } from "./pre-stop.ts";
 import { isRun } from "./runs.ts";
-import { hasOwnProxy, type SidecarEvidence } from "./sidecar-options.ts";
+import { hasOwnProxy } from "./sidecar-options.ts";
 
 /** How a container drains when its pod is deleted. */
 export interface DrainPlan {
@@ -36,11 +36,14 @@ export interface DrainPlan {
   readonly why: string;
 }
 
-/** What a drain is planned by, beside the container and its pod. */
-interface Given {
-  readonly evidence: SidecarEvidence;
-  readonly options: ReadonlyMap<string, string>;
-  readonly isGiven: (flag: string) => boolean;
+/** A container, also with the options of its drain. */
+export interface WithDrain extends WithDelay {
+  readonly drain: DrainPlan;
+}
+
+export function withDrain(app: WithDelay, facts: PodFacts): WithDrain {
+  const drain = planDrain(app, facts);
+  return { ...app, drain, options: new Map([...app.options, ...drain.options]) };
 }
 
 /** How long a drain may take in a server if no option says it. */
@@ -61,9 +64,9 @@ const DEFAULT_DRAIN = "60s";
  * Kubernetes sends its stop signal to all containers at once, each after its own hook: a hook holds up its own
  * container alone.
  */
-export function planDrain(app: AppContainer, given: Given, facts: PodFacts): DrainPlan {
-  const wish = wishOf(app, given, facts);
-  return isRun(app) ? planRun(app, { ...given, wish }, facts) : planHook(app, { ...given, wish }, facts);
+function planDrain(app: WithDelay, facts: PodFacts): DrainPlan {
+  const wish = wishOf(app, facts);
+  return isRun(app) ? planRun(app, wish, facts) : planHook(app, wish, facts);
 }
 
 /** What is wanted of a drain, before it is cut. */
@@ -82,8 +85,8 @@ interface Wish {
 
 type Variable = NonNullable<Container["env"]>[number];
 
-function wishOf(app: AppContainer, { evidence, options }: Given, facts: PodFacts): Wish {
-  const { container, start } = app;
+function wishOf(app: WithDelay, facts: PodFacts): Wish {
+  const { container, start, evidence, options } = app;
   const option = options.get("drain");
   const own = variableIn(container, "drain");
   const hasNone = facts.isOnNode && !hasOwnProxy(evidence, facts, options);
@@ -96,20 +99,15 @@ function wishOf(app: AppContainer, { evidence, options }: Given, facts: PodFacts
   return { text, ms: isAlone ? 0 : msOf(text), option, own, isServer, why: hasNone ? NO_PROXY : why };
 }
 
-interface Wanted extends Given {
-  readonly wish: Wish;
-}
-
 /** Returns how long a drain that may replace the container's own sleep takes at most. */
-function wholeMs({ container }: AppContainer, { wish, options }: Wanted, facts: PodFacts): number {
+function wholeMs({ container, options }: WithDelay, wish: Wish, facts: PodFacts): number {
   const leastMs = wish.isServer ? msSlept(container.lifecycle?.preStop) : 0;
   return wish.ms === 0 ? 0 : fit(Math.max(wish.ms, leastMs), facts, options);
 }
 
-function planHook(app: AppContainer, given: Wanted, facts: PodFacts): DrainPlan {
-  const { wish, options } = given;
+function planHook(app: WithDelay, wish: Wish, facts: PodFacts): DrainPlan {
   const own = app.container.lifecycle?.preStop;
-  const times = timesOf(wish, wholeMs(app, given, facts));
+  const times = timesOf(wish, wholeMs(app, wish, facts));
   const sleptMs = msSlept(own);
   const isHooked = wish.isServer && times.drainMs > 0;
   return {
@@ -118,16 +116,15 @@ function planHook(app: AppContainer, given: Wanted, facts: PodFacts): DrainPlan 
     sleptMs,
     sleep: undefined,
     options: new Map(),
-    hook: hookOf({ drain: times.drain, sleptMs }, options),
+    hook: hookOf({ drain: times.drain, sleptMs }, app.options),
     why: wish.why,
   };
 }
 
-function planRun(app: AppContainer, given: Wanted, facts: PodFacts): DrainPlan {
-  const { wish, options, isGiven } = given;
-  const { container } = app;
+function planRun(app: WithDelay, wish: Wish, facts: PodFacts): DrainPlan {
+  const { container, options, isGiven } = app;
   const sleptMs = msSlept(container.lifecycle?.preStop);
-  const wholeTime = wholeMs(app, given, facts);
+  const wholeTime = wholeMs(app, wish, facts);
   const sleep = wish.isServer && wholeTime > 0 ? fateOfSleep(container, wholeTime) : undefined;
   const least = variableIn(container, "min-drain");
   const following = new Map<string, string>();

@@ -1,9 +1,11 @@
 import { isForwarded, parseSignal, usualStops } from "../../../../shared/core/signal.ts";
 import { baseName } from "../../../../shared/core/text.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
+import { hasVariable } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
-import { restartOptions } from "../facts/restart.ts";
+import { mayEnd, restartOptions } from "../facts/restart.ts";
 import type { Container } from "../pod.ts";
+import { variablesOf } from "../pod-annotations.ts";
 
 /** Options of a container from its pod's annotations and from the policy, by flag. */
 export interface Given {
@@ -24,8 +26,31 @@ export function givenOptions({ name, role }: AppContainer, { policy, requested }
   return { annotated, all: new Map([...common(policy.options), ...annotated]) };
 }
 
-/** Returns what the fields of the pod and of the container mean. */
-export function fieldOptions({ container, start }: AppContainer, facts: PodFacts): ReadonlyMap<string, string> {
+/** A container with the options that its fields and those of the pod mean. */
+export interface WithOptions extends AppContainer {
+  /** Its options by flag. */
+  readonly options: ReadonlyMap<string, string>;
+  /** What the annotations and the policy say of them. */
+  readonly given: Given;
+  /** Whether annotations, the policy or variables of the manifest say an option. */
+  readonly isGiven: (flag: string) => boolean;
+  /** Whether ebb quits no sidecar at the end of this container: it cannot see the end of another one, or of this one. */
+  readonly neverQuits: boolean;
+}
+
+/** `hasOpaqueApp`: beside the apps that ebb starts is one that it does not: then it quits no sidecar, unless the user says so. */
+export function withOptions(app: AppContainer, facts: PodFacts, hasOpaqueApp: boolean): WithOptions {
+  const { container } = app;
+  const given = givenOptions(app, facts);
+  const isGiven = (flag: string) =>
+    given.all.has(flag) || variablesOf(flag).some((name) => hasVariable(container, name));
+  const leaves = hasOpaqueApp && !given.all.has("quit-on");
+  const options = fieldOptions(app, facts);
+  if (leaves) options.set("quit-on", "never"); // in a server, of an agent that waits after its SIGTERM
+  return { ...app, options, given, isGiven, neverQuits: leaves && mayEnd(container, facts.pod) };
+}
+
+function fieldOptions({ container, start }: AppContainer, facts: PodFacts): Map<string, string> {
   const options = new Map([...restartOptions(container, facts.pod), ...networkOptions(facts)]);
   if (facts.grace > 0) options.set("pod-grace", `${facts.grace}s`);
   const ofImage = start.kind === "unwrapped" ? undefined : (start.image ?? shownBy(container)).stopSignal;

@@ -1,10 +1,9 @@
 import type { Annotations } from "../../../../shared/sidecars/core/kinds/kind.ts";
 import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
-import type { AppContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { showsWhere } from "./awaited.ts";
-import { choiceIn, type SidecarEvidence } from "./sidecar-options.ts";
+import { choiceIn, type WithSidecars } from "./sidecar-options.ts";
 
 /**
  * How a postStart hook holds up the sidecars that ebb waits for. The kubelet starts a container only when the postStart
@@ -20,17 +19,25 @@ export type Delay =
 /** How long ebb waits at most where a sidecar may come later. */
 export const AT_MOST = "10s";
 
+/** A container, also with the options by which `ebb run` does not wait for what its hook holds up, or not for long. */
+export interface WithDelay extends WithSidecars {
+  readonly delay: Delay | undefined;
+}
+
+export function withDelay(app: WithSidecars, facts: PodFacts): WithDelay {
+  const delay = delayOf(app, facts);
+  return { ...app, delay, options: new Map([...delayOptions(delay), ...app.options]) };
+}
+
 /**
  * Returns how a container's postStart hook holds up what ebb waits for; undefined if it does not, because each sidecar is
- * native or stands before the container. `options`: those that name the sidecars.
+ * native or stands before the container.
  */
-export function delayOf(
-  { at, container }: AppContainer,
-  { env, detected }: SidecarEvidence,
+function delayOf(
+  { at, container, start, evidence: { env, detected }, options }: WithSidecars,
   { sidecars, annotations, isOnNode }: PodFacts,
-  options: ReadonlyMap<string, string>,
 ): Delay | undefined {
-  if (container.lifecycle?.postStart == null) return undefined;
+  if (start.kind === "unwrapped" || container.lifecycle?.postStart == null) return undefined;
   const choice = choiceIn(env, options);
   if (choice === undefined) return undefined;
   const isNamed = (name: SidecarName) => choice.named.some((one) => one.name === name);
@@ -60,7 +67,6 @@ function isNative(name: SidecarName, annotations: Annotations): boolean {
   return foundIn({ env: {}, annotations }, [name]).some((one) => one.isNative);
 }
 
-/** Returns the options by which `ebb run` does not wait for what the hook holds up, or not for long. */
 export function delayOptions(delay: Delay | undefined): readonly (readonly [string, string])[] {
   if (delay === undefined) return [];
   if (delay.kind === "later") return [["no-wait", "true"]];

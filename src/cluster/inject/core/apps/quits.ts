@@ -6,7 +6,7 @@ import type { App } from "./app.ts";
 
 /** Reports whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes. */
 export function quits(app: App): boolean {
-  const values = valuesIn(variablesOf(app), pickOptions("quitOn", "restartPolicy"));
+  const values = valuesIn(envOf(app), pickOptions("quitOn", "restartPolicy"));
   return values?.quitOn !== "never" && values?.restartPolicy !== "Always";
 }
 
@@ -25,11 +25,11 @@ export function lastQuits(apps: readonly App[], pod: Pod): boolean {
 
 /** Reports whether variables leave out the proxy's quit (`--quit none`), with nothing instead. */
 function sparesProxy(app: App): boolean {
-  const { quit = [], signalProcess = [] } = valuesIn(variablesOf(app), pickOptions("quit", "signalProcess")) ?? {};
+  const { quit = [], signalProcess = [] } = valuesIn(envOf(app), pickOptions("quit", "signalProcess")) ?? {};
   return quit.length > 0 && quit.every((one) => one === "none") && signalProcess.length === 0;
 }
 
 /** Returns the variables of a container that ebb starts or drains, with those that it adds. */
-export function variablesOf({ container, variables }: App): Readonly<Record<string, string>> {
+export function envOf({ container, variables }: App): Readonly<Record<string, string>> {
   return variablesIn({ env: [...(container.env ?? []), ...variables.map((one) => ({ ...one }))] });
 }

@@ -5,16 +5,18 @@ import {
   parseChoice,
   type SidecarChoice,
 } from "../../../../shared/sidecars/core/choice.ts";
-import { type Detection, isDescribed } from "../../../../shared/sidecars/core/detect.ts";
+import { type Detection, detect, isDescribed } from "../../../../shared/sidecars/core/detect.ts";
 import type { Annotations } from "../../../../shared/sidecars/core/kinds/kind.ts";
 import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
 import { NATIVE } from "../annotation-names.ts";
+import { variablesIn } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";
 import type { PodSidecar } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 import { awaited } from "./awaited.ts";
+import type { WithOptions } from "./options.ts";
 import { type Saying, unnamedOf, urlsIn } from "./unnamed.ts";
 
 /** What a container's variables and the pod's annotations tell of the sidecars. */
@@ -38,17 +40,28 @@ export function choiceIn(env: Environment, options: ReadonlyMap<string, string>)
  */
 const LATE_PROXY = "1m";
 
-/** Options by flag, and what these leave out. */
-export interface SidecarOptions {
-  readonly options: ReadonlyMap<string, string>;
-  /** Sidecars of which, on the node's network, nothing names where they are. */
+/** A container, also with the options of the user, and those by which `ebb run` learns of the sidecars. */
+export interface WithSidecars extends WithOptions {
+  /** What the container's variables and the pod's annotations tell of the sidecars. */
+  readonly evidence: SidecarEvidence;
+  /** The sidecars that the options leave out, because nothing names where they are on the node's network. */
   readonly unnamed: readonly SidecarName[];
-  /** As `Awaited` has them. */
+  /** The containers of sidecars that nothing waits for, because nothing shows where they listen. */
   readonly unwaited: readonly string[];
 }
 
-/** Returns the options of the user (`given`), and those by which `ebb run` learns of the sidecars. */
-export function sidecarOptions(
+export function withSidecars(app: WithOptions, facts: PodFacts): WithSidecars {
+  const env = variablesIn(app.container);
+  const detected = detect({ env, annotations: facts.annotations, atAdmin: undefined, byPort: [] });
+  const evidence = { env, detected };
+  const { options, ...left } = sidecarOptions(evidence, facts, app.given.all);
+  return { ...app, ...left, evidence, options: new Map([...app.options, ...options]) };
+}
+
+/** Options by flag, and what these leave out. */
+type SidecarOptions = Pick<WithSidecars, "options" | "unnamed" | "unwaited">;
+
+function sidecarOptions(
   evidence: SidecarEvidence,
   facts: PodFacts,
   given: ReadonlyMap<string, string>,

@@ -1,10 +1,8 @@
 import { optionsOf } from "../../../../shared/cli/core/options.ts";
-import type { AppContainer } from "../facts/container-facts.ts";
 import { hasVariable } from "../facts/env.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 import type { AnnotationsFile } from "./annotations-file.ts";
-import type { DrainPlan } from "./drain.ts";
-import type { Given } from "./options.ts";
+import type { WithDrain } from "./drain.ts";
 
 /** A variable of a container. */
 export interface Variable {
@@ -16,21 +14,13 @@ const { quitTimeout: _, ...hookOptions } = optionsOf("drain"); // a hook drains 
 /** The options that `ebb drain` reads, as the hook of a container that ebb does not start. */
 const hookFlags: ReadonlySet<string> = new Set(Object.values(hookOptions).map(({ flag }) => flag));
 
-/** What is decided for a container before its variables. */
-interface Decided {
-  readonly options: ReadonlyMap<string, string>;
-  readonly given: Given;
-  readonly drain: DrainPlan;
-  readonly annotationsFile: AnnotationsFile | undefined;
-}
-
 /**
  * Returns the variables of options that the container's env does not set. A value that no annotation of the pod says also
  * gives way to other tools' variables.
  */
 export function addedVariables(
-  { container, start }: AppContainer,
-  { options, given, drain, annotationsFile }: Decided,
+  { container, start, options, given, drain }: WithDrain,
+  annotationsFile: AnnotationsFile | undefined,
 ): readonly Variable[] {
   const has = (name: string) => hasVariable(container, name);
   const isSet = (flag: string) => (given.annotated.has(flag) ? has(variableOf(flag)) : variablesOf(flag).some(has));

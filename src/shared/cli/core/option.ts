@@ -22,6 +22,9 @@ export type OptionGroup =
   | ("sidecars" | "waiting" | "child" | "shutdown" | "request" | "log" | "output")
   | ("injection" | "serving" | "certificates" | "installation" | "reaping" | "cluster" | "registries");
 
+/** Who takes a pod's option, if not its apps, helpers and the hooks of apps: no helper, no hook, or also a proxy's hook. */
+export type InPod = "no-helper" | "no-hook" | "proxy-hook";
+
 /** An option of a command. It is declared once; parsing, help, manual and completion are derived from it. */
 export interface Option<T, C extends CommandName = CommandName> {
   /** The flag's name, without dashes. */
@@ -51,8 +54,8 @@ export interface Option<T, C extends CommandName = CommandName> {
   readonly secret: boolean | undefined;
   /** Whether a pod sets it by the annotation `ebb.dev/FLAG`, and `--set FLAG=VALUE` for all pods. */
   readonly isAnnotation: boolean;
-  /** Whether the preStop hook that `ebb inject` gives a proxy takes it from the proxy's pod, if its command takes it. */
-  readonly inProxyHook: boolean;
+  /** As declared. */
+  readonly inPod: InPod | undefined;
   /** Whether so few set it that help only names it; the command's page has the rest. */
   readonly isRare: boolean;
   /** Redacts one of its values, good or bad, so that errors, `ebb config` and a process's command line may show it. */
@@ -87,7 +90,7 @@ interface Declaration<V, C extends CommandName> {
   readonly secret?: boolean;
   /** False for an option of `ebb run` that no annotation of a pod sets. */
   readonly isAnnotation?: false;
-  readonly inProxyHook?: true;
+  readonly inPod?: InPod;
   readonly isRare?: true;
 }
 
@@ -117,9 +120,9 @@ export function list<V, C extends CommandName = never>(declaration: Declaration<
 /** Returns a copy of an option with some of its fields changed. */
 export function changed<T, C extends CommandName>(option: Option<T, C>, changes: Partial<Option<T, C>>): Option<T, C> {
   const { flag, commands, group, value, repeatable, variables, also, initial, initially, help, syntax } = option;
-  const { brief, commonIn, secret, shown, isAnnotation, inProxyHook, isRare } = option;
+  const { brief, commonIn, secret, shown, isAnnotation, inPod, isRare } = option;
   const named = { flag, commands, group, value, repeatable, variables, also, initial, initially, help };
-  return { ...named, brief, commonIn, syntax, secret, shown, isAnnotation, inProxyHook, isRare, ...changes };
+  return { ...named, brief, commonIn, syntax, secret, shown, isAnnotation, inPod, isRare, ...changes };
 }
 
 /** Fields that few starts need are getters, because each start creates all options. */
@@ -166,8 +169,8 @@ class Declared<T, C extends CommandName> implements Option<T, C> {
     return this.declaration.isAnnotation !== false && (this.commands as readonly CommandName[]).includes("run");
   }
 
-  get inProxyHook(): boolean {
-    return this.declaration.inProxyHook === true;
+  get inPod(): InPod | undefined {
+    return this.declaration.inPod;
   }
 
   get isRare(): boolean {

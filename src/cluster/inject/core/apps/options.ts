@@ -5,7 +5,7 @@ import { hasVariable } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mayEnd, restartOptions } from "../facts/restart.ts";
 import type { Container } from "../pod.ts";
-import { variablesOf } from "../pod-annotations.ts";
+import { podOptions, variablesOf } from "../pod-annotations.ts";
 
 /** Options of a container from its pod's annotations and from the policy, by flag. */
 export interface Given {
@@ -15,13 +15,10 @@ export interface Given {
   readonly all: ReadonlyMap<string, string>;
 }
 
-/** The pod's options that a helper does not take: it ends after the apps, when it has done its work. */
-const ofApps: readonly string[] = ["grace", "drain"];
-
 /** Returns what the policy and the annotations say; the annotation of the container itself wins. */
 export function givenOptions({ name, role }: AppContainer, { policy, requested }: PodFacts): Given {
   const common = (options: ReadonlyMap<string, string>) =>
-    [...options].filter(([flag]) => role !== "helper" || !ofApps.includes(flag));
+    [...options].filter(([flag]) => role !== "helper" || podOptions.get(flag)?.inPod !== "no-helper");
   const annotated = new Map([...common(requested.options), ...(requested.own.get(name) ?? [])]);
   return { annotated, all: new Map([...common(policy.options), ...annotated]) };
 }

@@ -10,9 +10,10 @@ export interface Variable {
   readonly value: string;
 }
 
-const { quitTimeout: _, ...hookOptions } = optionsOf("drain"); // a hook drains without --then-quit
 /** The options that `ebb drain` reads, as the hook of a container that ebb does not start. */
-const hookFlags: ReadonlySet<string> = new Set(Object.values(hookOptions).map(({ flag }) => flag));
+const hookFlags: ReadonlySet<string> = new Set(
+  Object.values(optionsOf("drain")).flatMap(({ flag, inPod }) => (inPod === "no-hook" ? [] : [flag])),
+);
 
 /**
  * Returns the variables of options that the container's env does not set. A value that no annotation of the pod says also

@@ -136,7 +136,7 @@ function portIn(options: ReadonlyMap<string, string>, name: SidecarName): number
 }
 
 /** The options that a proxy's hook takes from its pod. */
-const taken = Object.values(allOptions).filter(({ inProxyHook }) => inProxyHook);
+const taken = Object.values(allOptions).filter(({ inPod }) => inPod === "proxy-hook");
 
 /** Returns the flags of the command in a proxy's hook: which proxy it is, and the pod's options. */
 function flagsFor(

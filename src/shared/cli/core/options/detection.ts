@@ -27,7 +27,7 @@ export const detection = {
     group: "sidecars",
     value: "N",
     syntax: port,
-    inProxyHook: true,
+    inPod: "proxy-hook",
     help: "a port of the app, which auto never takes for a sidecar's",
   }),
   detectTimeout: option({

@@ -23,7 +23,7 @@ export const output = {
         read: (given) => [isTrue(given) ? "info" : "error"],
       },
     ],
-    inProxyHook: true,
+    inPod: "proxy-hook",
     help: "info logs each phase, debug also each attempt",
     brief: "debug also logs attempts",
   }),
@@ -34,7 +34,7 @@ export const output = {
     value: "auto|json|text",
     initial: "auto",
     syntax: oneOf(["auto", "json", "text"]),
-    inProxyHook: true,
+    inPod: "proxy-hook",
     help: "auto is text at a terminal, JSON elsewhere",
   }),
   quiet: option({
@@ -43,7 +43,7 @@ export const output = {
     group: "log",
     initial: false,
     syntax: boolean,
-    inProxyHook: true,
+    inPod: "proxy-hook",
     help: "log only errors",
   }),
   terminationLog: optional({

@@ -39,7 +39,7 @@ export const sidecars = {
       hint: hintAtHttp,
     },
     also: [{ name: "ENVOY_ADMIN_API" }],
-    inProxyHook: true,
+    inPod: "proxy-hook",
     help: "URL of the sidecar's admin interface; ebb then checks readiness there",
     brief: "URL of Envoy's admin interface",
     commonIn: ["drain", "quit", "request", "status"],

@@ -66,19 +66,6 @@ test("an option that is meant for all pods comes after the pod's own", () => {
   expect(envOf({ annotations }, set)).toEqual({ ...server, EBB_GRACE: "1s", EBB_QUIT_TIMEOUT: "8s", EBB_DRAIN: "28s" });
 });
 
-test("what the manifest sets stays, whatever says otherwise, and an annotation that loses is named", () => {
-  const env = [
-    { name: "EBB_GRACE", value: "7s" },
-    { name: "EBB_POD_GRACE", valueFrom: { configMapKeyRef: { name: "x", key: "y" } } },
-  ];
-  const given = { containers: [app({ env })], annotations: { "ebb.dev/grace": "1s" } };
-  const own = { EBB_GRACE: "7s", EBB_POD_GRACE: env[1]?.valueFrom };
-  expect(envOf(given)).toEqual({ EBB_RESTART_POLICY: "Always", EBB_DRAIN: "28s", ...own });
-  expect(warnings(given)).toEqual([
-    ["spec.containers[0].env", "it sets EBB_GRACE itself, which wins over the annotation ebb.dev/grace"],
-  ]);
-});
-
 test("what is meant for all pods gives way to another tool's variable; an annotation does not", () => {
   const containers = [app({ env: [{ name: "NEVER_KILL_ISTIO", value: "true" }] })];
   const given = { containers, spec: { restartPolicy: "Never" } };
@@ -99,6 +86,7 @@ test.each<[string, string, string]>([
   ["ebb.dev/quit", "", 'got ""'],
   ["ebb.dev/signal-group", "yes", 'expected true or false, got "yes"'],
   ["ebb.dev/restart-policy", "sometimes", 'expected Always, OnFailure or Never, got "sometimes"'],
+  ["ebb.dev/apps", " , ", 'expected names of containers, as in a,b, got " , "'],
 ])("a bad value is refused, not ignored: %s: %j", (name, value, message) => {
   const [[field, said] = []] = refusal({ annotations: { [name]: value } });
   expect(field).toBe(`metadata.annotations[${name}]`);

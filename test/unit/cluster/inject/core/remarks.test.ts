@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
 import { injectPod } from "../../../../../src/cluster/inject/core/inject-pod.ts";
-import { app, changed, podIn, podOf, policy, refusal, warnings } from "./injection.ts";
+import { app, changed, podIn, podOf, policy, warnings } from "./injection.ts";
 
-test("with --all a pod of sidecars alone is left alone; one that asks for it is told", () => {
+test("with --all a pod of sidecars alone is left alone", () => {
   const gateway = [{ name: "proxy", image: "envoyproxy/envoy:v1.31" }];
   expect(injectPod({ spec: { containers: gateway } }, { ...policy, all: true })).toMatchObject({ kind: "unchanged" });
   const containers = [{ name: "istio-proxy" }];
   expect(injectPod({ spec: { containers } }, { ...policy, all: true })).toMatchObject({ kind: "unchanged" });
-  expect(refusal({ containers })[0]?.[1]).toContain("only sidecars here (istio-proxy)");
 });
 
 test("a second time nothing changes, and a newer image replaces the older one", () => {
@@ -15,34 +14,6 @@ test("a second time nothing changes, and a newer image replaces the older one", 
   expect(injectPod(once, policy)).toMatchObject({ kind: "unchanged", reason: "it has ebb already" });
   const newer = podIn(injectPod(once, { ...policy, image: "ebb:2" }));
   expect(newer).toEqual(changed({}, { image: "ebb:2" }));
-});
-
-test.each<[string, object, object, string | undefined]>([
-  ["with ports and no probe", {}, {}, "app"],
-  ["with a readinessProbe", { readinessProbe: { httpGet: { port: 80 } } }, {}, undefined],
-  ["with a startupProbe", { startupProbe: { httpGet: { port: 80 } } }, {}, undefined],
-  ["of a Job", {}, { restartPolicy: "Never" }, undefined],
-  ["with a port for UDP alone", { ports: [{ containerPort: 53, protocol: "UDP" }] }, {}, undefined],
-])("an app that gets traffic while ebb waits is told of once for each pod: one %s", (_, more, spec, name) => {
-  const ports = [{ containerPort: 80 }];
-  const containers = [app({ ports, ...more }), app({ name: "other", ports, ...more })];
-  const ofOther = { "ebb.dev/quit-on.other": "never" };
-  const message = `while ebb waits for the sidecars, "${name}" counts as ready and gets traffic: give it a readinessProbe`;
-  const told = name === undefined ? [] : [["spec.containers[0].readinessProbe", message]];
-  const said = (annotations: object, ...added: object[]) =>
-    warnings({ containers: [...containers, ...added], spec, annotations: { ...ofOther, ...annotations } }).filter(
-      ([field]) => field.includes("Probe"),
-    );
-  const named = ["sidecar: auto,istio", "ready: tcp://localhost:1", "admin: http://localhost:9901", "sidecars: helper"];
-  for (const one of named) {
-    const [key = "", value] = one.split(/: (.*)/);
-    const helper = key === "sidecars" ? [{ name: "helper", image: "x", ports: [{ containerPort: 9 }] }] : [];
-    expect([one, said({ [`ebb.dev/${key}`]: value }, ...helper)]).toEqual([one, told as never]);
-  }
-  expect(said({}, { name: "istio-proxy" })).toEqual(told as never);
-  expect(said({ "sidecar.istio.io/status": "{}" })).toEqual(told as never);
-  expect(said({})).toEqual([]); // no sidecar is shown or named
-  expect(said({ "ebb.dev/sidecar": "none" }, { name: "istio-proxy" })).toEqual([]);
 });
 
 test("annotations of a pod that does not ask for ebb are said to mean nothing", () => {

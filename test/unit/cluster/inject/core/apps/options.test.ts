@@ -17,91 +17,8 @@ const config = "node: {id: x}\nadmin:\n  address:\n    socket_address: {address:
 const envoyWithPort = { ...envoy, args: ["--config-yaml", config] };
 const vault = { name: "vault-agent", image: "vault" };
 const vaultPort = { "vault.hashicorp.com/agent-cache-listener-port": "8300" };
-const message =
-  "ebb does not rely on ports on the node's network, and nothing names the pod's proxy and its port, so it finds none, and drains none: set ebb.dev/sidecar or ebb.dev/admin";
-const warning: [string, string][] = [["spec.hostNetwork", message]];
 
 describe("a pod on its node's network", () => {
-  test("without a sidecar of its own does not drain, is told where it is, and its author is told why", () => {
-    const given = { spec: onNode };
-    const pod = changed(given);
-    expect(variables(pod)).toMatchObject({ EBB_HOST_NETWORK: "true" });
-    expect(variables(pod)).not.toHaveProperty("EBB_DRAIN");
-    expect(variables(pod)).not.toHaveProperty("EBB_SIDECAR");
-    expect(warnings(given)).toEqual(warning);
-  });
-
-  test("that is a Job without a sidecar of its own is told the same", () => {
-    const given = { spec: { ...onNode, restartPolicy: "Never" } };
-    expect(variables(changed(given))).toMatchObject({ EBB_HOST_NETWORK: "true" });
-    expect(warnings(given)).toEqual(warning);
-  });
-
-  test.each<[string, Given]>([
-    ["a container's arguments", { containers: [app(), envoyWithPort] }],
-    ["a native sidecar's", { spec: { initContainers: [{ ...envoyWithPort, restartPolicy: "Always" }] } }],
-    [
-      "an injector's annotations",
-      { annotations: { "kuma.io/sidecar-injected": "true", "kuma.io/envoy-admin-port": "9911" } },
-    ],
-    ["the user's word", { annotations: { "ebb.dev/sidecar": "envoy:9911" } }],
-    ["an admin interface", { annotations: { "ebb.dev/admin": "http://localhost:9911" } }],
-    [
-      "an admin interface beside a container",
-      { containers: [app(), envoy], annotations: { "ebb.dev/admin": "http://localhost:9911" } },
-    ],
-    [
-      "a variable of another tool",
-      { containers: [app({ env: [{ name: "ENVOY_ADMIN_API", value: "http://localhost:9911" }] })] },
-    ],
-    ["a variable of ebb's", { containers: [app({ env: [{ name: "EBB_SIDECAR", value: "envoy:9911" }] })] }],
-  ])("has one of its own by %s: ebb run drains it, and nothing is said", (_, given) => {
-    const whole = { ...given, spec: { ...onNode, ...given.spec } };
-    const pod = changed(whole);
-    expect(variables(pod)).toMatchObject({ EBB_DRAIN: "24s" });
-    expect(warnings(whole)).toEqual([]);
-  });
-
-  const leftOut = (who: string, name: string, more = "") =>
-    `ebb leaves out ${who}: nothing names its address, and on the node's network its usual ports may be another pod's; set ebb.dev/sidecar: ${name}:PORT${more}`;
-
-  test.each<[string, Given, string, unknown]>([
-    ["a container", { containers: [app(), envoy] }, '"envoy" (envoy)', undefined],
-    [
-      "a native sidecar",
-      { spec: { initContainers: [{ ...envoy, restartPolicy: "Always" }] } },
-      '"envoy" (envoy)',
-      undefined,
-    ],
-    ["the user's word", { annotations: { "ebb.dev/sidecar": "envoy" } }, "envoy", "none"],
-    ["the user's word beside auto", { annotations: { "ebb.dev/sidecar": "auto,envoy" } }, "envoy", "auto"],
-    ["the user's word for a container", { annotations: { "ebb.dev/sidecar.app": "envoy" } }, "envoy", "none"],
-    [
-      "a container, and a quit that is sent before its own",
-      { containers: [app(), envoy], annotations: { "ebb.dev/quit": "+http://localhost:1/q" } },
-      '"envoy" (envoy)',
-      undefined,
-    ],
-  ])("leaves out a proxy whose address nothing names, and says so: %s", (_, given, who, sidecar) => {
-    for (const restartPolicy of ["Always", "Never"]) {
-      const whole = { ...given, spec: { ...onNode, restartPolicy, ...given.spec } };
-      const pod = changed(whole);
-      expect(variables(pod).EBB_SIDECAR).toBe(sidecar as never);
-      for (const at of pod.spec.containers.keys()) expect(hookOf(pod, at)).toBeUndefined();
-      const said = warnings(whole).filter(([field]) => field === "spec.hostNetwork");
-      expect(said).toEqual([["spec.hostNetwork", leftOut(who, "envoy", ", or ebb.dev/admin")]]);
-    }
-  });
-
-  test("leaves out what the policy names without a port", () => {
-    const given = { spec: { ...onNode, restartPolicy: "Never" } };
-    const options = new Map([["sidecar", "istio,dapr:3500"]]);
-    expect(variables(changed(given, { options })).EBB_SIDECAR).toBe("dapr:3500");
-    expect(warnings(given, { options })).toEqual([
-      ["spec.hostNetwork", leftOut("istio", "istio", ", or ebb.dev/admin")],
-    ]);
-  });
-
   test("starts no app whose own variable names a sidecar without a port: ebb run would refuse it", () => {
     const refused = app({ env: [{ name: "EBB_SIDECAR", value: "auto,envoy" }] });
     const given = { containers: [refused, app({ name: "other" })], spec: { ...onNode, restartPolicy: "Never" } };
@@ -139,16 +56,6 @@ describe("a pod on its node's network", () => {
     }
   });
 
-  test.each<[string, Given]>([
-    ["its container", { containers: [app(), vault], annotations: vaultPort }],
-    ["its annotation", { annotations: { "dapr.io/enabled": "true", "dapr.io/app-id": "a" } }],
-    ["its variable", { containers: [app({ env: [{ name: "DAPR_HTTP_PORT", value: "3500" }] })] }],
-  ])("has no proxy by a companion, which has nothing to drain: %s", (_, given) => {
-    const whole = { ...given, spec: { ...onNode, ...given.spec } };
-    expect(variables(changed(whole))).not.toHaveProperty("EBB_DRAIN");
-    expect(warnings(whole)).toEqual(warning);
-  });
-
   test("names its proxy's container, because no port is believed", () => {
     const both = [app(), envoyWithPort, vault];
     const pod = changed({ containers: both, annotations: vaultPort, spec: onNode });
@@ -156,10 +63,6 @@ describe("a pod on its node's network", () => {
     expect(variables(changed({ containers: both, spec: onNode }))).toMatchObject({ EBB_SIDECAR: "envoy:19906" });
     const others = changed({ containers: [app(), vault], annotations: vaultPort, spec: onNode });
     expect(variables(others)).toMatchObject({ EBB_SIDECAR: "auto,vault-agent" });
-  });
-
-  test("says nothing where no sidecar is wanted", () => {
-    expect(warnings({ annotations: { "ebb.dev/sidecar": "none" }, spec: onNode })).toEqual([]);
   });
 
   test("stays as it is when it is changed a second time", () => {

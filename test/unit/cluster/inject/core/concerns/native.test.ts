@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { injectPod, removeFromPod } from "../../../../../../src/cluster/inject/core/inject-pod.ts";
 import { named } from "../chosen.ts";
 import { again } from "../injected-pods.ts";
-import { app, changed, type Given, type Loose, podIn, podOf, policy, refusal, warnings } from "../injection.ts";
+import { app, changed, type Given, type Loose, podIn, podOf, policy, warnings } from "../injection.ts";
 import { unknownImage } from "../registry.ts";
 
 const probe = { httpGet: { path: "/", port: 2020 } };
@@ -177,11 +177,6 @@ describe("a sidecar stays ordinary, and it is said why,", () => {
     const message = '"sidecar-b" stays ordinary: Tekton looks for it among the pod\'s containers';
     expect(said).toEqual([{ field: "spec.containers[1]", message }]);
   });
-});
-
-test("a pod of sidecars alone is refused, as ever", () => {
-  const [[field] = []] = refusal({ containers: [logs], annotations: says("logs") });
-  expect(field).toBe("spec.containers");
 });
 
 test("a remark names the container's place in the manifest, not where it is without the sidecars", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { sidecarIn } from "../../../../../../src/cluster/core/containers.ts";
 import { injectPod } from "../../../../../../src/cluster/inject/core/inject-pod.ts";
 import { named } from "../chosen.ts";
-import { app, changed, type Given, type Loose, policy, refusal, warnings } from "../injection.ts";
+import { app, changed, type Loose, policy, refusal, warnings } from "../injection.ts";
 
 /** The commands of a changed pod, by container. */
 function commandsOf(pod: Loose): Record<string, readonly string[]> {
@@ -23,28 +23,6 @@ test("all containers but the sidecars are started by ebb; init containers, nativ
   expect(spec.initContainers.slice(1)).toEqual(initContainers);
   expect(spec.ephemeralContainers).toEqual(ephemeralContainers);
 });
-
-test.each<[string, readonly string[], string | undefined]>([
-  ["agent", ["app", "agent"], undefined],
-  ["agnt", ["app", "agent"], "agent"],
-  ["agent, Envoi", ["app", "envoi", "agent"], "envoi"],
-  ["setp", ["app"], "setup"],
-  ["nothing-near", ["app"], ""],
-  ["istio-proxy", ["app"], undefined], // it may be injected later
-])(
-  "ebb.dev/sidecars: %s beside %j: a container that is not there is warned of, with the name that is near",
-  (text, names, near) => {
-    const given = {
-      annotations: { "ebb.dev/sidecars": text, "ebb.dev/native": "false" },
-      containers: names.map((name) => named(name)),
-      spec: { initContainers: [named("setup")] },
-    };
-    const absent = text.split(", ").find((name) => !names.includes(name));
-    const hint = near === "" ? "" : `; did you mean ${near}?`;
-    const message = `there is no container "${absent}": this pod's containers are ${[...names, "setup"].join(", ")}${hint}`;
-    expect(warnings(given)).toEqual(near === undefined ? [] : [["metadata.annotations[ebb.dev/sidecars]", message]]);
-  },
-);
 
 test.each<[string, string | undefined, string | undefined]>([
   ["istio-proxy", undefined, "istio"],
@@ -96,47 +74,6 @@ test("ebb.dev/apps names apps that look like sidecars, beside the other apps", (
   const containers = [named("a"), named("istio-proxy"), named("envoy")];
   const pod = changed({ containers, annotations: { "ebb.dev/apps": "a, envoy" } });
   expect(Object.values(commandsOf(pod)).map(([path]) => path)).toEqual(["/ebb.dev/ebb", "/app", "/ebb.dev/ebb"]);
-});
-
-test.each<[string, Given, string, string]>([
-  [
-    "a name that is not there",
-    { annotations: { "ebb.dev/apps": "app,ap" } },
-    "metadata.annotations[ebb.dev/apps]",
-    `there is no container "ap": this pod's containers are app`,
-  ],
-  [
-    "an init container's name",
-    { annotations: { "ebb.dev/apps": "setup" }, spec: { initContainers: [named("setup")] } },
-    "metadata.annotations[ebb.dev/apps]",
-    `"setup" is an init container, which ebb never starts: this pod's containers are app`,
-  ],
-  [
-    "no name",
-    { annotations: { "ebb.dev/apps": " , " } },
-    "metadata.annotations[ebb.dev/apps]",
-    'expected names of containers, as in a,b, got " , "',
-  ],
-  [
-    "an app that is a sidecar",
-    { annotations: { "ebb.dev/apps": "b", "ebb.dev/sidecars": "b" }, containers: [app(), named("b")] },
-    "metadata.annotations[ebb.dev/apps]",
-    '"b" is in ebb.dev/sidecars, too',
-  ],
-  [
-    "an option of a container that ebb does not start",
-    { annotations: { "ebb.dev/drain.proxy": "5s" } },
-    "metadata.annotations[ebb.dev/drain.proxy]",
-    'ebb does not start a container "proxy"; it starts app',
-  ],
-  [
-    "a command line of a container that ebb does not start",
-    { annotations: { "ebb.dev/entrypoint.b": "/b" } },
-    "metadata.annotations[ebb.dev/entrypoint.b]",
-    'ebb does not start a container "b"; it starts app',
-  ],
-])("%s is refused, with those that are there", (_, given, field, message) => {
-  expect(refusal(given)).toEqual([[field, message]]);
 });
 
 test("what is wrong is told all at once", () => {

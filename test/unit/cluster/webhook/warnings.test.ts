@@ -37,12 +37,12 @@ test.each<[string, Given, RegExp]>([
   [
     "Linkerd",
     { annotations: { "linkerd.io/inject": "enabled" }, spec: { restartPolicy: "Never" } },
-    /proxy-admin-shutdown: enabled, or with .*proxy-enable-native-sidecar: "true"/,
+    /proxy-admin-shutdown: enabled \(other ways: ebb help sidecars\)$/,
   ],
   [
     "a long sleep",
     { containers: [app({ lifecycle: { preStop: { sleep: { seconds: 600 } } } })] },
-    /terminationGracePeriodSeconds leaves for a drain: raise that, or remove this hook; until then ebb run drains only after it, for 500ms at most/,
+    /terminationGracePeriodSeconds leaves 24s for a drain: raise that, or remove this hook; until then ebb run drains only after it, for 500ms at most/,
   ],
 ])("one that is cut has said what to do: %s", (_, given, remedy) => {
   const { warnings } = injectPod(podOf(given), policy);

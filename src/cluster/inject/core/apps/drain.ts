@@ -144,11 +144,11 @@ function fateOfSleep(container: Container, drainMs: number): DrainPlan["sleep"] 
   if (kindOfHook(own).kind !== "replaceable") return undefined;
   const least = variableIn(container, "min-drain");
   if (!canReplace(own, drainMs)) {
-    const left = `the ${wholeSeconds(drainMs)} that terminationGracePeriodSeconds leaves for a drain`;
-    return { whyKept: `which is longer than ${left}: raise that, or remove this hook` };
+    const left = `terminationGracePeriodSeconds leaves ${wholeSeconds(drainMs)} for a drain`;
+    return { whyKept: `as ${left}: raise that, or remove this hook` };
   }
   if (least === undefined || msOf(least.value ?? "") >= msSlept(own)) return "replaced";
-  return { whyKept: `which is longer than ${least.name} of this container: raise that, or remove this hook` };
+  return { whyKept: `as ${least.name} of this container is shorter: raise that, or remove this hook` };
 }
 
 function variableIn({ env }: Container, flag: string): Variable | undefined {

@@ -94,7 +94,7 @@ export function messageOn(own: Hook, { drain, drainMs, command }: HookDrain): st
   if (what.kind === "replaceable" && canReplace(own, drainMs))
     return `replaced "${what.shown}" by ${["ebb", ...command.slice(1)].join(" ")}`;
   if (what.kind === "replaceable")
-    return `kept "${what.shown}", which is longer than the ${drain} that terminationGracePeriodSeconds leaves for a drain: raise that, or remove this hook, and ebb drain takes its place; until then nothing drains`;
+    return `kept "${what.shown}", as terminationGracePeriodSeconds leaves ${drain} for a drain: raise that, or remove this hook, and ebb drains`;
   if (what.kind === "asks-sidecar")
     return `it asks a sidecar at ${what.path}: it stays, and nothing drains; remove it, and ebb drain takes its place (ebb drain --then-quit and ebb quit end sidecars)`;
   if (what.kind === "known") return undefined;

@@ -51,8 +51,8 @@ function quitIsOff(annotations: Annotations, isShown: boolean): string | undefin
   if (shutdown === "enabled") return undefined;
   if (shutdown !== "disabled" && !isHere)
     return isShown ? `set ${ENABLED}=true in its container: linkerd-proxy accepts no shutdown request` : undefined;
-  const unless = shutdown === "disabled" ? "" : ", unless Linkerd's Helm values have proxy.enableShutdownEndpoint";
-  return `annotate the pod with config.linkerd.io/proxy-admin-shutdown: enabled, or with config.linkerd.io/proxy-enable-native-sidecar: "true", the default since Linkerd 2.20: the proxy accepts no shutdown request${unless}`;
+  const by = shutdown === "disabled" ? "" : " by default";
+  return `linkerd-proxy accepts no shutdown request${by}: set config.linkerd.io/proxy-admin-shutdown: enabled (other ways: ebb help sidecars)`;
 }
 
 /** The values by which a pod asks for the proxy (linkerd2 version-2.20 pkg/k8s/labels.go, read). */

@@ -95,12 +95,12 @@ describe("any other hook stays:", () => {
     [
       "a sleep that the grace period does not leave",
       hooked(exec("sleep", "25")),
-      'kept "sleep 25", which is longer than the 24s that terminationGracePeriodSeconds leaves for a drain: raise that, or remove this hook; until then ebb run drains only after it, for 2s at most',
+      'kept "sleep 25", as terminationGracePeriodSeconds leaves 24s for a drain: raise that, or remove this hook; until then ebb run drains only after it, for 2s at most',
     ],
     [
       "a sleep that is longer than what the container says",
       hooked(exec("sleep", "8"), {}, { env: [{ name: "MINIMUM_DRAIN_DURATION", value: "5s" }] }),
-      'kept "sleep 8", which is longer than MINIMUM_DRAIN_DURATION of this container: raise that, or remove this hook; until then ebb run drains only after it, for 16s at most',
+      'kept "sleep 8", as MINIMUM_DRAIN_DURATION of this container is shorter: raise that, or remove this hook; until then ebb run drains only after it, for 16s at most',
     ],
     [
       "one that asks a sidecar",
@@ -144,6 +144,14 @@ describe("any other hook stays:", () => {
       (message === undefined ? [] : [[field, expect.stringContaining(message)]]) as never,
     );
   });
+});
+
+test("a sleep longer than the grace period leaves for a drain, of an app that ebb does not start, is warned of", () => {
+  const given = hooked(exec("sleep", "60"), {}, { command: undefined });
+  expect(hookIn(changed(given))).toEqual(exec("sleep", "60"));
+  const message =
+    'kept "sleep 60", as terminationGracePeriodSeconds leaves 24s for a drain: raise that, or remove this hook, and ebb drains';
+  expect(warnings(given)).toContainEqual([field, message]);
 });
 
 test("ebb is not taken out of a pod whose own hook calls it", () => {

@@ -49,14 +49,6 @@ const options = {
     help: "-i: change the files instead of printing to stdout",
     brief: "-i: change the files",
   }),
-  diff: option({
-    flag: "diff",
-    initial: false,
-    syntax: boolean,
-    isFlagOnly: true,
-    help: "print a diff instead of the manifests; exit code 1 if anything would change",
-    brief: "print a diff",
-  }),
   strict: option({
     flag: "strict",
     initial: false,
@@ -83,17 +75,12 @@ export const command: Command = {
       why: "Applies all manifests in a folder to the cluster.",
     },
     {
-      call: "ebb inject --image registry.example.com/ebb:0.1.0 --all --diff rendered.yaml",
-      why: "Prints what would change as a diff for git apply; exits with 1 if anything would.",
-    },
-    {
       call: "ebb inject --image registry.example.com/ebb:0.1.0 --registries none --entrypoint 'web=/server --port 8080' --in-place web.yaml",
       why: "Changes the file itself. The manifest has no command, and instead of asking a registry, ebb takes /server --port 8080.",
     },
   ],
   exits: [
-    ["0", "done; with --diff: nothing would change"],
-    ["1", "with --diff: something would change"],
+    ["0", "done"],
     badCall,
     [
       "65",
@@ -116,12 +103,13 @@ async function main({ args, env }: Invocation): Promise<number> {
     paths,
     policy: wantedPolicy(call),
     registries: values,
-    outcome: outcomeOf(call, paths),
+    isInPlace: isInPlace(call, paths),
     env,
     log: createLog({ logLevel: "info", logFormat: "text", quiet: values.quiet }, { env: {} }),
   };
   const { inject } = await import("../cluster/inject/inject.ts");
-  return await inject(order);
+  await inject(order);
+  return EXIT.ok;
 }
 
 /**
@@ -138,13 +126,8 @@ function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy |
   throw new Failure(EXIT.usage, `${flags}: not usable with --remove, which adds nothing: leave out ${flags}`);
 }
 
-function outcomeOf(
-  { values: { diff, inPlace } }: Call<typeof options>,
-  paths: readonly string[],
-): "print" | "write" | "diff" {
-  if (diff && inPlace) throw new Failure(EXIT.usage, "--diff and --in-place cannot be used together: give one of them");
+function isInPlace({ values: { inPlace } }: Call<typeof options>, paths: readonly string[]): boolean {
   if (inPlace && (paths.length === 0 || paths.includes("-")))
     throw new Failure(EXIT.usage, "--in-place: expected files, not stdin: name them, or leave --in-place out");
-  if (diff) return "diff";
-  return inPlace ? "write" : "print";
+  return inPlace;
 }

@@ -11,13 +11,13 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isatty } from "node:tty";
-import { EXIT, Failure, INJECT_EXIT } from "../../shared/core/exit.ts";
+import { EXIT, Failure, INPUT_EXIT } from "../../shared/core/exit.ts";
 import { cannotAccess } from "../../shared/core/system-error.ts";
 import { MiB, readPathWithin, readStdinWithin } from "../../shared/io/input.ts";
 
 /** The text of a file with manifests, or of stdin. */
 export interface Source {
-  /** Its name in messages and diffs. */
+  /** Its name in messages. */
   readonly name: string;
   /** Undefined for stdin. */
   readonly path: string | undefined;
@@ -105,7 +105,7 @@ function decode(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Failure(INJECT_EXIT.input, `${name}: not UTF-8 text`);
+    throw new Failure(INPUT_EXIT, `${name}: not UTF-8 text`);
   }
 }
 

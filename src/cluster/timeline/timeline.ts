@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Invocation } from "../../command.ts";
-import { EXIT, Failure, TIMELINE_EXIT } from "../../shared/core/exit.ts";
+import { EXIT, Failure, INPUT_EXIT } from "../../shared/core/exit.ts";
 import { SIG } from "../../shared/core/signal.ts";
 import { cannotAccess } from "../../shared/core/system-error.ts";
 import { counted } from "../../shared/core/wording.ts";
@@ -49,7 +49,7 @@ export async function showTimeline(
   }
   if (kept.size === 0) {
     const how = "kubectl logs -l app=web --all-containers --prefix --tail=-1 | ebb timeline";
-    throw new Failure(TIMELINE_EXIT.input, `timeline: no JSON line of ebb run or ebb drain: try ${how}`);
+    throw new Failure(INPUT_EXIT, `timeline: no JSON line of ebb run or ebb drain: try ${how}`);
   }
   if (leftOut > 0) {
     const what = counted(leftOut, "line");

@@ -13,19 +13,11 @@ export const EXIT = {
   notFound: 127,
 } as const;
 
-/** The exit codes of `ebb inject`, which are apart because no pod ends with them. */
-export const INJECT_EXIT = {
-  /** There are differences; with --diff, as in diff(1). */
-  differs: 1,
-  /** sysexits(3), EX_DATAERR. */
-  input: 65,
-} as const;
+/** The exit code of `ebb inject` and `ebb timeline` for what they cannot use: EX_DATAERR. No pod ends with it. */
+export const INPUT_EXIT = 65;
 
 /** The exit code of `ebb doctor` if it has found something. */
 export const DOCTOR_EXIT = { found: 1 } as const;
-
-/** The exit code of `ebb timeline` if no line is from ebb: EX_DATAERR, as that of `ebb inject`. */
-export const TIMELINE_EXIT = { input: 65 } as const;
 
 /** The meaning of each of ebb's exit codes, from which the README's table is made. */
 export const exitMeanings: readonly (readonly [code: string, meaning: string])[] = [
@@ -33,7 +25,7 @@ export const exitMeanings: readonly (readonly [code: string, meaning: string])[]
   ["128+n", "the command, or the wait before it, was ended by signal n"],
   ["127", "the command, its interpreter or its loader was not found"],
   ["126", "the command was found but cannot be executed"],
-  ["1", "request: status 400 or more; inject --diff, doctor: something to change"],
+  ["1", "request: status 400 or more; doctor: something to change"],
   ["64", "usage: an unknown flag or command, or a bad value"],
   [
     "65",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
+import { ebb, temporaryFolder } from "../../harness/ebb.ts";
 import { image, inject, refusedJob, rendered } from "./inject-calls.ts";
 
 describe("files", () => {
@@ -61,47 +61,6 @@ describe("files", () => {
     using folder = folderOf({ "a.yaml": deployment, "b.yaml": refusedJob });
     expect((await ebb(["inject", "--image", image, "-i", folder.path])).code).toBe(65);
     expect(readFileSync(join(folder.path, "a.yaml"), "utf8")).toBe(deployment);
-  });
-
-  test("--diff prints a patch that git takes, with exit code 1; 0 where nothing changes", async () => {
-    using folder = folderOf({ "a.yaml": rendered });
-    const run = (...flags: readonly string[]) =>
-      ebb(["inject", "--image", image, "-q", ...flags, "a.yaml"], { cwd: folder.path });
-    const [printed, diff] = [await run(), await run("--diff")];
-    expect([diff.code, diff.stderr, diff.stdout.split("\n").slice(0, 2)]).toEqual([
-      1,
-      "",
-      ["--- a/a.yaml", "+++ b/a.yaml"],
-    ]);
-    const applied = Bun.spawnSync(["git", "apply"], { cwd: folder.path, stdin: Buffer.from(diff.stdout) });
-    expect([applied.exitCode, applied.stderr.toString()]).toEqual([0, ""]);
-    expect(readFileSync(join(folder.path, "a.yaml"), "utf8")).toBe(printed.stdout);
-    expect(await run("--diff")).toMatchObject({ code: 0, stdout: "" });
-  });
-
-  test.each([
-    ["by an absolute path", (folder: string) => join(folder, "a.yaml"), (folder: string) => folder],
-    ["by ./", () => "./a.yaml", (folder: string) => folder],
-    ["by an absolute path from elsewhere, in /", (folder: string) => join(folder, "a.yaml"), () => "/"],
-    ["by ../, in /", () => "../a.yaml", () => "/"],
-  ])("--diff of a file %s is a patch, too", async (_, pathIn, applyIn) => {
-    using folder = folderOf({ "a.yaml": deployment });
-    const [path, there] = [pathIn(folder.path), applyIn(folder.path)];
-    const cwd = there === "/" ? join(folder.path, "inner") : folder.path;
-    const { stdout } = await ebb(["inject", "--image", image, "-q", "--diff", path], { cwd });
-    const applied = Bun.spawnSync(["git", "apply"], { cwd: there, stdin: Buffer.from(stdout) });
-    expect([applied.exitCode, applied.stderr.toString()]).toEqual([0, ""]);
-    expect(readFileSync(join(folder.path, "a.yaml"), "utf8")).toContain("ebb-install");
-  });
-
-  test.each([
-    ["coloured at a terminal", "", true],
-    ["but not with NO_COLOR", "NO_COLOR=1 ", false],
-  ])("--diff is %s", async (_, env, isColoured) => {
-    using folder = folderOf({ "a.yaml": deployment });
-    const command = `${env}TERM=xterm ${ebbPath} inject --image ${image} -q --diff a.yaml`;
-    const { stdout } = Bun.spawnSync(["script", "-qec", command, "/dev/null"], { cwd: folder.path, stdin: "ignore" });
-    expect(stdout.toString().includes("\x1b[32m+")).toBe(isColoured);
   });
 });
 

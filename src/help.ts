@@ -76,18 +76,18 @@ export async function writeHelp(text: string): Promise<void> {
 }
 
 /**
- * Prints the list of topics, if `topic` is undefined, a flag or `help`, or the page of the manual: at a terminal
- * formatted, and by a pager. For a command or other tool without a page it prints its --help.
+ * Prints the list of topics, if `topic` is undefined, a flag or `help`, or the page of the manual: formatted at
+ * a terminal. For a command or other tool without a page it prints its --help.
  * @throws Failure(64) if there is no such topic
  */
 export async function showPage(topic: string | undefined, commands: Commands, env: Environment): Promise<void> {
   const pages = await readPages();
   if (topic === undefined || topic.startsWith("-") || topic === "help") {
-    return await showPaged(listPages(groupsOf(pages, commands), lookAt(env)), env);
+    return await writeHelp(listPages(groupsOf(pages, commands), lookAt(env)));
   }
   const name = pluginCall(topic) === undefined ? topic : "kubectl";
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
-  if (page !== undefined) return await showPaged(isTerminal(1) ? renderPage(page, themeOf(env)) : page, env);
+  if (page !== undefined) return await writeHelp(isTerminal(1) ? renderPage(page, themeOf(env)) : page);
   if (ownWords.includes(topic) || toolNames.includes(topic)) {
     return await showHelp(topic, commands, { isShort: false, env });
   }
@@ -96,12 +96,6 @@ export async function showPage(topic: string | undefined, commands: Commands, en
   const others = near === undefined ? "ebb help lists them" : `did you mean ebb help ${near}?`;
   const hint = having.length === 0 ? others : `pages that have the word: ${having.join(", ")}`;
   throw new Failure(EXIT.usage, `help: ${JSON.stringify(topic)}: no such topic; ${hint}`);
-}
-
-/** Writes a text to stdout: at a terminal by the pager, if there is one. */
-async function showPaged(text: string, env: Environment): Promise<void> {
-  if (isTerminal(1) && (await wasPaged(new TextEncoder().encode(text), pagerOf(env)))) return;
-  await writeHelp(text);
 }
 
 /** Groups the topics with their titles by the headings of `ebb help`; a command's name before a title is removed. */
@@ -138,26 +132,4 @@ export function renderPage(page: string, theme: Bun.markdown.AnsiTheme): string 
   const parts = partsOf(page).map((part, at) => (at % 2 === 0 ? Bun.markdown.ansi(part, theme) : part));
   const texts = parts.map((part) => part.replace(/^\n+/, "").trimEnd());
   return `${texts.filter((text) => text !== "").join("\n\n")}\n`;
-}
-
-/**
- * Returns the words of the pager, as git chooses it: $PAGER, or less if that is unset; none if it is empty. A dumb
- * terminal has no less, which would wait there for a key.
- */
-function pagerOf({ TERM = "dumb", PAGER = TERM === "dumb" ? "" : "less" }: Environment): readonly string[] {
-  return PAGER.split(" ").filter((word) => word !== "");
-}
-
-/** Shows bytes by a pager, and waits until it ends. Resolves to false if there is none, or it cannot be started. */
-async function wasPaged(bytes: Uint8Array, pager: readonly string[]): Promise<boolean> {
-  if (pager.length === 0) return false;
-  try {
-    // as git: end if it fits the screen, show colours, leave the text there
-    const env = { LESS: "FRX", ...process.env };
-    const { exited } = Bun.spawn([...pager], { stdin: bytes, stdout: "inherit", stderr: "inherit", env });
-    await exited;
-    return true;
-  } catch {
-    return false; // it cannot be started: the caller shows the text without it
-  }
 }

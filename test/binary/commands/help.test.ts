@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { manualPages } from "../../../build/pages.ts";
 import type { Command } from "../../../src/command.ts";
 import { commands } from "../../../src/commands.ts";
@@ -8,18 +8,18 @@ import { withPage } from "../../../src/help.ts";
 import { describeBriefly, describeCommand, lookOf } from "../../../src/shared/cli/core/help.ts";
 import { toolNames } from "../../../src/shared/cli/core/names.ts";
 import { titleOf } from "../../../src/shared/cli/core/page.ts";
-import { ebb, ebbPath, temporaryFolder } from "../../harness/ebb.ts";
+import { ebb, ebbPath } from "../../harness/ebb.ts";
 
 const pages = manualPages();
 const topics = Object.keys(pages);
 const page = (topic: string) => pages[topic] as string;
 
-/** What a terminal of so many columns shows, `\r` left out. Without a pager, unless `env` names one. */
+/** What a terminal of so many columns shows, `\r` left out. */
 function shownAt(columns: number, command: string, env: Readonly<Record<string, string>> = {}): string {
   const words = ["script", "-qec", `stty columns ${columns}; exec ${command}`, "/dev/null"];
   const { stdout } = Bun.spawnSync(words, {
     stdin: "ignore",
-    env: { PATH: process.env.PATH ?? "", TERM: "xterm", PAGER: "", ...env },
+    env: { PATH: process.env.PATH ?? "", TERM: "xterm", ...env },
   });
   return stdout.toString().replaceAll("\r", "");
 }
@@ -148,42 +148,6 @@ describe("the manual", () => {
     const shown = shownAt(60, `${ebbPath} help drain`, env);
     expect(shown).toStartWith(`${titleOf(page("drain"))}\n`);
     expect(shown).not.toContain("\x1b");
-  });
-
-  test("$PAGER gets what the terminal would show", () => {
-    expect(shownAt(80, `${ebbPath} help quit`, { PAGER: "sed s/^/paged:/" })).toStartWith("paged:");
-  });
-
-  describe("without $PAGER", () => {
-    const less = "#!/bin/sh\necho $LESS; exec sed s/^/less:/\n";
-
-    test.each(["help", "help quit"])("ebb %s is shown by less", (call) => {
-      using folder = temporaryFolder();
-      writeFileSync(join(folder.path, "less"), less, { mode: 0o755 });
-      const shown = shownAt(80, `env -u PAGER PATH=${folder.path}:$PATH ${ebbPath} ${call}`);
-      expect(shown).toStartWith("FRX\nless:");
-    });
-
-    test("a dumb terminal has none", () => {
-      using folder = temporaryFolder();
-      writeFileSync(join(folder.path, "less"), less, { mode: 0o755 });
-      const shown = shownAt(80, `env -u PAGER TERM=dumb PATH=${folder.path}:$PATH ${ebbPath} help quit`);
-      expect(shown).toStartWith(titleOf(page("quit")));
-    });
-
-    test("an image without less shows it all", () => {
-      const shown = shownAt(80, `env -u PAGER PATH=/nosuch ${ebbPath} help quit`);
-      expect(Bun.stripANSI(shown)).toStartWith(titleOf(page("quit")));
-    });
-  });
-
-  test("a pager that is not there is no reason to show nothing", () => {
-    expect(shownAt(80, `${ebbPath} help quit`, { PAGER: "/nosuch/pager" })).toContain(titleOf(page("quit")));
-  });
-
-  test("a pager is not asked in a pipe", async () => {
-    const { stdout } = await ebb(["help", "quit"], { env: { PAGER: "sed s/^/paged:/" } });
-    expect(stdout).toBe(page("quit"));
   });
 
   test.each([

@@ -73,8 +73,6 @@ export interface TcpSocket {
   readonly remote: { readonly address: string; readonly port: number };
   /** `established`, `listen`, `time_wait` ...; `unknown` for a number that is not in tcp_states.h. */
   readonly state: string;
-  /** The user that created it. */
-  readonly uid: number;
   /** The receive queue; of a listening socket, the number of connections that wait for accept(2). */
   readonly queue: number;
   readonly inode: number;
@@ -90,15 +88,14 @@ const states =
  */
 function parseTcp(table: string, protocol: "tcp" | "tcp6"): readonly TcpSocket[] {
   const rows = table.matchAll(
-    /^ *\d+: +([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +((?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}) +([0-9A-F]{2}) +\S+:([0-9A-F]+) +\S+ +\S+ +(\d+) +\d+ +(\d+)/gm, // regexp: the kernel writes these lines, which are short
+    /^ *\d+: +([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +((?:[0-9A-F]{8}|[0-9A-F]{32}):[0-9A-F]{4}) +([0-9A-F]{2}) +\S+:([0-9A-F]+) +\S+ +\S+ +\d+ +\d+ +(\d+)/gm, // regexp: the kernel writes these lines, which are short
   );
   const names = states.split(" ");
-  return [...rows].map(([, address = "", port = "", remote = "", state = "", queue = "", uid, inode]) => ({
+  return [...rows].map(([, address = "", port = "", remote = "", state = "", queue = "", inode]) => ({
     protocol,
     ...endOf(address, port),
     remote: endOf(...(remote.split(":") as [string, string])),
     state: names[Number.parseInt(state, 16)] ?? "unknown",
-    uid: Number(uid),
     queue: Number.parseInt(queue, 16),
     inode: Number(inode),
   }));

@@ -1,4 +1,4 @@
-import { copyOf, describePath, type JsonObject, objectOf } from "../../../shared/core/json.ts";
+import { copyOf, describePath, type JsonObject, objectOf, type Path } from "../../../shared/core/json.ts";
 import { isSame } from "../../core/same.ts";
 import type { ImageQuery } from "../../image/core/lookup.ts";
 import { ASK, annotationField, isTooLong, STATUS, TOO_LONG } from "./annotation-names.ts";
@@ -9,7 +9,7 @@ import { applyEdits, type Edit, isChange, recordEdits, withAnnotation } from "./
 import { removeEbb, warnOfUnrecorded } from "./edits/remove.ts";
 import { formatStatus, readStatus, type Status } from "./edits/status.ts";
 import { undoEdits } from "./edits/undo.ts";
-import { recordWritten, writtenIn } from "./edits/written.ts";
+import { writtenIn } from "./edits/written.ts";
 import { factsOf, type PodFacts } from "./facts/facts.ts";
 import type { Former } from "./facts/former-injection.ts";
 import { otherSystem } from "./facts/other-system.ts";
@@ -204,9 +204,9 @@ function outcomeOf({ pod, facts, apps, edits, status, asked, onUnchanged, otherW
     return { kind: "unchanged", reason: "there is nothing to change", warnings };
   }
   const edited = applyEdits(before, edits);
-  const recorded = { ...recordEdits(before, edited, edits), ...optionsOf(facts.policy) };
   const former = new Map(writtenIn(pod).map(([path, text]) => [describePath(path), text]));
-  recordWritten(before, recorded, (path) => facts.policy.writtenAt?.(path) ?? former.get(describePath(path)));
+  const textAt = (path: Path) => facts.policy.writtenAt?.(path) ?? former.get(describePath(path));
+  const recorded = { ...recordEdits(before, edits, textAt), ...optionsOf(facts.policy) };
   const next = withAnnotation(edited, STATUS, formatStatus(recorded));
   if (isSame(next, pod)) return { kind: "unchanged", reason: "it has ebb already", warnings };
   if (isTooLong(next.metadata?.annotations ?? {})) {

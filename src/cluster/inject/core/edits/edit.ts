@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../../shared/core/json.ts";
+import { type Path, valueAt } from "../../../../shared/core/json.ts";
 import { LOCAL_VOLUMES, NATIVE } from "../annotation-names.ts";
 import type { TrackedImage } from "../facts/former-injection.ts";
 import type { Container, Mount, Pod, Volume } from "../pod.ts";
@@ -181,8 +181,11 @@ export function applyEdits(before: Pod, edits: readonly Edit[]): Pod {
   return draft.pod;
 }
 
-/** Returns the status that records edits of a pod. `after`: the pod with these. */
-export function recordEdits(before: Pod, after: Pod, edits: readonly Edit[]): Status {
+/** Returns how a manifest has an empty field of a pod, where ebb would write it otherwise. */
+type TextAt = (path: Path) => string | undefined;
+
+/** Returns the status that records edits of a pod. */
+export function recordEdits(before: Pod, edits: readonly Edit[], textAt: TextAt): Status {
   const containers = new Map<string, ContainerStatus>();
   const of = (name: string): ContainerStatus => {
     const status = containers.get(name) ?? {};
@@ -191,32 +194,25 @@ export function recordEdits(before: Pod, after: Pod, edits: readonly Edit[]): St
   };
   const recording: Recording = { status: { containers: {} }, before: draftOf(before), of };
   eachOf(edits, (way, edit) => way.record(recording, edit));
-  const edited = draftOf(after).containers;
-  const recorded = before.spec.containers.flatMap((container) => {
-    const { name } = container;
-    const status = containers.get(name);
+  const recorded = before.spec.containers.flatMap((container, at) => {
+    const status = containers.get(container.name);
     if (status === undefined) return [];
-    return [[name, { ...status, empty: emptyIn(container, addedTo.container, edited.get(name)) }] as const];
+    const empty = emptyIn(container, addedTo.container, (path) => textAt(["spec", "containers", at, ...path]));
+    return [[container.name, { ...status, empty }] as const];
   });
   // apps come first, then proxies, which get a hook alone
   const isApp = ([, { command, hook, unwrapped }]: (typeof recorded)[number]) =>
     command !== undefined || hook !== true || unwrapped !== undefined;
   const sorted = [...recorded.filter(isApp), ...recorded.filter((one) => !isApp(one))];
-  const empty = {
-    ...emptyIn(before, addedTo.pod, {}),
-    ...emptyIn(before.metadata, addedTo.metadata, {}),
-    ...emptyIn(before.spec, addedTo.spec, after.spec),
-  };
-  const isNone = Object.keys(empty).length === 0;
-  return { ...recording.status, containers: Object.fromEntries(sorted), ...(isNone ? {} : { empty }) };
+  const empty = emptyIn(before, addedTo.pod, textAt);
+  return { ...recording.status, containers: Object.fromEntries(sorted), empty };
 }
 
-/** Returns the fields that are there with nothing in them, and that are others in `after`; undefined if there are none. */
-function emptyIn(before: object | null | undefined, names: readonly string[], after: object = {}): Empty {
-  const fields = Object.entries(before ?? {}).filter(
-    ([name, value]) => names.includes(name) && isEmpty(value) && value !== (after as JsonObject)[name],
-  );
-  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+/** Returns the fields that are there with nothing in them; undefined if there are none. */
+function emptyIn(before: Pod | Container, fields: readonly Path[], textAt: TextAt): Empty {
+  const found = fields.filter((path) => isEmpty(valueAt(before, path)));
+  if (found.length === 0) return undefined;
+  return Object.fromEntries(found.map((path) => [path.at(-1), textAt(path) ?? valueAt(before, path)]));
 }
 
 function isEmpty(value: unknown): boolean {

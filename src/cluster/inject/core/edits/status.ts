@@ -1,23 +1,23 @@
 import * as z from "zod/mini";
+import type { Path } from "../../../../shared/core/json.ts";
 import { annotationField, STATUS } from "../annotation-names.ts";
 import { starterOf } from "../facts/command.ts";
 import type { TrackedImage } from "../facts/former-injection.ts";
 import { hook, type Remark } from "../pod.ts";
 import { skippedIn } from "../skipped.ts";
 
-/** The fields that ebb has added to although there was nothing in them, and their values: null, [] or {}. */
-const empty = z.optional(z.record(z.string(), z.union([z.null(), z.array(z.never()), z.strictObject({})])));
+/**
+ * The fields that ebb has added to although there was nothing in them, and their values: null, [] or {}. A text where a
+ * manifest has it otherwise than ebb would write it (`emptyTextAt` in yaml/written.ts): `\n  []`.
+ */
+const empty = z.optional(z.record(z.string(), z.union([z.null(), z.array(z.never()), z.strictObject({}), z.string()])));
 export type Empty = z.infer<typeof empty>;
-/** How a manifest has these, where ebb would write them otherwise (`emptyTextAt` in yaml/written.ts): `\n  []`. */
-const written = z.optional(z.record(z.string(), z.string()));
 
-/** The lists and objects that ebb adds to, by where they are. */
-export const addedTo = {
-  pod: ["metadata"],
-  metadata: ["annotations"],
-  spec: ["volumes", "initContainers"],
-  container: ["command", "env", "volumeMounts", "lifecycle"],
-} as const;
+/** The paths to the fields that ebb adds to: of a pod, and of each container. Their last names are their keys in `empty`. */
+export const addedTo: Readonly<Record<"pod" | "container", readonly Path[]>> = {
+  pod: [["metadata"], ["metadata", "annotations"], ["spec", "volumes"], ["spec", "initContainers"]],
+  container: [["command"], ["env"], ["volumeMounts"], ["lifecycle"], ["lifecycle", "preStop"]],
+};
 
 /** What was changed in one container. */
 const containerStatus = z.object({
@@ -48,7 +48,6 @@ const containerStatus = z.object({
   /** The hook that was there before, and was replaced, or taken out: it only slept, or kept a proxy, or did nothing. */
   preStop: z.optional(z.nullable(hook)),
   empty,
-  written,
 });
 
 const status = z.object({
@@ -71,7 +70,6 @@ const status = z.object({
   options: z.optional(z.record(z.string(), z.string())),
   /** Of the pod, its metadata and its spec. */
   empty,
-  written,
 });
 
 /** What ebb.dev/status records: all that ebb has put into a pod. */
@@ -98,12 +96,12 @@ export function readStatus(text: string | undefined): Status | undefined | Remar
 
 /** Writes the text of ebb.dev/status. */
 export function formatStatus(status: Status): string {
-  const { volumes, ebb, native, formerNative, moved, annotations, localVolumes, options, empty, written } = status;
+  const { volumes, ebb, native, formerNative, moved, annotations, localVolumes, options, empty } = status;
   const containers = Object.entries(status.containers).map(
-    ([name, { command, tool, env, hook, preStop, image, unwrapped, empty, written }]) =>
-      [name, { command, tool, env, hook, preStop, image, unwrapped, empty, written }] as const,
+    ([name, { command, tool, env, hook, preStop, image, unwrapped, empty }]) =>
+      [name, { command, tool, env, hook, preStop, image, unwrapped, empty }] as const,
   );
-  const all = { volumes, ebb, native, formerNative, moved, annotations, localVolumes, options, empty, written };
+  const all = { volumes, ebb, native, formerNative, moved, annotations, localVolumes, options, empty };
   return JSON.stringify({ containers: Object.fromEntries(containers), ...all });
 }
 

@@ -1,3 +1,4 @@
+import { isObject, type Path, valueAt } from "../../../../shared/core/json.ts";
 import { ANNOTATIONS, APPS, INSTALL, isNumbered, LOCAL_VOLUMES, NATIVE, STATUS, VOLUME } from "../annotation-names.ts";
 import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
@@ -31,7 +32,7 @@ export function undoEdits(pod: Pod, status: Status): Former {
       (mount) => gone.has(mount.name) && (isOurMount(mount, own) || isAppsMount(mount, container.name)),
     );
     restoreHook(container, own);
-    putBack(container, own.empty, addedTo.container);
+    putBack(container, addedTo.container, own.empty);
   }
   const isOurs = (one: Container) => isInstall(one) && one.volumeMounts?.some(({ name }) => gone.has(name)) === true;
   const installs = (pod.spec.initContainers ?? []).filter(isOurs);
@@ -40,10 +41,8 @@ export function undoEdits(pod: Pod, status: Status): Former {
   makeOrdinary(pod, status.moved ?? {});
   drop(pod.spec, "volumes", ({ name }) => gone.has(name));
   removeAnnotations(pod, status);
-  putBack(pod.spec, status.empty, addedTo.spec);
-  putBack(pod, status.empty, addedTo.pod);
   if (status.empty?.annotations !== undefined) pod.metadata ??= {};
-  putBack(pod.metadata ?? {}, status.empty, addedTo.metadata);
+  putBack(pod, addedTo.pod, status.empty);
   return { options: new Map(Object.entries(options).filter(isValid)), words: former, ...own };
 }
 
@@ -166,9 +165,18 @@ function removeAnnotations(pod: Pod, status: Status): void {
 }
 
 /** Puts back fields that had nothing in them, and that are not there any more. */
-function putBack(object: object, empty: Empty, names: readonly string[]): void {
-  for (const [name, value] of Object.entries(empty ?? {}))
-    if (names.includes(name) && !Object.hasOwn(object, name)) Object.assign(object, { [name]: value });
+function putBack(object: Pod | Container, fields: readonly Path[], empty: Empty = {}): void {
+  for (const path of fields) {
+    const [name, holder] = [String(path.at(-1)), valueAt(object, path.slice(0, -1))];
+    if (Object.hasOwn(empty, name) && isObject(holder) && !Object.hasOwn(holder, name))
+      Object.assign(holder, { [name]: valueOfEmpty(empty[name]) });
+  }
+}
+
+function valueOfEmpty(written: unknown): unknown {
+  if (typeof written !== "string") return written;
+  if (written.includes("[")) return [];
+  return written.includes("{") ? {} : null;
 }
 
 type Item<L> = L extends readonly (infer T)[] ? T : never;

@@ -12,9 +12,13 @@ import { writeError, writeOutput, writeStreamed } from "./shared/output/output.t
 import type { Signals } from "./shared/process/signals.ts";
 import { exitOnStop } from "./shared/process/stop.ts";
 
-/** Performs any call but that of another tool. Resolves to ebb's exit code. @throws Failure for an expected failure */
-export async function dispatch(call: Resolution, signals: Signals): Promise<number> {
-  if (call.kind === "help") return await showHelp(call.name, call.isShort === true);
+/**
+ * Performs any call but that of another tool. `here`: the commands that help lists, and completion proposes. Resolves to
+ * ebb's exit code. @throws Failure for an expected failure
+ */
+export async function dispatch(call: Resolution, signals: Signals, here = commands): Promise<number> {
+  if (call.kind === "help")
+    return await showHelp(call.name, call.isShort === true, call.name === undefined ? here : commands);
   if (call.kind === "page") {
     await (await import("./help.ts")).showPage(call.topic, commands, process.env);
     return EXIT.ok;
@@ -24,7 +28,7 @@ export async function dispatch(call: Resolution, signals: Signals): Promise<numb
     return await showLicenses();
   }
   if (call.kind === "completion") {
-    await writeOutput(complete(call.words, commands));
+    await writeOutput(complete(call.words, here));
     return EXIT.ok;
   }
   if (call.kind === "plugin") {
@@ -61,8 +65,8 @@ function rethrowWithOwners(error: unknown): never {
   throw new Failure(error.exitCode, allOf([error.message, ...describeFlagOwners(error.flags, commands)]));
 }
 
-async function showHelp(name: string | undefined, isShort: boolean): Promise<number> {
-  await (await import("./help.ts")).showHelp(name, commands, { isShort, env: process.env });
+async function showHelp(name: string | undefined, isShort: boolean, of = commands): Promise<number> {
+  await (await import("./help.ts")).showHelp(name, of, { isShort, env: process.env });
   return EXIT.ok;
 }
 

@@ -19,13 +19,17 @@ const onUncaught = (error: unknown): never => exit(report(error));
 process.on("uncaughtException", onUncaught);
 process.on("unhandledRejection", onUncaught);
 
+const here = Object.fromEntries(Object.entries(commands).filter(([name]) => deskCommands.includes(name)));
 const signals = catchSignals();
-perform(resolveCommand(process.argv.slice(2), baseName(process.argv0))).then(exit, onUncaught);
+perform(resolveCommand(process.argv.slice(2), baseName(process.argv0), [...deskCommands, "help"])).then(
+  exit,
+  onUncaught,
+);
 
 async function perform(call: Resolution): Promise<number> {
   if (call.kind === "tool") refuse(call.name);
   if (call.kind === "command" && isServer(call)) refuse("ebb reaper without --once");
-  if (call.kind !== "command" || deskCommands.includes(call.name)) return await dispatch(call, signals);
+  if (call.kind !== "command" || deskCommands.includes(call.name)) return await dispatch(call, signals, here);
   const isShort = whichHelp(call);
   if (isShort === undefined) refuse(`ebb ${call.name}`);
   return await dispatch({ kind: "help", name: call.name, isShort }, signals);

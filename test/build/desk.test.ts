@@ -46,6 +46,23 @@ test.each([
   });
 });
 
+test("help and completion have the commands that work here", async () => {
+  const { stdout } = await ebb(["--help"], { program });
+  expect(stdout).toMatch(/^ {2}inject +add/m);
+  expect(stdout).not.toMatch(/^ {2}run |ebb run \[/m);
+  expect((await ebb(["__complete", "re"], { program })).stdout).toMatch(/^words\nreaper\t.*\n$/);
+});
+
+test.each([
+  ["foo", "foo: no such command"],
+  ["stat", "stat: no such command"],
+  ["injct", 'injct: no such command; did you mean "ebb inject"?'],
+  ["--quiet", "--quiet: a command comes first: write ebb COMMAND --quiet ..."],
+  ["--quiet inject", "--quiet: a command comes first: write ebb inject --quiet ..."],
+])("ebb %s proposes nothing that is refused", async (call, reason) => {
+  expect(await ebb(call.split(" "), { program })).toMatchObject({ code: 64, stderr: `ebb: ${reason}\n` });
+});
+
 test.each(["run --help", "drain -h", "help drain", "reaper -h"])(
   "ebb %s prints what it prints everywhere",
   async (call) => {

@@ -49,13 +49,16 @@ export function lookOf(width: number, hasColours = false): Look {
 /** Returns the text of `ebb --help`: usage, and each command with its summary. */
 export function listCommands(commands: Readonly<Record<string, Summary>>, look: Look): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
+  const hasRun = "run" in commands;
+  const others = hasRun
+    ? `\`ebb NAME\`, or ebb in a file called NAME, is a drop-in replacement for the tool NAME, with its variables and flags: ${toolNames.join(", ")}.`
+    : "ebb run and other commands work in Linux containers: ebb help lists their pages.";
   return `ebb: an entrypoint for containers that run next to a sidecar
 
-${look.heading("usage:")} ebb run [flags] -- CMD ARG...
-       ebb COMMAND [flags]
+${look.heading("usage:")} ${hasRun ? "ebb run [flags] -- CMD ARG...\n       " : ""}ebb COMMAND [flags]
 
 ${columns("commands", rows, look)}
-${wrap(`\`ebb NAME\`, or ebb in a file called NAME, is a drop-in replacement for the tool NAME, with its variables and flags: ${toolNames.join(", ")}.`, look.width, "")}
+${wrap(others, look.width, "")}
 ebb COMMAND -h             the common flags of a command
 ebb COMMAND --help         all flags, examples and exit codes of a command
 ebb help [TOPIC]           a page of the manual; without TOPIC, a list of all

@@ -45,9 +45,10 @@ export interface Tool {
 
 /**
  * Decides what a command line asks for: a command, another tool by name, help, a page of the manual, the version or the
- * licences. `calledBy` is the name by which the executable was called, without its folder.
+ * licences. `calledBy` is the name by which the executable was called, without its folder; `here`: the commands that
+ * work here, which it proposes.
  */
-export function resolveCommand(words: readonly string[], calledBy: string): Resolution {
+export function resolveCommand(words: readonly string[], calledBy: string, here = ownWords): Resolution {
   const [first, ...rest] = words;
   if (toolNames.includes(calledBy)) return resolveTool(calledBy, words, 0);
   const isPlugin = calledBy === pluginNames.plugin && first !== "--version" && first !== "version";
@@ -60,29 +61,30 @@ export function resolveCommand(words: readonly string[], calledBy: string): Reso
   if (about !== undefined) return about;
   if (ownWords.includes(first)) return { kind: "command", name: first, args: rest, at: 1 };
   if (first === "version") return { kind: "version", format: rest[0] };
-  return { kind: "unnamed", reason: first.startsWith("-") ? flagFirst(first, rest) : noCommand(first) };
+  return { kind: "unnamed", reason: first.startsWith("-") ? flagFirst(first, rest, here) : noCommand(first, here) };
 }
 
 /** Returns what is wrong with a call that begins with a flag, and what to write. Shows no value, which may be secret. */
-function flagFirst(first: string, rest: readonly string[]): string {
+function flagFirst(first: string, rest: readonly string[], here: readonly string[]): string {
   const flag = first.replace(/[=\s].*$/s, "");
   const about = flag === "--" ? undefined : nearest(flag.replace(/^-+/, ""), aboutFlags);
   const end = rest.indexOf("--");
-  const name = rest.slice(0, end < 0 ? undefined : end).find((word) => ownWords.includes(word));
+  const named = rest.slice(0, end < 0 ? undefined : end).find((word) => here.includes(word));
+  const name = named ?? (here.includes("run") ? undefined : "COMMAND");
   const call = about === undefined ? `${name ?? "run"} ${flag}` : `--${about}`;
   const more = about !== undefined ? "" : flag === "--" ? " CMD" : name === undefined ? " ... -- CMD" : " ...";
   return `${flag}: a command comes first: write ebb ${call}${more}`;
 }
 
 /** Returns what is wrong with a call whose first word is no command, and what to write. */
-function noCommand(first: string): string {
+function noCommand(first: string, here: readonly string[]): string {
   const word = redactUrls(first) || "''";
-  const near = nearest(word, ownWords);
+  const near = nearest(word, here);
   const flag = nearest(word, aboutFlags);
   const meant = near ?? (flag === undefined ? undefined : `--${flag}`);
   const call = meant === undefined ? pluginCall(word) : `ebb ${meant}`;
   const hint = call === undefined ? "" : `; did you mean "${call}"?`;
-  return `${word}: no such command${hint} (to run a program: ebb run -- ${word})`;
+  return `${word}: no such command${hint}${here.includes("run") ? ` (to run a program: ebb run -- ${word})` : ""}`;
 }
 
 function resolveTool(name: string, args: readonly string[], at: number): Resolution {

@@ -2,6 +2,7 @@ import { formatDuration } from "../../shared/core/duration.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { ApiError, isApiFailure, isForbidden, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { Turn } from "../controller/throttle.ts";
 import {
   type Answer,
   type Attempt,
@@ -27,7 +28,6 @@ import { type FreshPod, pathOf } from "./methods/target.ts";
 import type { PodEvents } from "./pod-events.ts";
 import { auditOf, memoryOf, type PodRecord } from "./pod-record.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
-import type { Turn } from "./throttle.ts";
 
 /** What a step towards the end of a pod's sidecars needs. */
 export interface AttemptContext {

@@ -6,9 +6,9 @@ import type { Context } from "../api/context.ts";
 import { pagesAt } from "../api/list.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
 import { pause } from "../controller/pause.ts";
+import { createReflector } from "../controller/reflector.ts";
 import { whenAborted } from "../controller/stops.ts";
 import { REAP } from "./core/pod-view.ts";
-import { createReflector } from "./reflector.ts";
 
 /** Which namespaces to read. */
 export interface WatchedNamespaces {

@@ -1,9 +1,9 @@
 import type { Log } from "../../shared/output/log.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
+import { createReflector, type Interruption, type Reflected } from "../controller/reflector.ts";
 import { type PodView, viewOf } from "./core/pod-view.ts";
 import { type WatchedNamespaces, watchNamespaces } from "./namespaces.ts";
-import { createReflector, type Interruption, type Reflected } from "./reflector.ts";
 
 /** Which pods to watch. */
 export interface WatchedPods extends WatchedNamespaces {

@@ -3,6 +3,7 @@ import type { Log } from "../../shared/output/log.ts";
 import { writeOutput } from "../../shared/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
+import { type Answered, createClients } from "../controller/throttle.ts";
 import type { PodView } from "./core/pod-view.ts";
 import type { ReapPolicy } from "./core/policy.ts";
 import type { ReaperSettings } from "./core/reaper-options.ts";
@@ -17,7 +18,6 @@ import type { PodRecord, PodRecords } from "./pod-record.ts";
 import { listPods } from "./pods.ts";
 import { createReconciler } from "./reconciler.ts";
 import { createRights, type Rights } from "./rights.ts";
-import { type Answered, createClients } from "./throttle.ts";
 
 /** What `ebb reaper` works with, as a service and with --once. */
 export interface Reaping {

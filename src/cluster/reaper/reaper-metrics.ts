@@ -1,11 +1,11 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
+import type { Interruption } from "../controller/reflector.ts";
 import type { Presence } from "../inject/core/presence.ts";
 import type { Outcome, Result } from "./core/attempt.ts";
 import type { MethodKind } from "./core/methods.ts";
 import { type Rule, ruleNames } from "./core/pod-rules.ts";
 import { type PodRecords, presentIn } from "./pod-record.ts";
-import type { Interruption } from "./reflector.ts";
 
 /** The reaper's metrics, and what changes them. */
 export interface ReaperMetrics extends Exposition {

@@ -9,6 +9,7 @@ import { isInCluster } from "../api/access.ts";
 import { type ApiClient, connect } from "../api/client.ts";
 import { openHealth } from "../controller/health.ts";
 import { stopsOf } from "../controller/stops.ts";
+import { type Answered, createClients } from "../controller/throttle.ts";
 import type { MethodKind } from "./core/methods.ts";
 import { REAP } from "./core/pod-view.ts";
 import { policyOf, type ReapPolicy, selectionOf } from "./core/policy.ts";
@@ -22,7 +23,6 @@ import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createReconciler, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
-import { type Answered, createClients } from "./throttle.ts";
 import { createUserErrors } from "./user-errors.ts";
 
 /** What `ebb reaper` needs beside its settings. */

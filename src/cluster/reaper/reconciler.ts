@@ -1,4 +1,5 @@
 import type { Log } from "../../shared/output/log.ts";
+import { createWorkQueue } from "../controller/work-queue.ts";
 import { type Backoff, backoffMs } from "../core/backoff.ts";
 import { type AttemptContext, takeStep } from "./attempt.ts";
 import { firstAttempt, type Outcome } from "./core/attempt.ts";
@@ -9,7 +10,6 @@ import { verdictOf } from "./core/verdict.ts";
 import { auditOf, isFinal, isUnderWay, memoryOf, type PodRecord, type PodRecords, presentIn } from "./pod-record.ts";
 import type { ReaperMetrics } from "./reaper-metrics.ts";
 import type { UserErrors } from "./user-errors.ts";
-import { createWorkQueue } from "./work-queue.ts";
 
 /** What the reconciler works with. */
 export interface ReconcilerContext extends AttemptContext {

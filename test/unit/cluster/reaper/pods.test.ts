@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { createApiClient } from "../../../../src/cluster/api/client.ts";
+import type { Interruption } from "../../../../src/cluster/controller/reflector.ts";
+import { createRateLimit, throttleClient } from "../../../../src/cluster/controller/throttle.ts";
 import type { PodView } from "../../../../src/cluster/reaper/core/pod-view.ts";
 import { type PodSource, type WatchedPods, watchPods } from "../../../../src/cluster/reaper/pods.ts";
-import type { Interruption } from "../../../../src/cluster/reaper/reflector.ts";
-import { createRateLimit, throttleClient } from "../../../../src/cluster/reaper/throttle.ts";
 import { until } from "../../../harness/ebb.ts";
 import { podPath, refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";

@@ -1,5 +1,5 @@
 import { deadline } from "../../shared/io/timer.ts";
-import { whenAborted } from "../controller/stops.ts";
+import { whenAborted } from "./stops.ts";
 
 /** A work queue and its workers, as client-go has them (util/workqueue): no key is reconciled twice at once. */
 export interface WorkQueue {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../../src/cluster/api/api-error.ts";
-import { createReflector, type Interruption } from "../../../../src/cluster/reaper/reflector.ts";
+import { createReflector, type Interruption } from "../../../../src/cluster/controller/reflector.ts";
 import { collectLog } from "../collect-log.ts";
 import { createFakeApi } from "../fake-api.ts";
 

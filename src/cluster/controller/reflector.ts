@@ -2,7 +2,7 @@ import { isExpired } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pagesAt } from "../api/list.ts";
 import type { Query } from "../api/query.ts";
-import { keepTrying, type Trying } from "../controller/keep-trying.ts";
+import { keepTrying, type Trying } from "./keep-trying.ts";
 
 /** What is listed and watched. */
 export interface Reflected {

@@ -2,8 +2,8 @@ import { ApiError } from "../api/api-error.ts";
 import type { ApiClient, KubeObject, WatchEvent } from "../api/client.ts";
 import type { Query } from "../api/query.ts";
 import type { RequestOptions } from "../api/retry.ts";
-import { pause } from "../controller/pause.ts";
 import { fullBucket, type Rate, take } from "../core/rate-limit.ts";
+import { pause } from "./pause.ts";
 
 /** Waits for the turn of a request. Rejects with the signal's reason when the signal is aborted. */
 export type Turn = (signal?: AbortSignal) => Promise<void>;

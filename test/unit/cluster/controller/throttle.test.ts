@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ApiError } from "../../../../src/cluster/api/api-error.ts";
-import { createRateLimit, throttleClient } from "../../../../src/cluster/reaper/throttle.ts";
+import { createRateLimit, throttleClient } from "../../../../src/cluster/controller/throttle.ts";
 import { createFakeApi } from "../fake-api.ts";
 
 test("a burst passes at once, the rest by the rate, in the order in which they came", async () => {

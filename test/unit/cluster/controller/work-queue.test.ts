@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createWorkQueue } from "../../../../src/cluster/reaper/work-queue.ts";
+import { createWorkQueue } from "../../../../src/cluster/controller/work-queue.ts";
 import { until } from "../../../harness/ebb.ts";
 import { never } from "../../../harness/time.ts";
 

@@ -26,8 +26,8 @@ export function createRateLimit(rate: Rate): Turn {
 export type Answered = (verb: string, code: string, error?: unknown) => void;
 
 /**
- * Wraps an API client so that each request waits for its turn, but streams, whose callers wait themselves. Its requests
- * are never tried again, whatever `retries` says. `answered` is called after each request and watch.
+ * Wraps an API client so that each request waits for its turn, and is never tried again, whatever `retries` says.
+ * `answered` is called after each request and watch; the verb of a stream is `connect`, as in the API server's metrics.
  */
 export function throttleClient(api: ApiClient, turn: Turn, answered: Answered = () => undefined): ApiClient {
   const through = async <T>(
@@ -52,6 +52,7 @@ export function throttleClient(api: ApiClient, turn: Turn, answered: Answered = 
     update: (path, body, asking) => through("update", asking, (one) => api.update(path, body, one)),
     patch: (path, operations, asking) => through("patch", asking, (one) => api.patch(path, operations, one)),
     delete: (path, asking) => through("delete", asking, (one) => api.delete(path, one)),
+    stream: (path, protocol, asking) => through("connect", asking, (one) => api.stream(path, protocol, one)),
     async *watch<T = KubeObject>(path: string, query: Query, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
       await turn(signal);
       try {
@@ -63,13 +64,6 @@ export function throttleClient(api: ApiClient, turn: Turn, answered: Answered = 
       }
     },
   };
-}
-
-/** Returns one rate limit, and a client that waits for it (`limited`) and one whose callers do (`unlimited`). */
-export function createClients(api: ApiClient, { qps, burst }: { qps: number; burst: number }, answered: Answered) {
-  const turn = createRateLimit({ perSecond: qps, burst });
-  const unlimited = throttleClient(api, async () => undefined, answered);
-  return { turn, limited: throttleClient(api, turn, answered), unlimited };
 }
 
 function codeOf(error: unknown): string {

@@ -79,7 +79,6 @@ async function endPod(
   { api, pod, log, signal }: PodSession,
 ): Promise<Row> {
   const settings = { ...limits, image, imagePullPolicy };
-  const rights = { refused: () => undefined };
-  const [row] = await reapPods(api, [pod], { policy, rights, settings, identity: hostname(), log, signal });
+  const [row] = await reapPods(api, [pod], { policy, settings, identity: hostname(), log, signal });
   return row as Row;
 }

@@ -31,7 +31,7 @@ import type { ReaperMetrics } from "./reaper-metrics.ts";
 
 /** What a step towards the end of a pod's sidecars needs. */
 export interface AttemptContext {
-  /** A client without a rate limit. */
+  /** A client without a rate limit and without retries. */
   readonly api: Pick<ApiClient, "get">;
   /** Awaited for each request to the API server, before the pod is read. */
   readonly turn: Turn;
@@ -108,7 +108,7 @@ function isToAsk(look: Look | LookToAsk): look is LookToAsk {
 async function lookAt({ record, attempt, signal, context }: Step): Promise<Look> {
   const askedAt = performance.now();
   try {
-    const object = await context.api.get<KubeObject>(pathOf(record.pod), { signal, retries: 0 });
+    const object = await context.api.get<KubeObject>(pathOf(record.pod), { signal });
     const pod = viewOf(object);
     if (pod.uid !== record.pod.uid) return { next: nextStep(attempt, { kind: "gone" }, clockOf(context)) }; // kuma#13617
     const seen = verdictOf(pod, context.policy(), memoryOf(record));

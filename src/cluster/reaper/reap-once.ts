@@ -3,7 +3,7 @@ import type { Log } from "../../shared/output/log.ts";
 import { writeOutput } from "../../shared/output/output.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
-import { type Answered, createClients } from "../controller/throttle.ts";
+import { type BuildContext, buildReconciler } from "./build-reconciler.ts";
 import type { PodView } from "./core/pod-view.ts";
 import type { ReapPolicy } from "./core/policy.ts";
 import type { ReaperSettings } from "./core/reaper-options.ts";
@@ -11,13 +11,10 @@ import { reportOf, reportOfUnselected, reportOfVerdict, stopped } from "./core/r
 import { rightsNeeded } from "./core/rights.ts";
 import { formatReapTable, type Row } from "./core/table.ts";
 import { judgementOf } from "./core/verdict.ts";
-import { createSender } from "./methods/send.ts";
 import { readNamespaces } from "./namespaces.ts";
-import { createPodEvents } from "./pod-events.ts";
 import type { PodRecord, PodRecords } from "./pod-record.ts";
 import { listPods } from "./pods.ts";
-import { createReconciler } from "./reconciler.ts";
-import { createRights, type Rights } from "./rights.ts";
+import { createRights } from "./rights.ts";
 
 /** What `ebb reaper` works with, as a service and with --once. */
 export interface Reaping {
@@ -47,7 +44,7 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
   const needed = rightsNeeded({ namespaces, methods: policy.methods, onlyLooks: false });
   const rights = createRights({ api: direct, needed, isByHand: policy.isByHand, log });
   await rights.review(signal);
-  const rows = await reapPods(direct, pods, { ...once, policy: { ...policy, missing: rights.missing() }, rights });
+  const rows = await reapPods(direct, pods, { ...once, policy: { ...policy, missing: rights.missing() } });
   await print(rows, settings);
   const isUndone = rows.some(({ result }) => undone.includes(result));
   return isUndone && !settings.dryRun ? EXIT.unavailable : EXIT.ok;
@@ -56,10 +53,8 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
 /** What `reapPods` works with. */
-export interface ReapContext extends Pick<Reaping, "identity" | "log" | "signal"> {
-  readonly settings: Pick<ReaperSettings, "concurrency" | "qps" | "burst" | "dryRun" | "image" | "imagePullPolicy">;
+export interface ReapContext extends Pick<Reaping, "identity" | "log" | "signal">, Pick<BuildContext, "settings"> {
   readonly policy: ReapPolicy;
-  readonly rights: Pick<Rights, "refused">;
 }
 
 /** Reconciles each of these pods until it is done with, and resolves with what became of them, in their order. */
@@ -68,23 +63,17 @@ export async function reapPods(
   pods: readonly PodView[],
   context: ReapContext,
 ): Promise<readonly Row[]> {
-  const { settings, policy, rights, identity, log, signal } = context;
-  const { concurrency, dryRun: isDryRun } = settings;
-  const answered: Answered = (_verb, _code, error) => rights.refused(error);
-  const { turn, limited, unlimited } = createClients(direct, settings, answered);
+  const { settings, policy, identity, log, signal } = context;
   const records: PodRecords = new Map();
-  const reconciler = createReconciler({
-    ...{ records, api: unlimited, turn, policy: () => policy, concurrency, isDryRun, isOnce: true, log },
-    send: createSender({ ...settings, api: unlimited, denied: rights.refused, log }),
-    events: createPodEvents(limited, identity, log),
+  const { reconciler } = buildReconciler(direct, {
+    ...{ settings, identity, records, policy: () => policy, isOnce: true, log },
     metrics: { judged: ignore, sent: ignore, attempted: ignore },
-    userErrors: { update: ignore },
   });
   for (const pod of pods) reconciler.changed(pod);
-  if (!isDryRun) await reconciler.run(signal);
+  if (!settings.dryRun) await reconciler.run(signal);
   return [...records.values()].map((record) => {
     const { namespace, name } = record.pod;
-    return { namespace, pod: name, ...reportOn(record, policy, isDryRun) };
+    return { namespace, pod: name, ...reportOn(record, policy, settings.dryRun) };
   });
 }
 

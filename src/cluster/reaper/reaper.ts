@@ -9,21 +9,18 @@ import { isInCluster } from "../api/access.ts";
 import { type ApiClient, connect } from "../api/client.ts";
 import { openHealth } from "../controller/health.ts";
 import { stopsOf } from "../controller/stops.ts";
-import { type Answered, createClients } from "../controller/throttle.ts";
+import type { Answered } from "../controller/throttle.ts";
+import { buildReconciler } from "./build-reconciler.ts";
 import type { MethodKind } from "./core/methods.ts";
 import { REAP } from "./core/pod-view.ts";
 import { policyOf, type ReapPolicy, selectionOf } from "./core/policy.ts";
 import type { ReaperSettings } from "./core/reaper-options.ts";
 import { rightsNeeded } from "./core/rights.ts";
-import { createSender } from "./methods/send.ts";
-import { createPodEvents } from "./pod-events.ts";
 import { isUnderWay, type PodRecords, presentIn } from "./pod-record.ts";
 import { watchPods } from "./pods.ts";
 import { type Reaping, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
-import { createReconciler, type Reconciler } from "./reconciler.ts";
 import { createRights } from "./rights.ts";
-import { createUserErrors } from "./user-errors.ts";
 
 /** What `ebb reaper` needs beside its settings. */
 export interface Context {
@@ -57,10 +54,9 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
 
 /** Watches pods and ends the sidecars of stuck ones until the signal is aborted. `direct` has no rate limit. */
 async function serve(direct: ApiClient, { settings, policyIn, identity, log, signal }: Reaping): Promise<void> {
-  const { concurrency, dryRun: isDryRun } = settings;
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
   const { methods } = policyIn(new Map());
-  const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: isDryRun });
+  const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: settings.dryRun });
   const records: PodRecords = new Map();
   const gauges = {
     records,
@@ -70,20 +66,16 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
     syncedAt: () => source.syncedAt(),
   };
   const metrics = createReaperMetrics(version, gauges, settings.image);
+  const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
   const answered: Answered = (verb, code, error) => {
     metrics.requested(verb, code);
     rights.refused(error);
   };
-  const { turn, limited, unlimited } = createClients(direct, settings, answered);
-  const rights = createRights({ api: limited, needed, changed: (isGranted) => reconciler.reconsider(isGranted), log });
-  const source = watchPods(limited, which, log, metrics.interrupted);
-  const policy = (): ReapPolicy => ({ ...policyIn(source.namespaces()), missing: rights.missing() });
-  const events = createPodEvents(limited, identity, log);
-  const send = createSender({ ...settings, api: unlimited, denied: rights.refused, log });
-  const reconciler: Reconciler = createReconciler({
-    ...{ records, api: unlimited, turn, send, events, metrics, policy, concurrency, isDryRun, isOnce: false, log },
-    userErrors: createUserErrors(events, isDryRun, log),
+  const { reconciler, limited } = buildReconciler(direct, {
+    ...{ settings, identity, answered, records, metrics, policy, isOnce: false, log },
   });
+  const rights = createRights({ api: limited, needed, changed: reconciler.reconsider, log });
+  const source = watchPods(limited, which, log, metrics.interrupted);
   const unready = () =>
     rights.problem() ?? (source.syncedAt() === undefined ? "the pods are not listed yet" : undefined);
   const health = openHealth(settings.healthListen, metrics, { unready });

@@ -119,7 +119,7 @@ async function isAllowed(api: ApiClient, right: Right, signal: AbortSignal): Pro
     kind: "SelfSubjectAccessReview",
     spec: { resourceAttributes: { verb, group, resource, subresource, namespace, name } },
   };
-  const asking = { signal, timeoutMs: LONGEST_REQUEST_MS, retries: 0 };
+  const asking = { signal, timeoutMs: LONGEST_REQUEST_MS };
   const { status } = await api.create<{ readonly status?: { readonly allowed?: boolean } }>(REVIEWS, review, asking);
   return status?.allowed !== false;
 }

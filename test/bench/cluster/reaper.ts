@@ -34,7 +34,7 @@ function table(reaped: readonly Reaped[]): Table {
     columns: ["method", "pods", "s", "pods/s", "requests", "a pod", "streams", "cpu ms a pod", "RSS MB", "each once"],
     rows: reaped.map(({ name, pods, seconds, requests, streams, cpuSeconds, rssMb, isOnce }) => [
       ...[name, String(pods), number(seconds), number(pods / seconds), String(requests)],
-      ...[number((requests + streams) / pods), String(streams), number((1000 * cpuSeconds) / pods), number(rssMb)],
+      ...[number(requests / pods), String(streams), number((1000 * cpuSeconds) / pods), number(rssMb)],
       isOnce ? "yes" : "NO",
     ]),
   };

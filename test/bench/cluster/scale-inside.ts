@@ -49,21 +49,17 @@ const ways = ["--qps 200 --selector batch.kubernetes.io/job-name", "--qps 200", 
 const LISTED = "ebb_reaper_last_sync_timestamp_seconds";
 const ENDED = 'ebb_reaper_attempts_total\\{outcome="ended"\\}';
 
-/** When each pod's sidecar was asked to exit, in milliseconds of the monotonic clock, and how many streams were opened. */
-const seen = { asked: new Map<string, number>(), streams: 0 };
+/** When each pod's sidecar was asked to exit, in milliseconds of the monotonic clock. */
+const askedAt = new Map<string, number>();
 
 async function main(): Promise<readonly Scaled[]> {
   const api = await connect({ env: {}, kubeconfig }, collectLog());
   const tell = async (name: string): Promise<void> => {
-    seen.asked.set(name, performance.now());
+    askedAt.set(name, performance.now());
     await setStatus(api, name, statusOf("nothing", STARTED_AT));
   };
-  await prepare(
-    api,
-    startKubelet(tell, () => {
-      seen.streams += 1;
-    }),
-  );
+  const kubelet = startKubelet(tell, () => undefined);
+  await prepare(api, kubelet);
   const scaled: Scaled[] = [];
   const others: string[] = [];
   for (const size of sizes) {
@@ -130,8 +126,7 @@ async function endAll(
   jobs: readonly string[],
   reaper: MeasuredReaper,
 ): Promise<Pick<Scaled, "asked" | "job">> {
-  seen.asked.clear();
-  seen.streams = 0;
+  askedAt.clear();
   const before = await requests(reaper);
   const stuckAt = new Map<string, number>();
   const cpu = await cpuDuring(reaper, async () => {
@@ -141,8 +136,8 @@ async function endAll(
     });
     await reaper.reaches(ENDED, (sum) => sum === jobs.length, LOOK_MS);
   });
-  const sent = (await requests(reaper)) - before + seen.streams;
-  const waits = jobs.map((name) => ((seen.asked.get(name) ?? Number.NaN) - (stuckAt.get(name) ?? 0)) / 1000);
+  const sent = (await requests(reaper)) - before;
+  const waits = jobs.map((name) => ((askedAt.get(name) ?? Number.NaN) - (stuckAt.get(name) ?? 0)) / 1000);
   return {
     asked: { first: Math.min(...waits), median: median(waits), last: Math.max(...waits) },
     job: { requests: sent / jobs.length, cpuMs: (1000 * cpu) / jobs.length },

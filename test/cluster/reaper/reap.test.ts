@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { connect } from "../../../src/cluster/api/client.ts";
+import { throttleClient } from "../../../src/cluster/controller/throttle.ts";
 import type { EndRequest, Outcome, Result } from "../../../src/cluster/reaper/core/attempt.ts";
 import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
 import { viewOf } from "../../../src/cluster/reaper/core/pod-view.ts";
@@ -70,7 +71,7 @@ interface Otherwise {
 async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Otherwise = {}): Promise<Reaped> {
   const { meanwhile, between, kubeconfig, requests = Number.POSITIVE_INFINITY } = otherwise;
   const log = collectLog();
-  const api = await connect({ env: process.env, kubeconfig }, log);
+  const api = throttleClient(await connect({ env: process.env, kubeconfig }, log), async () => undefined);
   const sent: [EndRequest, Result][] = [];
   const stop = new AbortController();
   const turn = async () => undefined;

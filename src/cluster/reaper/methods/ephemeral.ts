@@ -29,7 +29,7 @@ export async function sendByEphemeral(
     { op: "replace", path: "/metadata/resourceVersion", value: object.metadata.resourceVersion }, // else a Conflict
     { op: "add", path: `${LIST}${isFirst ? "" : "/-"}`, value: isFirst ? [container] : container },
   ];
-  await settings.api.patch(`${pathOf(pod)}/ephemeralcontainers`, operations, { signal, retries: 0 });
+  await settings.api.patch(`${pathOf(pod)}/ephemeralcontainers`, operations, { signal });
   return { kind: "taken" };
 }
 

@@ -27,7 +27,6 @@ export function createSender(settings: SendSettings): Send {
         if (!forbidden.has(kind))
           settings.log.warn({ method: kind, reason: error.message }, "a reaping method is forbidden");
         forbidden.add(kind);
-        settings.denied?.(error);
       }
       return resultOf(error);
     }

@@ -9,13 +9,11 @@ import type { PodRef, PodView } from "../core/pod-view.ts";
 
 /** What all methods need. */
 export interface SendSettings {
-  /** A client without a rate limit. */
+  /** A client without a rate limit and without retries. */
   readonly api: ApiClient;
   /** The image of ephemeral containers. */
   readonly image?: string | undefined;
   readonly imagePullPolicy?: string | undefined;
-  /** Takes each 403: a permission may be missing. */
-  readonly denied?: ((error: ApiError) => void) | undefined;
   readonly log: Log;
 }
 

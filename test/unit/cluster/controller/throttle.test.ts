@@ -29,3 +29,19 @@ test.each([undefined, 500, 429, 403])("a failure, %p, is counted, and not asked 
   await expect(api.get("/x")).rejects.toThrow("broken");
   expect({ retries, codes }).toEqual({ retries: [0], codes: [`get ${status ?? "X"}`] });
 });
+
+test("a stream that is refused is counted once as connect, with its error", async () => {
+  const fake = createFakeApi();
+  const refusal = new ApiError("no", { status: 403, reason: "Forbidden", retryAfterMs: undefined });
+  fake.stream = async () => {
+    throw refusal;
+  };
+  const told: unknown[] = [];
+  const api = throttleClient(
+    fake,
+    async () => undefined,
+    (...answer) => told.push(answer),
+  );
+  await expect(api.stream("/x/exec", "v5")).rejects.toBe(refusal);
+  expect(told).toEqual([["connect", "403", refusal]]);
+});

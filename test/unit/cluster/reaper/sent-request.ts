@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../../../src/cluster/api/client.ts";
+import { throttleClient } from "../../../../src/cluster/controller/throttle.ts";
 import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import { viewOf } from "../../../../src/cluster/reaper/core/pod-view.ts";
@@ -44,7 +45,8 @@ export async function targetIn({ api }: StandInApi, signal = new AbortController
 /** Looks at the pod at POD, and sends a request to its Envoy. */
 export async function send(cluster: StandInApi, method: Method, signal?: AbortSignal): Promise<Sent> {
   const log = collectLog();
-  const sender = createSender({ api: cluster.api, image: "ebb:1", log });
+  const api = throttleClient(cluster.api, async () => undefined);
+  const sender = createSender({ api, image: "ebb:1", log });
   const target = await targetIn(cluster, signal);
   const result = await sender({ container: "envoy", method, patienceMs: 90_000 }, target);
   return { result, log };

@@ -2,7 +2,6 @@ import { hostname } from "node:os";
 import { DOCTOR_EXIT, EXIT } from "../../shared/core/exit.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { MethodKind } from "../reaper/core/methods.ts";
-import { selectionRules } from "../reaper/core/pod-rules.ts";
 import { policyOf, type ReapPolicy } from "../reaper/core/policy.ts";
 import type { ReaperSettings } from "../reaper/core/reaper-options.ts";
 import { type Right, rightsNeeded } from "../reaper/core/rights.ts";
@@ -45,7 +44,7 @@ export async function explainPod({ settings, methods, ...session }: Explaining):
   );
   const reason = reasonOf(pod, judged, missing);
   const row = settings.end
-    ? await endPod({ ...policy, missing, isByHand: true, waived: selectionRules }, settings, session)
+    ? await endPod({ ...policy, missing, isByHand: true, isNamed: true }, settings, session)
     : undefined;
   const document = { ...reason, end: row === undefined ? null : { result: row.result, why: row.why } };
   await print(document, reasonLines(document), settings.output);

@@ -115,7 +115,7 @@ test("an API server that refuses is exit 69, in its own words", async () => {
 test("ephemeral containers that nobody could start are not asked for: they need --image", async () => {
   const { code, stderr } = await ebb(["reaper", "--once", "--methods", "ephemeral"]);
   expect(code).toBe(64);
-  expect(stderr).toContain("--methods: expected --image IMAGE with ephemeral");
+  expect(stderr).toContain("--methods: ephemeral needs --image IMAGE");
 });
 
 test("without --image the others are used", async () => {

@@ -70,10 +70,8 @@ export const ruleNames: readonly Rule[] = [...rules.map(([name]) => name), ...la
 
 const setOf = (...names: readonly Rule[]): ReadonlySet<Rule> => new Set(names);
 export const stuckRules = setOf(...lastRules);
-/** Waived, a pod need not be selected. */
-export const selectionRules = setOf("not-selected");
-/** Waived, it does not count what selects the pod, or opts it out. */
-export const choiceRules = setOf("opted-out", "unreadable-choice", ...selectionRules);
+/** By these a label or annotation, or the lack of one, leaves the pod. */
+export const choiceRules = setOf("opted-out", "unreadable-choice", "not-selected");
 /** Ordinary pods: the table of --once only counts them. */
 export const plainRules = setOf("not-selected", "over", "pending", "app-running");
 /** The pod is left until a user mends a label, an annotation or a permission. */

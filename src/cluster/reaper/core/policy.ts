@@ -10,8 +10,8 @@ export interface ReapPolicy {
   readonly afterMs: number;
   /** The pods of Jobs are selected without a label or annotation (--all-jobs). */
   readonly allJobs: boolean;
-  /** The names of the rules that do not count. */
-  readonly waived?: ReadonlySet<string>;
+  /** A person has named the pod: it is selected unless something says no. */
+  readonly isNamed?: boolean;
   /** How sidecars are ended, in the order in which it is tried. */
   readonly methods: readonly MethodKind[];
   /** Commands that pods give in annotations are run in them (--allow-reap-exec). */
@@ -48,10 +48,7 @@ export function usableMethods(
 ): readonly MethodKind[] {
   if (image !== undefined || !methods.includes("ephemeral")) return methods;
   if (isGiven) {
-    throw new Failure(
-      EXIT.usage,
-      "--methods: expected --image IMAGE with ephemeral, an image with ebb at /ebb, got none",
-    );
+    throw new Failure(EXIT.usage, "--methods: ephemeral needs --image IMAGE, an image with ebb at /ebb");
   }
   return methods.filter((each) => each !== "ephemeral");
 }
@@ -100,6 +97,7 @@ export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
     const reason = `${choice.what} says ${REAP}: ${JSON.stringify(choice.text)}`;
     return { kind: out === undefined ? "in" : "out", by: choice.by, reason };
   }
+  if (policy.isNamed) return { kind: "in", by: "pod", reason: "it was named" };
   if (policy.allJobs && pod.job !== undefined)
     return { kind: "in", by: "pod", reason: `it belongs to Job ${pod.job} (--all-jobs)` };
   return {

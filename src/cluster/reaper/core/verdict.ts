@@ -66,7 +66,7 @@ export function judgementOf(pod: PodView, policy: ReapPolicy, now: number): Judg
 
 function* holdsIn(facts: RuleInput): Generator<Hold, undefined> {
   for (const [rule, reasonToLeave] of rules) {
-    const reason = facts.policy.waived?.has(rule) === true ? undefined : reasonToLeave(facts);
+    const reason = reasonToLeave(facts);
     if (reason !== undefined) yield { rule, reason };
   }
 }

@@ -135,6 +135,7 @@ describe("pods are chosen", () => {
     ["by a label", labelled("true"), ["istio-proxy"]],
     ["by their namespace", plain(), ["istio-proxy"], shop("true")],
     ["of Jobs, with --all-jobs", plain({ metadata: ofJob }), ["istio-proxy"], { allJobs: true }],
+    ["that a person has named", plain(), ["istio-proxy"], { isNamed: true }],
   ]);
   testLeft([
     ["not without a word", plain(), "not-selected", "neither it nor its namespace has the label ebb.dev/reap=true"],
@@ -161,7 +162,7 @@ describe("pods are chosen", () => {
       labelled("false"),
       "opted-out",
       'its label says ebb.dev/reap: "false"',
-      { allJobs: true },
+      { allJobs: true, isNamed: true },
     ],
     ["never against their namespace's word", { containers: stuck }, "opted-out", "namespace shop says", shop("false")],
     [

@@ -28,7 +28,7 @@ async function* counted({ source: { host }, client }: Session, answer: AsyncIter
       const all = (arriving.get(host) ?? 0) + piece.length;
       arriving.set(host, all);
       if (all > mostArriving)
-        throw new LookupError("timeout", `${host} has too large answers to too many look-ups`, {
+        throw new LookupError("timeout", `too many large answers from ${host} at once`, {
           remedy: "create the pod again",
           retryAfterMs: 0,
         });

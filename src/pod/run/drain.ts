@@ -23,7 +23,7 @@ export interface Draining extends SidecarContext {
   readonly restarted: Set<Sidecar["name"]>;
   /** The sidecars that a drain has seen alive. */
   readonly alive: Set<Sidecar["name"]>;
-  /** Never rejects. Resolves when it is logged how undoing a former container's drain went. Set here. */
+  /** Never rejects. Resolves once the outcome of the undo of a former container's drain is logged. Set here. */
   undoing?: Promise<unknown>;
 }
 

@@ -163,11 +163,12 @@ function nextRequest(attempt: Attempt, endings: readonly Ending[], clock: Attemp
   const rounds = isAll("outright") ? (clock.refusedRounds ?? clock.rounds) : clock.rounds;
   if (round < rounds) return backOff({ ...attempt, round: round + 1 }, clock);
   if (isAll("unasked")) return over({ kind: "put-off", reason: tried.at(-1)?.why ?? "" });
-  return over({ kind: "gave-up", reason: reasonToGiveUp(ending), tried });
+  return over({ kind: "gave-up", reason: reasonToGiveUp(ending, tried), tried });
 }
 
-function reasonToGiveUp({ container, methods, lacksImage }: Ending): string {
-  const all = [...new Set(methods.map(({ kind }) => kind))].join(", ");
+function reasonToGiveUp({ container, lacksImage }: Ending, tried: readonly Tried[]): string {
+  const kinds = tried.flatMap(({ method, ...of }) => (of.container === container ? [method.kind] : []));
+  const all = [...new Set(kinds)].join(", ");
   const more = lacksImage ? "; --image IMAGE allows one more, an ephemeral container" : "";
   return `${container} still runs after all methods (${all})${more}; if its app is done, delete the pod (its Job counts that as a failure)`;
 }

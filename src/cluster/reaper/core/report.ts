@@ -23,7 +23,7 @@ export interface Report {
 export function reportOf(outcome: Outcome): Report {
   switch (outcome.kind) {
     case "ended":
-      return { result: "ended", why: outcome.requests.map(describeRequest).join("; ") };
+      return { result: "ended", why: [...new Set(outcome.requests.map(describeRequest))].join("; ") };
     case "gone":
       return { result: "gone", why: "the pod was deleted, or another pod has its name now" };
     case "left":
@@ -61,11 +61,14 @@ function describeRequest({ container, method }: EndRequest): string {
   return `${container}, by ${describeMethod(method)}`;
 }
 
-/** Lists each method once, with its last result. */
+/** Lists each method once, with the sidecar's last answer; with why it was not asked, if it never was. */
 function triedOnce(tried: readonly Tried[]): readonly string[] {
-  return [...new Map(tried.map((each) => [describeRequest(each), each.why]))].map(
-    ([request, why]) => `${request}: ${why}`,
-  );
+  const whys = new Map<string, string>();
+  for (const { why, refusal, ...request } of tried) {
+    const method = describeRequest(request);
+    if (refusal !== "unasked" || !whys.has(method)) whys.set(method, why);
+  }
+  return [...whys].map(([method, why]) => `${method}: ${why}`);
 }
 
 /** The types of the reaper's Events by their reasons. Programs read both, so they never change. */

@@ -46,7 +46,8 @@ function isTaken({ kind }: Result): boolean {
  */
 function together(results: readonly Result[]): Result {
   if (results.some(isTaken)) return { kind: "taken" };
-  return refusedBecause(results.map((each) => ("why" in each ? each.why : "")).join("; "));
+  const whys = results.flatMap((each) => ("why" in each ? [each.why] : []));
+  return refusedBecause([...new Set(whys)].join("; "));
 }
 
 interface Tunnelled {

@@ -96,9 +96,9 @@ describe("port-forward", () => {
     expect(end.got).toHaveLength(asked);
   });
 
-  test("of several requests one that is taken is enough; where none is, all reasons are told", async () => {
+  test("of several requests one that is taken is enough; where none is, each reason is told once", async () => {
     await using cluster = withPod();
-    let heads = ["404 Not Found", "200 OK", "404 Not Found", "500 Oops"];
+    let heads = ["404 Not Found", "200 OK", "404 Not Found", "500 Oops", "500 Oops", "500 Oops"];
     cluster.portforward = {
       open: (far) => void far.send(onChannel(0, port)),
       message(far) {
@@ -109,6 +109,7 @@ describe("port-forward", () => {
     const both: Method = { ...method, requests: [request, request] };
     expect((await send(cluster, both)).result).toEqual(taken);
     expect((await send(cluster, both)).result).toEqual(refused(`HTTP 404: ${noPath}; HTTP 500`));
+    expect((await send(cluster, both)).result).toEqual(refused("HTTP 500"));
   });
 
   test("what was taken stays so, whatever becomes of the next request", async () => {

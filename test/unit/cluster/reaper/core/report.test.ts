@@ -47,6 +47,20 @@ const outcomes = {
 describe("what became of a pod", () => {
   test.each<[Outcome, string, string]>([
     [outcomes.ended, "ended", "proxy, by POST localhost:9/q through a port-forward"],
+    [{ kind: "ended", requests: [exec, exec] }, "ended", "proxy, by exec in proxy: /stop"],
+    [
+      {
+        kind: "gave-up",
+        reason: "stays",
+        tried: [
+          { ...tried(exec, 1, "403"), refusal: "unasked" },
+          tried(exec, 2, "taken, and still there 7s later"),
+          { ...tried(exec, 3, "403"), refusal: "unasked" },
+        ],
+      },
+      "gave up",
+      "stays; proxy, by exec in proxy: /stop: taken, and still there 7s later",
+    ],
     [outcomes.gone, "gone", "the pod was deleted, or another pod has its name now"],
     [outcomes.left, "left alone", "app container app still runs"],
     [

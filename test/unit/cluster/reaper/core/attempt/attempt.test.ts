@@ -4,6 +4,7 @@ import {
   answered,
   ended,
   ending,
+  forward,
   gone,
   left,
   live,
@@ -130,6 +131,13 @@ describe("a method that does not work:", () => {
         ],
       },
     });
+  });
+
+  test("the reason to give up names the methods that were tried, also those that are left no more", () => {
+    const one = { ...usual, rounds: 1 };
+    const onlyForward = stuck(ending("proxy", [forward("proxy")]));
+    const steps = [seen(proxy), answered(refused), seen(onlyForward), answered(refused), seen(onlyForward)];
+    expect(live(steps, one).told.at(-1)).toBe(givenUp);
   });
 
   test("that an image would allow one more is said", () => {

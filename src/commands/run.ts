@@ -3,7 +3,7 @@ import { announce, standsBesideOwner } from "../pod/announce/announce.ts";
 import { readAnnotations } from "../pod/find/annotations.ts";
 import { refuseUnnamed } from "../pod/find/refuse-unnamed.ts";
 import { createDeadlines, runMachine } from "../pod/machine.ts";
-import { type Change, type Child, reapChildren } from "../pod/process/child.ts";
+import { type Child, type ChildChange, reapChildren } from "../pod/process/child.ts";
 import { stopWith, takeTerminalBack } from "../pod/process/job-control.ts";
 import { logBug } from "../pod/process/unexpected.ts";
 import { answerToStop, type StopAnswer } from "../pod/run/core/stop-answer.ts";
@@ -117,7 +117,7 @@ function listen(run: Run, policy: RunPolicy, signals: Signals): void {
   });
 }
 
-function onChildChange(run: Run, child: Child, change: Change): void {
+function onChildChange(run: Run, child: Child, change: ChildChange): void {
   if ("stop" in change) return stopWith(child, change.stop);
   run.exit = change.exit;
   run.queue.push({ kind: "reaped", pid: child.pid, exit: change.exit });

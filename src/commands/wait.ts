@@ -12,7 +12,7 @@ import { deadline } from "../shared/io/timer.ts";
 import { A_SECOND, keepLive } from "../shared/output/live.ts";
 import { createLog, type Log } from "../shared/output/log.ts";
 import { finishErrors } from "../shared/output/output.ts";
-import { createDropper, holdSignals, type Reader, raise, type Signals } from "../shared/process/signals.ts";
+import { createDropper, holdSignals, raise, type SignalReader, type Signals } from "../shared/process/signals.ts";
 import { isNone } from "../shared/sidecars/core/choice.ts";
 import { hintAtTcp, type Probe, parseTarget, TARGET_FORMS, withHeaders } from "../shared/sidecars/core/probe.ts";
 
@@ -113,7 +113,7 @@ function only(probe: Probe, status: number | undefined): Probe {
 interface Early {
   /** The signals for the command, which starts with them blocked. All others were dropped. */
   readonly kept: readonly SignalNumber[];
-  readonly take: Reader;
+  readonly take: SignalReader;
 }
 
 function createEarly(log: Log): Early {

@@ -11,11 +11,11 @@ import {
   afterAnswer,
   afterFailedRead,
   type EndRequest,
+  type EndResult,
   type Next,
   nextStep,
   type Observation,
   observationOfLost,
-  type Result,
   wait,
 } from "./core/attempt.ts";
 import { describeMethod, type Method } from "./core/methods.ts";
@@ -148,7 +148,7 @@ async function answerTo(
   { record, startedAt, signal, context }: Step,
 ): Promise<Answer> {
   const ending = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
-  const tell = (result: Result): void => {
+  const tell = (result: EndResult): void => {
     const { method, container } = request;
     context.metrics.sent(method.kind, result.kind);
     const why = result.kind === "taken" ? undefined : result.why;

@@ -75,7 +75,7 @@ export function watchPods(
 }
 
 /** Lists the running pods of the namespaces and selector in `which`. Rejects with ApiError. */
-export async function listPods(api: ApiClient, which: WatchedPods, signal: AbortSignal): Promise<readonly PodView[]> {
+export async function readPods(api: ApiClient, which: WatchedPods, signal: AbortSignal): Promise<readonly PodView[]> {
   const found: PodView[] = [];
   for (const { collection, query } of reflectedBy(which))
     for await (const { items } of pagesAt<KubeObject>(api, collection, query, { signal }))

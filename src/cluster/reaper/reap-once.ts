@@ -13,11 +13,11 @@ import { formatReapTable, type Row } from "./core/table.ts";
 import { judgementOf } from "./core/verdict.ts";
 import { readNamespaces } from "./namespaces.ts";
 import type { PodRecord, PodRecords } from "./pod-record.ts";
-import { listPods } from "./pods.ts";
+import { readPods } from "./pods.ts";
 import { createRights } from "./rights.ts";
 
 /** What `ebb reaper` works with, as a service and with --once. */
-export interface Reaping {
+export interface ReaperRun {
   readonly settings: ReaperSettings;
   /** Returns the policy, given the label ebb.dev/reap by namespace. */
   readonly policyIn: (namespaces: ReapPolicy["namespaces"]) => ReapPolicy;
@@ -33,12 +33,12 @@ export interface Reaping {
  * --dry-run), else 0. Rejects with Failure(69) if pods or namespaces cannot be read, Failure(64) if a named namespace
  * does not exist. `direct` is the client without a rate limit.
  */
-export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number> {
+export async function reapOnce(direct: ApiClient, once: ReaperRun): Promise<number> {
   const { settings, policyIn, log, signal } = once;
   const namespaces = settings.namespace.flat();
   const which = { namespaces, selector: settings.selector, resyncMs: settings.resync };
   const labels = await available(() => readNamespaces(direct, namespaces, { log, signal }), signal);
-  const pods = await available(() => listPods(direct, which, signal), signal);
+  const pods = await available(() => readPods(direct, which, signal), signal);
   const policy = policyIn(labels);
   // with --dry-run too: the table then says what would be missing
   const needed = rightsNeeded({ namespaces, methods: policy.methods, onlyLooks: false });
@@ -53,7 +53,7 @@ export async function reapOnce(direct: ApiClient, once: Reaping): Promise<number
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
 /** What `reapPods` works with. */
-export interface ReapContext extends Pick<Reaping, "identity" | "log" | "signal">, Pick<BuildContext, "settings"> {
+export interface ReapContext extends Pick<ReaperRun, "identity" | "log" | "signal">, Pick<BuildContext, "settings"> {
   readonly policy: ReapPolicy;
 }
 

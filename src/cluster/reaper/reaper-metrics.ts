@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { addGauge, addProcess, type Exposition } from "../controller/process-metrics.ts";
 import type { Interruption } from "../controller/reflector.ts";
 import type { Presence } from "../inject/core/presence.ts";
-import type { Outcome, Result } from "./core/attempt.ts";
+import type { EndResult, Outcome } from "./core/attempt.ts";
 import type { MethodKind } from "./core/methods.ts";
 import { type Rule, ruleNames } from "./core/pod-rules.ts";
 import { type PodRecords, presentIn } from "./pod-record.ts";
@@ -12,7 +12,7 @@ export interface ReaperMetrics extends Exposition {
   /** Counts that a pod is judged by another rule than before. */
   judged(rule: Rule): void;
   /** Counts a request to a sidecar. */
-  sent(method: MethodKind, result: Result["kind"]): void;
+  sent(method: MethodKind, result: EndResult["kind"]): void;
   /**
    * Counts an attempt.
    * @param seconds from the app's end to the sidecars'; undefined: they have not ended

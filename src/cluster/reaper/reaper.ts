@@ -18,12 +18,12 @@ import type { ReaperSettings } from "./core/reaper-options.ts";
 import { rightsNeeded } from "./core/rights.ts";
 import { isUnderWay, type PodRecords, presentIn } from "./pod-record.ts";
 import { watchPods } from "./pods.ts";
-import { type Reaping, reapOnce } from "./reap-once.ts";
+import { type ReaperRun, reapOnce } from "./reap-once.ts";
 import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createRights } from "./rights.ts";
 
 /** What `ebb reaper` needs beside its settings. */
-export interface Context {
+export interface ReaperContext {
   /** The methods that --methods allows and that can be used. */
   readonly methods: readonly MethodKind[];
   readonly env: Environment;
@@ -35,7 +35,7 @@ export interface Context {
  * Runs `ebb reaper` until a stop signal, or once with --once. Resolves with the exit code. Rejects with Failure if no
  * API server is configured, if the probes' address cannot be bound, and as `reapOnce` does.
  */
-export async function main(settings: ReaperSettings, { methods, env, log, signals }: Context): Promise<number> {
+export async function main(settings: ReaperSettings, { methods, env, log, signals }: ReaperContext): Promise<number> {
   const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
   log.info(
     { server: redactUrl(api.server), namespaces: settings.namespace.flat(), methods, dryRun: settings.dryRun },
@@ -53,7 +53,7 @@ export async function main(settings: ReaperSettings, { methods, env, log, signal
 }
 
 /** Watches pods and ends the sidecars of stuck ones until the signal is aborted. `direct` has no rate limit. */
-async function serve(direct: ApiClient, { settings, policyIn, identity, log, signal }: Reaping): Promise<void> {
+async function serve(direct: ApiClient, { settings, policyIn, identity, log, signal }: ReaperRun): Promise<void> {
   const which = { namespaces: settings.namespace.flat(), selector: settings.selector, resyncMs: settings.resync };
   const { methods } = policyIn(new Map());
   const needed = rightsNeeded({ namespaces: which.namespaces, methods, onlyLooks: settings.dryRun });

@@ -14,7 +14,7 @@ import type { PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
 import { type FoundSidecar, onNode, planSidecars } from "../../shared/sidecars/core/plan.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { whenReady } from "../probe/ready.ts";
-import { createListenerReader, readListeners } from "../process/sockets.ts";
+import { createListenerReader, readListeningSockets } from "../process/sockets.ts";
 import { locateAdmin } from "./admin-socket.ts";
 import { readAnnotations } from "./annotations.ts";
 import { type Network, whyNoPort } from "./core/network.ts";
@@ -198,7 +198,7 @@ export function createPortSearch(
  */
 async function logNone(lookedMs: number, { appPort }: SidecarSettings, options: FindOptions): Promise<void> {
   const { otherPorts } = await import("./core/other-ports.ts"); // few need it
-  const others = otherPorts(readListeners(options.log), isUsualPort, appPort);
+  const others = otherPorts(readListeningSockets(options.log), isUsualPort, appPort);
   const isActing = options.forMs > 0 || options.actMs !== undefined;
   const { isSuspicious = false, ...fields } = others ?? {};
   options.log[isSuspicious && isActing ? "warn" : "info"]({ lookedMs, ...fields }, "no sidecar found");

@@ -6,7 +6,7 @@ import { explainInstallError, type InstallError } from "./core/install.ts";
 type Files = typeof import("node:fs/promises");
 
 /** What `installSelf` has done. */
-export interface Installed {
+export interface InstalledCopy {
   /** The size of the executable. */
   readonly bytes: number;
   /** Whether the copy can be executed at `dest`: false on a volume that is mounted noexec. */
@@ -18,7 +18,7 @@ export interface Installed {
  * mode 0755. Rejects with Failure(64) if `dest` is a folder or no regular file, with Failure(71) if the system refuses.
  * Nothing cuts a copy short: if `signal` is aborted meanwhile, it then rejects with the reason.
  */
-export async function installSelf(dest: string, signal: AbortSignal): Promise<Installed> {
+export async function installSelf(dest: string, signal: AbortSignal): Promise<InstalledCopy> {
   const files: Files = await import("node:fs/promises"); // few need it, and it costs a start 0.9 ms
   await refuseOccupied(files, dest);
   const self = await readableSelf(files);

@@ -91,12 +91,12 @@ function start({ words, argvIndex }: CommandLine, run: Exec): number {
 }
 
 /** A change of a child's state: `exit` says how it ended, `stop` is the signal that stopped it. */
-export type Change = { readonly exit: ChildExit } | { readonly stop: SignalNumber };
+export type ChildChange = { readonly exit: ChildExit } | { readonly stop: SignalNumber };
 
 const status = new Int32Array(1);
 
 /** Calls `tell` for each child and adopted orphan that has ended, which this reaps, or was stopped. Does not block. */
-export function reapChildren(tell: (pid: number, change: Change) => void): void {
+export function reapChildren(tell: (pid: number, change: ChildChange) => void): void {
   for (;;) {
     const pid = native.reap(status);
     if (pid <= 0) return;
@@ -105,7 +105,7 @@ export function reapChildren(tell: (pid: number, change: Change) => void): void 
 }
 
 /** Decodes a wait status (wait(2): WIFSTOPPED, WSTOPSIG, WEXITSTATUS and WTERMSIG). */
-function decodeStatus(status: number): Change {
+function decodeStatus(status: number): ChildChange {
   const [signal, code] = [status & 0x7f, (status >> 8) & 0xff];
   if (signal === 0x7f) return { stop: code };
   return { exit: signal === 0 ? { code } : { signal } };

@@ -32,7 +32,7 @@ export function createListenerReader(log: Log): () => readonly number[] {
   const listeners = memoizeLast(({ table }: { readonly table: string }) => parseListeners(table));
   let last = { table: "" };
   return () => {
-    const table = readListeners(log);
+    const table = readListeningSockets(log);
     if (table !== last.table) last = { table };
     return listeners(last);
   };
@@ -43,7 +43,7 @@ export function createListenerReader(log: Log): () => readonly number[] {
  * may be others among them if a seccomp profile forbids netlink: this then takes milliseconds, and otherwise hardly any.
  * Returns "", which is logged at debug, if neither netlink nor /proc/net/tcp can be read.
  */
-export function readListeners(log: Log): string {
+export function readListeningSockets(log: Log): string {
   const table = native.listeners();
   if (table !== undefined) return table;
   const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);

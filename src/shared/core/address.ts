@@ -105,7 +105,7 @@ export function exactUrl(target: HttpTarget): string {
 }
 
 /** Returns a target's scheme, host and port: `https://host:8443`. The port is absent if it is the scheme's default. */
-export function originOf({ isSecure, authority }: HttpTarget): string {
+function originOf({ isSecure, authority }: HttpTarget): string {
   return `http${isSecure ? "s" : ""}://${authority}`;
 }
 

@@ -150,7 +150,7 @@ export function connectFailure(error: unknown): RequestFailed {
   return new RequestFailed("unreachable", describeSystemError(error));
 }
 
-export interface HoldOptions {
+export interface ConnectionHold {
   /** For how long the connection must stay open, in ms. 0: it need only be accepted. */
   readonly forMs: number;
   readonly counts: ConnectionCounts;
@@ -160,7 +160,7 @@ export interface HoldOptions {
  * Opens a connection, and closes it after `forMs`. Calls `done` with undefined if it was accepted and still open then,
  * or with the reason why not.
  */
-export function holdConnection(address: Address, { forMs, counts }: HoldOptions, done: Done<undefined>): Cancel {
+export function holdConnection(address: Address, { forMs, counts }: ConnectionHold, done: Done<undefined>): Cancel {
   const hold = (connection: Connection | RequestFailed): void => {
     if (connection instanceof RequestFailed) return done(connection);
     counts.held += 1;

@@ -14,7 +14,7 @@ export interface Arrival {
 }
 
 /** Gets each signal that ebb has caught, in order. */
-export type Reader = (signal: SignalNumber, arrival: Arrival) => void;
+export type SignalReader = (signal: SignalNumber, arrival: Arrival) => void;
 
 /** Flags of `native.nextSignal`, as native.h has them. */
 const WAS_IGNORED = 0x100;
@@ -23,9 +23,9 @@ const IS_EARLY = 0x200;
 /** The signals that ebb catches, for one reader. */
 export interface Signals {
   /** Makes `reader` the only reader. Calls it at once with each signal that was kept, then with each as it comes. */
-  subscribe(reader: Reader): void;
+  subscribe(reader: SignalReader): void;
   /** Subscribes as `subscribe` does, unless there is a reader already. */
-  subscribeIfNone(reader: Reader): void;
+  subscribeIfNone(reader: SignalReader): void;
   /** Makes `reap` the one function that is called whenever a child may have ended or stopped. */
   onChildChange(reap: () => void): void;
 }
@@ -35,7 +35,7 @@ export interface Signals {
  * so that none is lost, not even as PID 1.
  */
 export function catchSignals(): Signals {
-  let subscriber: Reader | undefined;
+  let subscriber: SignalReader | undefined;
   let reap = (): void => undefined;
   const readRing = (): void => {
     while (subscriber !== undefined) {
@@ -49,7 +49,7 @@ export function catchSignals(): Signals {
     reap();
   });
   native.listen();
-  const subscribe = (reader: Reader): void => {
+  const subscribe = (reader: SignalReader): void => {
     subscriber = reader;
     readRing();
   };

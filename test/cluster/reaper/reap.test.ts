@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { connect } from "../../../src/cluster/api/client.ts";
 import { throttleClient } from "../../../src/cluster/controller/throttle.ts";
-import type { EndRequest, Outcome, Result } from "../../../src/cluster/reaper/core/attempt.ts";
+import type { EndRequest, EndResult, Outcome } from "../../../src/cluster/reaper/core/attempt.ts";
 import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
 import { viewOf } from "../../../src/cluster/reaper/core/pod-view.ts";
 import { createSender } from "../../../src/cluster/reaper/methods/send.ts";
@@ -53,7 +53,7 @@ interface Reaped {
   /** Undefined: it was stopped before, after `requests`. */
   readonly outcome: Outcome | undefined;
   /** The requests that were sent, with their results. */
-  readonly sent: readonly (readonly [EndRequest, Result])[];
+  readonly sent: readonly (readonly [EndRequest, EndResult])[];
   readonly log: ReturnType<typeof collectLog>;
 }
 
@@ -72,7 +72,7 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
   const { meanwhile, between, kubeconfig, requests = Number.POSITIVE_INFINITY } = otherwise;
   const log = collectLog();
   const api = throttleClient(await connect({ env: process.env, kubeconfig }, log), async () => undefined);
-  const sent: [EndRequest, Result][] = [];
+  const sent: [EndRequest, EndResult][] = [];
   const stop = new AbortController();
   const turn = async () => undefined;
   const patch: typeof api.patch = async (...words) => {
@@ -104,7 +104,7 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
 }
 
 /** But for those that a busy API server had no time for. */
-function resultsOf(sent: Reaped["sent"]): readonly (readonly [MethodKind, Result])[] {
+function resultsOf(sent: Reaped["sent"]): readonly (readonly [MethodKind, EndResult])[] {
   const answered = sent.filter(([, { kind }]) => kind !== "unavailable");
   return answered.map(([{ method }, result]) => [method.kind, result]);
 }

@@ -46,7 +46,7 @@ export interface Attempt {
 export type Observation = Verdict | { readonly kind: "gone" };
 
 /** What came of a request. */
-export type Result =
+export type EndResult =
   /** It was accepted, or its connection was cut by the sidecar's own end. */
   | { readonly kind: "taken" }
   /** The method does not work here: there is no such command, 404, ...; or, unasked, now: not allowed, too slow. */
@@ -58,7 +58,7 @@ export type Result =
 export type Unanswered = { readonly kind: "unanswered"; readonly why: string };
 
 /** A result, or the end of a request without one. */
-export type Answer = Result | Unanswered;
+export type Answer = EndResult | Unanswered;
 
 /** How an attempt ends. */
 export type Outcome =

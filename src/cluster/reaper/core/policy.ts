@@ -71,7 +71,7 @@ export function policyOf(
 }
 
 /** Whether the reaper is to look after a pod, and why. */
-export interface Selection {
+export interface ReapSelection {
   /** `out`: something says no. `unreadable`: a label or annotation is neither true nor false. */
   readonly kind: "in" | "not in" | "out" | "unreadable";
   /** Whose label or annotation says so. */
@@ -83,7 +83,7 @@ export interface Selection {
  * Decides whether the reaper is to look after a pod: by its label, its annotation, its namespace's label, or
  * --all-jobs. If one of them says no, that wins.
  */
-export function selectionOf(pod: PodView, policy: ReapPolicy): Selection {
+export function selectionOf(pod: PodView, policy: ReapPolicy): ReapSelection {
   const choices = choicesOf(pod, policy);
   const out = choices.find(({ text }) => boolean.parse(text) === false);
   const odd = choices.find(({ text }) => boolean.parse(text) === undefined);

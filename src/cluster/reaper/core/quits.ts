@@ -71,7 +71,7 @@ export function quitsOf(name: SidecarName, pod: PodView): readonly QuitRequest[]
 }
 
 /** Returns the requests to a sidecar that is no native one: its kind's defaults, or what the pod makes of them. */
-export function planOf(name: SidecarName, pod: PodView): Sidecar {
+function planOf(name: SidecarName, pod: PodView): Sidecar {
   const { annotations } = pod;
   const adjustment = kindOf(name).adjust?.({ annotations, env: environmentOf(pod) });
   const found = [{ name, isNative: false, ...(adjustment === undefined ? {} : { adjustment }) }];

@@ -2,7 +2,7 @@ import { formatDuration } from "../../../shared/core/duration.ts";
 import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
 import type { KubeObject } from "../../api/client.ts";
 import { restrictedSecurity } from "../../core/restricted-security.ts";
-import type { Result } from "../core/attempt.ts";
+import type { EndResult } from "../core/attempt.ts";
 import { ownEphemerals } from "../core/ephemeral.ts";
 import type { Method } from "../core/methods.ts";
 import { EPHEMERAL_PREFIX } from "../core/pod-view.ts";
@@ -18,7 +18,7 @@ export async function sendByEphemeral(
   method: Ephemeral,
   { object, pod, signal }: PodTarget,
   settings: Pick<SendSettings, "api" | "image" | "imagePullPolicy">,
-): Promise<Result> {
+): Promise<EndResult> {
   const name = `${EPHEMERAL_PREFIX}${ownEphemerals(pod).length + 1}`;
   // its container runs: that nothing listens there is a failure, with ebb's reason
   const args = [...method.args, "--quit-timeout", formatDuration(method.patienceMs), "--ignore-not-found=false"];

@@ -1,10 +1,10 @@
 import { listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { excerpt } from "../../../shared/http/core/http-framing.ts";
 import type { Stream } from "../../api/stream.ts";
-import type { Result, Unanswered } from "../core/attempt.ts";
+import type { EndResult, Unanswered } from "../core/attempt.ts";
 import type { Method } from "../core/methods.ts";
 import type { PodRef } from "../core/pod-view.ts";
-import { isLate, isStale, openStream, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
+import { isLate, isStale, openPodStream, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Exec = Extract<Method, { kind: "exec" }>;
 
@@ -20,13 +20,13 @@ export async function sendByExec(
   method: Exec,
   target: PodTarget,
   { api }: Pick<SendSettings, "api">,
-): Promise<Result | Unanswered> {
+): Promise<EndResult | Unanswered> {
   if (isStale(target)) {
     const why = "the API server is too slow to say which pod has the name now";
     return { kind: "refused", why, isUnasked: true };
   }
   try {
-    using stream = await openStream(api, target, { path: execPath(method, target.pod), protocol: EXEC_PROTOCOL });
+    using stream = await openPodStream(api, target, { path: execPath(method, target.pod), protocol: EXEC_PROTOCOL });
     return await resultOf(stream);
   } catch (error) {
     if (!isLate(error)) throw error;
@@ -45,7 +45,7 @@ export function execPath({ container, command }: Pick<Exec, "container" | "comma
  * Reads the stream to its end. A stream that ends without a status counts as taken: the sidecar, or the connection, has
  * gone. The watch will tell.
  */
-async function resultOf(stream: Stream): Promise<Result> {
+async function resultOf(stream: Stream): Promise<EndResult> {
   let output = "";
   const status = await readOutput(stream, (bytes) => {
     if (output.length < KEPT) output += new TextDecoder().decode(bytes);
@@ -91,7 +91,7 @@ export function exitIn(text: string): Exit {
   return typeof code === "string" && /^\d+$/.test(code) ? { code } : { why: textOf(message) ?? excerpt(text, 200) };
 }
 
-function judge(text: string, output: string): Result {
+function judge(text: string, output: string): EndResult {
   const exit = exitIn(text);
   const shown = output.trim() === "" ? "" : `: ${excerpt(output, 200)}`;
   if ("why" in exit)

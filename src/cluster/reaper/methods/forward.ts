@@ -6,10 +6,10 @@ import { quitRefusal, quitUnreachable } from "../../../shared/sidecars/core/quit
 import type { Sidecar } from "../../../shared/sidecars/core/sidecar.ts";
 import type { Stream } from "../../api/stream.ts";
 import { sidecarIn } from "../../core/containers.ts";
-import type { Result } from "../core/attempt.ts";
+import type { EndResult } from "../core/attempt.ts";
 import type { Method, PortRequest } from "../core/methods.ts";
 import type { PodView } from "../core/pod-view.ts";
-import { openStream, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
+import { openPodStream, type PodTarget, pathOf, refusedBecause, type SendSettings } from "./target.ts";
 
 type Forward = Extract<Method, { kind: "port-forward" }>;
 
@@ -25,8 +25,8 @@ const MAX_ANSWER = 64 * 1024;
 /**
  * Sends the method's quit requests through a port-forward to the pod's loopback; one that is taken is enough.
  */
-export async function sendByForward(method: Forward, target: PodTarget, settings: SendSettings): Promise<Result> {
-  const results: Result[] = [];
+export async function sendByForward(method: Forward, target: PodTarget, settings: SendSettings): Promise<EndResult> {
+  const results: EndResult[] = [];
   for (const request of method.requests) {
     try {
       results.push(await sendOne(request, method.container, { target, api: settings.api }));
@@ -37,14 +37,14 @@ export async function sendByForward(method: Forward, target: PodTarget, settings
   return together(results);
 }
 
-function isTaken({ kind }: Result): boolean {
+function isTaken({ kind }: EndResult): boolean {
   return kind === "taken";
 }
 
 /**
  * Joins the results of several requests. One that was taken is enough: it may have ended the sidecar before the others.
  */
-function together(results: readonly Result[]): Result {
+function together(results: readonly EndResult[]): EndResult {
   if (results.some(isTaken)) return { kind: "taken" };
   const whys = results.flatMap((each) => ("why" in each ? [each.why] : []));
   return refusedBecause([...new Set(whys)].join("; "));
@@ -55,9 +55,9 @@ interface Tunnelled {
   readonly api: SendSettings["api"];
 }
 
-async function sendOne(request: PortRequest, container: string, { target, api }: Tunnelled): Promise<Result> {
+async function sendOne(request: PortRequest, container: string, { target, api }: Tunnelled): Promise<EndResult> {
   const path = `${pathOf(target.pod)}/portforward?ports=${request.port}`;
-  using stream = await openStream(api, target, { path, protocol: PROTOCOL });
+  using stream = await openPodStream(api, target, { path, protocol: PROTOCOL });
   stream.send(Buffer.concat([Buffer.of(channels.data), Buffer.from(bytesOf(request), "latin1")]));
   return await answerOf(stream, { container, sidecar: sidecarNamed(container, target.pod) });
 }
@@ -80,7 +80,7 @@ interface ForwardedRequest {
 }
 
 /** Reads the answer from the tunnel. A tunnel that ends without one counts as taken: the sidecar has ended first. */
-async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result> {
+async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<EndResult> {
   let text = "";
   for await (const [channel, bytes] of piecesOf(stream)) {
     if (channel === channels.error) return refusedBecause(reasonOf(latin1(bytes), asked));
@@ -88,7 +88,7 @@ async function answerOf(stream: Stream, asked: ForwardedRequest): Promise<Result
     const result = judge(text, false, asked);
     if (result !== undefined) return result;
   }
-  return judge(text, true, asked) as Result; // what has ended is not partial
+  return judge(text, true, asked) as EndResult; // what has ended is not partial
 }
 
 /** Yields what comes out of a tunnel, with its channel, until the tunnel ends. Leaves out the port's number. */
@@ -103,7 +103,7 @@ async function* piecesOf(stream: Stream): AsyncGenerator<readonly [channel: numb
 }
 
 /** Judges the head of an answer, because the body may never come. Returns undefined while the head is not complete. */
-function judge(text: string, isEnd: boolean, asked: ForwardedRequest): Result | undefined {
+function judge(text: string, isEnd: boolean, asked: ForwardedRequest): EndResult | undefined {
   if (isEnd && text === "") return { kind: "taken" };
   if (text.length > MAX_ANSWER) return refusedBecause(`an answer longer than ${MAX_ANSWER / 1024} KiB`);
   const parsed = parseAnswer(text, isEnd, "HEAD");
@@ -112,7 +112,7 @@ function judge(text: string, isEnd: boolean, asked: ForwardedRequest): Result | 
   return resultOf(parsed.answer, asked);
 }
 
-function resultOf(answer: HttpAnswer, asked: ForwardedRequest): Result {
+function resultOf(answer: HttpAnswer, asked: ForwardedRequest): EndResult {
   const refusal = quitRefusal(asked.sidecar, answer);
   return refusal === undefined ? { kind: "taken" } : refusedBecause(forReaper(refusal, asked));
 }

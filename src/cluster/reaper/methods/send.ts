@@ -1,6 +1,6 @@
 import { EXIT, Failure } from "../../../shared/core/exit.ts";
 import { ApiError, isConflict, isForbidden, isTransient, lacksRight } from "../../api/api-error.ts";
-import type { EndRequest, Result, Unanswered } from "../core/attempt.ts";
+import type { EndRequest, EndResult, Unanswered } from "../core/attempt.ts";
 import { sendByEphemeral } from "./ephemeral.ts";
 import { sendByExec } from "./exec.ts";
 import { sendByForward } from "./forward.ts";
@@ -10,7 +10,7 @@ import type { PodTarget, SendSettings } from "./target.ts";
  * Sends a request to end a sidecar, and resolves with its result, also if the API fails. Rejects with the signal's
  * reason, or on a bug.
  */
-export type Send = (request: EndRequest, target: PodTarget) => Promise<Result | Unanswered>;
+export type Send = (request: EndRequest, target: PodTarget) => Promise<EndResult | Unanswered>;
 
 /**
  * Creates the function that asks a sidecar to quit by exec, port-forward or ephemeral container. The log says once for
@@ -45,7 +45,7 @@ function sendBy({ method, patienceMs }: EndRequest, target: PodTarget, settings:
 }
 
 /** Returns the result that an error stands for. @throws the error itself if it is not the API's or an exec plugin's */
-function resultOf(error: unknown): Result {
+function resultOf(error: unknown): EndResult {
   const isPlugin = error instanceof Failure && error.exitCode === EXIT.unavailable;
   if (!(error instanceof ApiError || isPlugin)) throw error;
   const why = withoutRequest(error.message);

@@ -4,7 +4,7 @@ import type { Log } from "../../../shared/output/log.ts";
 import { ApiError } from "../../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../../api/client.ts";
 import type { Stream } from "../../api/stream.ts";
-import type { Result } from "../core/attempt.ts";
+import type { EndResult } from "../core/attempt.ts";
 import type { PodRef, PodView } from "../core/pod-view.ts";
 
 /** What all methods need. */
@@ -43,7 +43,7 @@ export function isStale({ askedAt }: FreshPod): boolean {
  * Opens a stream to a pod that was just read. Its path names the pod, not a UID. So it rejects with ApiError (`Timeout`)
  * unless the stream is open 500 ms (FRESH_MS) after the API server was asked for the pod.
  */
-export async function openStream(
+export async function openPodStream(
   api: ApiClient,
   { askedAt, signal }: PodTarget,
   { path, protocol }: { readonly path: string; readonly protocol: string },
@@ -67,6 +67,6 @@ export function pathOf({ namespace, name }: Omit<PodRef, "uid">): string {
 }
 
 /** Returns the result of a request that was refused. */
-export function refusedBecause(why: string): Result {
+export function refusedBecause(why: string): EndResult {
   return { kind: "refused", why };
 }

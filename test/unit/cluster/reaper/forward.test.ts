@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Result } from "../../../../src/cluster/reaper/core/attempt.ts";
+import type { EndResult } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import { stopClock } from "../../../harness/fake-clock.ts";
 import { onChannel, type StreamEnd } from "../../../stand-in/api-server/api-server.ts";
@@ -41,7 +41,7 @@ describe("port-forward", () => {
     ]);
   });
 
-  test.each<[string, readonly Uint8Array[], Result]>([
+  test.each<[string, readonly Uint8Array[], EndResult]>([
     ["an answer in pieces", [onChannel(0, "HTTP/1.1 200"), onChannel(0, " OK\r\n\r"), onChannel(0, "\n")], taken],
     ["the sidecar ends before it answers", [], taken],
     ["a refusal", [http("404 Not Found")], refused(`HTTP 404: ${noPath}`)],
@@ -83,7 +83,7 @@ describe("port-forward", () => {
   });
 
   const late = "the API server did not open it within 500ms of the look at the pod";
-  test.each<[string, number, Result, asked: number]>([
+  test.each<[string, number, EndResult, asked: number]>([
     ["499 ms after the look is used", 499, taken, 1],
     ["500 ms after the look is not used", 500, { kind: "unavailable", why: late }, 0],
   ])("a tunnel that opens %s", async (_, ms, result, asked) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
+import type { EndResult, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
 import { type FakeClock, stopClock } from "../../../harness/fake-clock.ts";
@@ -38,7 +38,7 @@ describe("exec", () => {
     expect(cluster.requests).toEqual([`GET ${POD}`, `STREAM ${path} v5.channel.k8s.io`]);
   });
 
-  test.each<[string, readonly Uint8Array[], Result]>([
+  test.each<[string, readonly Uint8Array[], EndResult]>([
     ["success", [status({ status: "Success" })], taken],
     ["killed with its container", [code("137")], taken],
     ["cut off without a word", [onChannel(1, "half")], taken],
@@ -81,7 +81,7 @@ describe("exec", () => {
   });
 
   const late = "the API server did not open it within 500ms of the look at the pod";
-  test.each<[string, number, Result | Unanswered]>([
+  test.each<[string, number, EndResult | Unanswered]>([
     ["499 ms after the look is heard", 499, taken],
     ["500 ms after the look is given up", 500, { kind: "unanswered", why: late }],
   ])("a stream that opens %s", async (_, ms, result) => {
@@ -155,7 +155,7 @@ describe("ephemeral", () => {
   });
 
   const changed = { ...stuck(), metadata: { ...(stuck().metadata as Json), resourceVersion: "8" } };
-  test.each<[string, Json, Result]>([
+  test.each<[string, Json, EndResult]>([
     ["another pod", stuck("uid-2"), refused("422 the request is invalid")],
     ["a pod that has changed", changed, { kind: "unavailable", why: "409 the object has been modified" }],
   ])("%s by then is not changed", async (_, other, result) => {

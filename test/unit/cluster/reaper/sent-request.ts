@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../../../src/cluster/api/client.ts";
 import { throttleClient } from "../../../../src/cluster/controller/throttle.ts";
-import type { Result, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
+import type { EndResult, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
 import { viewOf } from "../../../../src/cluster/reaper/core/pod-view.ts";
 import { createSender } from "../../../../src/cluster/reaper/methods/send.ts";
@@ -31,7 +31,7 @@ export function withPod(pod: Json = stuck()): StandInApi {
 }
 
 export interface Sent {
-  readonly result: Result | Unanswered;
+  readonly result: EndResult | Unanswered;
   readonly log: ReturnType<typeof collectLog>;
 }
 
@@ -52,7 +52,7 @@ export async function send(cluster: StandInApi, method: Method, signal?: AbortSi
   return { result, log };
 }
 
-export const taken: Result = { kind: "taken" };
+export const taken: EndResult = { kind: "taken" };
 
 /** Returns the result that a request was refused. */
-export const refused = (why: string): Result => ({ kind: "refused", why });
+export const refused = (why: string): EndResult => ({ kind: "refused", why });

@@ -71,7 +71,7 @@ test("a storm as the child ends and ebb exits: the code is the child's", async (
     const named = together.filter((signal) => signal < 32); // kill() is for those, and knows when ebb is gone
     for (let at = 0; !isOver; at++) {
       if (at < 5000) started.kill(named[at % named.length] as number);
-      await takes(0);
+      await takes(0); // so that the end is noticed
     }
     const { code, signal } = await over;
     return { code, signal };

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Snapshot } from "../../../src/pod/status/core/snapshot.ts";
 import { canUnshare, ebb, ebbPath, startEbb, temporaryFolder, until } from "../../harness/ebb.ts";
 import { childrenOf } from "../../harness/processes.ts";
-import { takes } from "../../harness/time.ts";
 import { startEnvoy } from "../../stand-in/envoy.ts";
 import { listenersOf, serving } from "../../stand-in/envoy-answers.ts";
 import { canHaveNetwork, ebbBeside, namespaces } from "../sidecars/own-network.ts";
@@ -154,7 +153,7 @@ describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
   async function seenBeside(words: readonly string[], flags = ""): Promise<Snapshot> {
     using folder = temporaryFolder();
     const file = join(folder.path, "status");
-    const beside = `sleep 0.7; "$1" status --json ${flags} > ${file}; kill 1`;
+    const beside = `until [ /proc/1/exe -ef "$1" ]; do sleep 0.01; done; "$1" status --json ${flags} > ${file}; kill 1`;
     await ebbBeside([odd], words, { beside });
     return JSON.parse(readFileSync(file, "utf8")) as Snapshot;
   }
@@ -177,9 +176,10 @@ describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
       "PID 1 waits",
       () => started.stderr().includes("waiting until") && childrenOf(started.pid),
     );
-    await takes(5100);
-    const seen = await statusOf([], { through: ["nsenter", "--target", `${pid}`, "--pid", "--mount", "--"] });
-    const told = seen.findings.find(({ kind }) => kind === "not-started")?.message;
+    const told = await until("it has waited for a while", async () => {
+      const seen = await statusOf([], { through: ["nsenter", "--target", `${pid}`, "--pid", "--mount", "--"] });
+      return seen.findings.find(({ kind }) => kind === "not-started")?.message;
+    });
     expect(told).toMatch(/its command does not run: it waits for http:\/\/127.0.0.1:1\/ready: connection refused/);
   });
 

@@ -57,7 +57,7 @@ async function bearOrphans(through: readonly string[], pidOf: (started: Started)
   writeFileSync(go, "");
   for (let sent = 0; sent < SIGNALS; sent++) {
     process.kill(pid, REAL_TIME);
-    if (sent % 10 === 0) await takes(1);
+    if (sent % 10 === 0) await takes(1); // spread over the time in which orphans end
   }
   await until("the child has had each signal", () => started.stdout().split(`${REAL_TIME}\n`).length > SIGNALS, 20_000);
   await until("the orphans are made", () => started.stderr().includes("all left"), 60_000);

@@ -3,6 +3,7 @@ import { ApiError } from "../../../../src/cluster/api/api-error.ts";
 import { rightsNeeded } from "../../../../src/cluster/reaper/core/rights.ts";
 import { createRights } from "../../../../src/cluster/reaper/rights.ts";
 import { until } from "../../../harness/ebb.ts";
+import { stopClock } from "../../../harness/fake-clock.ts";
 import { collectLog } from "../collect-log.ts";
 import { createFakeApi } from "../fake-api.ts";
 
@@ -44,6 +45,7 @@ test("nothing is asked while nothing is refused, and a refusal is reviewed once 
 });
 
 test("a 403 marks the right that it names; the review clears it once it is granted, and then ends", async () => {
+  using clock = stopClock();
   const { rights, denied, changes, reviews } = arrange();
   denied.add("get");
   const stop = new AbortController();
@@ -51,12 +53,15 @@ test("a 403 marks the right that it names; the review clears it once it is grant
   rights.refused(forbidden("get"));
   const problem = "this reaper's account may not get pods in all namespaces";
   expect(rights.problem()).toBe(problem);
-  await until("it is reviewed", () => reviews() >= needed.length || undefined);
+  await clock.until("it is reviewed", () => reviews() === needed.length);
   denied.delete("get");
-  await until("it is granted", () => rights.missing().length === 0 || undefined);
+  await clock.until("it is granted", () => {
+    clock.pass(100);
+    return rights.missing().length === 0;
+  });
   const asked = reviews();
   rights.refused(forbidden("get"));
-  await until("it is granted again", () => rights.missing().length === 0 || undefined);
+  await clock.until("it is granted again", () => rights.missing().length === 0);
   expect(reviews()).toBe(asked + needed.length); // those of the second refusal alone
   stop.abort();
   await running;
@@ -72,13 +77,17 @@ test("what names no needed right changes nothing", () => {
 });
 
 const { signal } = new AbortController();
+/** The pause between two looks at what is missing. */
+const SURE_MS = 3000;
 
 test("what is missing at the first look and granted at the second is no error: an API server that has just started", async () => {
+  using clock = stopClock();
   const { rights, denied, changes, log, reviews } = arrange();
   denied.add("get");
   const reviewing = rights.review(signal);
-  await until("it is known at once", () => rights.problem(), 30_000);
+  await clock.until("it is known at once", () => rights.problem() !== undefined);
   denied.delete("get");
+  clock.pass(SURE_MS);
   await reviewing;
   expect({ problem: rights.problem(), lines: log.lines }).toEqual({ problem: undefined, lines: [] });
   expect(changes).toEqual(["this reaper's account may not get pods in all namespaces", "none"]);
@@ -86,9 +95,13 @@ test("what is missing at the first look and granted at the second is no error: a
 });
 
 test("what is still missing at the second is an error, once, and so is its return a line", async () => {
+  using clock = stopClock();
   const { rights, denied, changes, log, reviews } = arrange();
   denied.add("get");
-  await rights.review(signal);
+  const reviewing = rights.review(signal);
+  await clock.until("it is known at once", () => rights.problem() !== undefined);
+  clock.pass(SURE_MS);
+  await reviewing;
   await rights.review(signal);
   expect(reviews()).toBe(3 * needed.length);
   denied.delete("get");

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { PullCredentials } from "../../../../src/cluster/webhook/pod-images.ts";
 import { createPullSecretReader } from "../../../../src/cluster/webhook/pull-secrets.ts";
-import { takes } from "../../../harness/time.ts";
+import { until } from "../../../harness/ebb.ts";
+import { never } from "../../../harness/time.ts";
 import { refuse, type StandInApi, startStandInApi } from "../../../stand-in/api-server/api-server.ts";
 import { collectLog } from "../collect-log.ts";
 
@@ -123,17 +124,14 @@ test("what is read in time counts, and the rest for the next one who asks", asyn
 
 test("at most four are read at a time", async () => {
   const names = Array.from({ length: 10 }, (_, at) => `s${at}`);
-  let [now, most] = [0, 0];
-  server.answer = async () => {
-    now += 1;
-    most = Math.max(most, now);
-    await takes(5);
-    now -= 1;
-    return undefined;
-  };
-  const secrets = reader();
-  await secrets.read(of(...names), LONG_MS);
-  expect([most, server.requests.length]).toEqual([4, 10]);
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  server.answer = () => promise;
+  const reading = reader().read(of(...names), LONG_MS);
+  await until("four are asked for", () => server.requests.length >= 4);
+  await never("a fifth is asked for", () => server.requests.length > 4, 20);
+  resolve(undefined);
+  await reading;
+  expect(server.requests).toHaveLength(10);
 });
 
 test("what is remembered is at most 4 MiB: the oldest is forgotten", async () => {

@@ -260,7 +260,7 @@ test("a Secret that is gone is named", async () => {
   });
 });
 
-test("what may not be read is named, and is exit code 69 if that is all", async () => {
+test("doctor names what it may not read, and ends with 69 if that is all", async () => {
   await using cluster = startWhole();
   await install(cluster, "webhook");
   populate(cluster, "shop", {}, "web");

@@ -119,7 +119,7 @@ test("why reads a pod and its namespace once, and asks for rights to what would 
   expect(cluster.api.requests).toEqual([...read("stuck"), review, review]);
 });
 
-test("who lacks a permission is told to ask for it, by why and by --end", async () => {
+test("why and --end tell a user who lacks a permission to ask for it", async () => {
   await using cluster = startPluginCluster();
   cluster.api.put("/api/v1/namespaces/shop", { metadata: { name: "shop" } });
   cluster.put(stuckPod("stuck"));

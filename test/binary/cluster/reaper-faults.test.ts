@@ -168,7 +168,7 @@ test.concurrent.each<[string, string]>([
   ["expires", `${JSON.stringify({ type: "ERROR", object: { code: 410, reason: "Expired", message: "too old" } })}\n`],
   ["ends", ""],
 ])(
-  "a watch that always %s at once is told",
+  "the log says once that a watch always %s at once",
   async (_, body) => {
     await using cluster = startCluster();
     cluster.api.answer = (_, { searchParams }) => (searchParams.has("watch") ? new Response(body) : undefined);
@@ -186,7 +186,7 @@ function watchesOf({ api: { requests } }: Cluster): number {
 }
 
 test.concurrent(
-  "while the API server is unwell it is asked at growing intervals, and again when it is well",
+  "the reaper asks an API server that is unwell at growing intervals, and ends the pods once it is well",
   async () => {
     await using cluster = startCluster();
     await using reaper = await startReaper(cluster);

@@ -4,7 +4,7 @@ import { refuse } from "../../stand-in/api-server/api-server.ts";
 import { nonEmpty, running, startCluster, startReaper, stuckPod } from "./reaper.ts";
 import { ended, LONG_MS, metric } from "./reaper-calls.ts";
 
-test("that nobody has chosen it is said", async () => {
+test("the reaper warns once if no pod is selected", async () => {
   const nobody = "no pod is selected: no namespace or pod has opted in";
   await using cluster = startCluster();
   cluster.put(stuckPod("mute", { annotations: {} }));
@@ -53,7 +53,7 @@ test("a missing right is the reaper's own state, and no sidecar's; once granted,
   expect(cluster.events().map(({ reason }) => reason)).toEqual(["NotReaped", "SidecarAsked", "SidecarsEnded"]);
 });
 
-test("a right that goes while it runs blames no sidecar either", async () => {
+test("a right that is taken from a running reaper blames no sidecar either", async () => {
   await using cluster = startCluster();
   const right = "patch pods/ephemeralcontainers";
   const message =

@@ -3,7 +3,7 @@ import { ebb, lineOf } from "../../harness/ebb.ts";
 import { onChannel, refuse } from "../../stand-in/api-server/api-server.ts";
 import { once, running, startCluster, stuckPod } from "./reaper.ts";
 
-test("it ends what is stuck, leaves the rest, and says in a table what became of each and why", async () => {
+test("ebb reaper --once ends stuck pods, leaves the others, and prints a table of what became of each and why", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("done"));
   cluster.put(stuckPod("failed", { exitCode: 3 }));
@@ -39,7 +39,7 @@ test("it ends what is stuck, leaves the rest, and says in a table what became of
   });
 });
 
-test("each act is an Event on the pod, and so is its end", async () => {
+test("each request to a sidecar is an Event on the pod, and so is the end", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("done"));
   expect((await once(cluster)).code).toBe(0);
@@ -112,20 +112,20 @@ test("an API server that refuses is exit 69, in its own words", async () => {
   expect(lineOf(ended, "cannot go on").reason).toContain('User "x" cannot list resource "pods"');
 });
 
-test("ephemeral containers that nobody could start are not asked for: they need --image", async () => {
+test("--methods ephemeral without --image is a usage error", async () => {
   const { code, stderr } = await ebb(["reaper", "--once", "--methods", "ephemeral"]);
   expect(code).toBe(64);
   expect(stderr).toContain("--methods: ephemeral needs --image IMAGE");
 });
 
-test("without --image the others are used", async () => {
+test("without --image the other methods are used", async () => {
   await using cluster = startCluster();
   const { code, log, ...ended } = await ebb(["reaper", "--once", ...cluster.flags.slice(0, 2)]);
   expect(code).toBe(0);
   expect(lineOf({ code, log, ...ended }, "starting the reaper").methods).toEqual(["exec", "port-forward"]);
 });
 
-test("what all methods refuse outright is given up after one round, and an image is named as one more way", async () => {
+test("a pod whose methods are all refused outright is given up after one round, and the table names --image as one more way", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("stuck"));
   cluster.api.portforward = {
@@ -141,7 +141,7 @@ test("what all methods refuse outright is given up after one round, and an image
   expect(cluster.events().map(({ reason }) => reason)).toEqual(["SidecarDidNotExit"]);
 });
 
-test("what the account may not do is said, with --dry-run too", async () => {
+test("the table says what the account may not do, with --dry-run too", async () => {
   await using cluster = startCluster();
   cluster.api.denied.add("patch pods/ephemeralcontainers");
   cluster.put(stuckPod("stuck"));

@@ -4,7 +4,7 @@ import { podPath } from "../../stand-in/api-server/api-server.ts";
 import { nonEmpty, type Reaper, running, startCluster, startReaper, startResyncing, stuckPod } from "./reaper.ts";
 import { ended, LONG_MS, metric } from "./reaper-calls.ts";
 
-test.concurrent("pods that were stuck before it came, and those that come to be, are seen to, each once", async () => {
+test.concurrent("the reaper ends pods that were stuck before it started, and those that get stuck later, each once", async () => {
   await using cluster = startCluster();
   cluster.put(stuckPod("early"));
   cluster.put(stuckPod("busy", { state: running }));
@@ -61,7 +61,7 @@ test.concurrent("a stop signal ends it with 0, also while a sidecar has its time
   expect((await reaper.started.ended).code).toBe(0);
 });
 
-test.concurrent("one that is killed in the middle, and started again, asks the sidecar again, and the pod ends", async () => {
+test.concurrent("a reaper that is killed while a sidecar exits, and started again, asks the sidecar again, and the pod ends", async () => {
   await using cluster = startCluster();
   const finish: (() => void)[] = [];
   cluster.onTold = (_, end) => finish.push(end);
@@ -79,7 +79,7 @@ test.concurrent("one that is killed in the middle, and started again, asks the s
   await ended(second, 1);
 });
 
-test.concurrent("what only its author can mend is said once, also as an Event on what is wrong: a pod, or its namespace", async () => {
+test.concurrent("a mistake that only the author can mend is logged once, and is an Event on the pod or namespace that has it", async () => {
   await using cluster = startCluster();
   const badUrl = { "ebb.dev/reap": "true", "ebb.dev/reap-quit.envoy": "localhost:9901/quit" };
   const inBank = { annotations: {} };

@@ -85,7 +85,7 @@ test("the text says the same", async () => {
 });
 
 describe("an admin interface that does not answer as it should is a finding, and delays nothing else:", () => {
-  test("it hangs on one path", async () => {
+  test("it hangs on one path of its admin interface", async () => {
     await using admin = await startEnvoy();
     admin.answers["/stats"] = "hanging";
     const [sidecar] = (await statusOf(["--admin", admin.url])).sidecars;
@@ -135,7 +135,7 @@ describe.skipIf(!canHaveNetwork)("in a network of its own", () => {
     ["nothing", [], [], null],
     ["Istio", [{ port: 15021 }, { port: 15000 }], ["istio"], "port 15021"],
     ["Linkerd", [{ port: 4191 }], ["linkerd"], "port 4191"],
-  ])("it finds %s by what listens", async (_, sidecars, names, foundBy) => {
+  ])("ebb status finds %s by what listens", async (_, sidecars, names, foundBy) => {
     const wait = ["wait", "--detect-timeout", names.length === 0 ? "0s" : "5s", "--quiet", "--"];
     const seen = JSON.parse((await ebbBeside(sidecars, [...wait, ebbPath, "status", "--json"])).stdout) as Snapshot;
     expect(seen).toMatchObject({ foundBy, sidecars: names.map((name) => ({ name, ready: true })) });
@@ -158,7 +158,7 @@ describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
     return JSON.parse(readFileSync(file, "utf8")) as Snapshot;
   }
 
-  test("it judges by that one's options: what it waits for, why that does not come, what else answers", async () => {
+  test("ebb status judges by PID 1's options: what PID 1 waits for, why that does not come, what else answers", async () => {
     const words = ["run", ...stays, "--sidecar", "envoy", "--admin", "http://localhost:9000", "--", "/app"];
     const seen = await seenBeside(words);
     const target = "http://localhost:9000/ready";
@@ -169,7 +169,7 @@ describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
     expect(told).toMatch(/^elsewhere: envoy answers at http:\/\/localhost:8001, .*--admin http:\/\/localhost:8001/m);
   });
 
-  test("for a while without a command: what it waits for, and why that does not come", async () => {
+  test("PID 1 without a command for a while: ebb status says what PID 1 waits for, and why that does not come", async () => {
     const [through, words] = [namespaces.toSpliced(1, 1), ["run", "--admin", "http://127.0.0.1:1", "--", "/app"]];
     await using started = startEbb(words, { through });
     const [pid = 0] = await until(
@@ -183,7 +183,7 @@ describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
     expect(told).toMatch(/its command does not run: it waits for http:\/\/127.0.0.1:1\/ready: connection refused/);
   });
 
-  test("what ebb wait waits for is among it, and no sidecar if it says so", async () => {
+  test("ebb status shows what ebb wait waits for, and no sidecar if its options say so", async () => {
     const words = ["wait", "--sidecar", "none", "tcp://127.0.0.1:1", "file:/nowhere", "--", "/app"];
     const seen = await seenBeside(words);
     const targets = seen.sidecars[0]?.probes.map(({ target }) => target);
@@ -196,7 +196,7 @@ describe.skipIf(!canHaveNetwork)("beside an ebb that is PID 1", () => {
     );
   });
 
-  test("flags of its own come first", async () => {
+  test("flags of ebb status come before PID 1's", async () => {
     const seen = await seenBeside(
       ["run", ...stays, "--admin", "http://localhost:9000", "--", "/app"],
       "--sidecar=envoy",

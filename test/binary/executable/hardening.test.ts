@@ -22,13 +22,13 @@ test("no segment of the file is both writable and executable, the stack is not e
   expect([...flagsOf("INTERP"), ...flagsOf("DYNAMIC")]).toEqual([]);
 });
 
-test("nothing in it tells where it was built", () => {
+test("nothing in the executable tells where it was built", () => {
   const bytes = readFileSync(ebbPath);
   const places = [`${project}/src/`, `${project}/build/`, `${project}/node_modules/`, cacheFolder()];
   for (const place of [...places, "ebb-build-", "ebb-link-"])
     expect([place, bytes.indexOf(place)]).toEqual([place, -1]);
 });
 
-test("anybody may execute it, its owner alone may write to it, and it gives no rights", () => {
+test("anybody may execute the executable, its owner alone may write to it, and it gives no rights", () => {
   expect((statSync(ebbPath).mode & 0o7777).toString(8)).toBe("755");
 });

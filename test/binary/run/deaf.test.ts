@@ -7,7 +7,7 @@ import { startEbb, until } from "../../harness/ebb.ts";
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nLIVE\n";
 
 test.each(["http", "tcp"])(
-  "what listens and accepts nothing costs no descriptors, and is ready once it does (%s)",
+  "a target that listens and accepts nothing costs no descriptors, and is ready once it accepts (%s)",
   async (scheme) => {
     const place = nextAddress();
     const deaf = listenDeaf(place);

@@ -48,7 +48,7 @@ describe("a command that ends with 0 and leaves processes is warned of, once:", 
   });
 });
 
-describe("it is not warned of", () => {
+describe("ebb does not warn of", () => {
   test.each([
     ["a helper that ends soon after it", "sleep 0.01 &", 0],
     ["another exit code, which tells by itself", "sleep 0.3 >/dev/null 2>&1 & exit 3", 3],

@@ -8,7 +8,7 @@ function rssFileKiB(pid: number): number {
   return Number(/^RssFile:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
-test("while the command runs, ebb releases the pages of its own file, and forwards and ends as before", async () => {
+test("ebb releases the pages of its own file while the command runs, and forwards and ends as before", async () => {
   await using started = startEbb(["run", "--sidecar", "none", "--", "sleep", "1000"]);
   let most = 0;
   await until("its pages are released", () => {

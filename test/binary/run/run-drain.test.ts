@@ -68,7 +68,7 @@ test.concurrent.each<[string, readonly string[], object]>([
   expect(ended.code).toBe(0);
 });
 
-test.concurrent("where the child ends by itself and nothing is quit, the summary is still the last line", async () => {
+test.concurrent("the summary is the last line, too, if the child ends by itself and nothing is quit", async () => {
   await using envoy = await startEnvoy();
   envoy.stats = busy(1);
   await using started = await startRun(envoy, [...quick, "--quit-on", "never"], {}, ["record", "10"]);
@@ -200,7 +200,7 @@ test.concurrent.each([
   );
 });
 
-test.concurrent("a stop signal while it waits drains nothing: there was no traffic", async () => {
+test.concurrent("a stop signal while ebb waits drains nothing: there was no traffic", async () => {
   await using envoy = await startEnvoy({ "/ready": "500" });
   const args = ["run", "--admin", envoy.url, "--drain", "20s", "--", childPath(), "record"];
   await using started = startEbb(args);
@@ -246,7 +246,7 @@ test.concurrent("with --no-wait what is there is drained", async () => {
   expect(envoy.requests).toEqual([...drains, "GET /stats", "POST /quitquitquit"]);
 });
 
-test.concurrent("where there is no Envoy the child is stopped after the minimum", async () => {
+test.concurrent("the child is stopped after the minimum if there is no Envoy", async () => {
   const args = ["run", "--sidecar", "none", "--drain", "20s", "--min-drain", "300ms"];
   await using started = startEbb([...args, "--", childPath(), "record"]);
   await until("the child is ready", () => started.stdout() === "ready\n");
@@ -279,7 +279,7 @@ test.concurrent("a proxy that has gone before the drain holds nothing up, and is
   expect(ended.code).toBe(0);
 });
 
-test.concurrent("where a former container's drain is taken back, the log has Envoy's answer, however late", async () => {
+test.concurrent("the log has Envoy's answer to the undo of a former container's drain, however late", async () => {
   const leaving = Promise.withResolvers<void>();
   let state = "DRAINING";
   await using envoy = Bun.serve({

@@ -168,7 +168,7 @@ test.skipIf(!canUnshare("--pid", "--fork", "--mount-proc", "--kill-child"))(
   },
 );
 
-test.skipIf(!isRoot)("where /proc is not mounted, that is said", async () => {
+test.skipIf(!isRoot)("the log says that /proc is not mounted", async () => {
   using root = temporaryFolder();
   const inside = join(root.path, "ebb");
   copyFileSync(ebbPath, inside);

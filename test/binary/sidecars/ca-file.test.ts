@@ -68,7 +68,7 @@ test("the name of the certificate must be right all the same", async () => {
   expect({ code, stderr }).toEqual({ code: 69, stderr: expect.stringContaining("for another host name") });
 });
 
-test("the app inherits nothing of it", async () => {
+test("the app inherits nothing of the CA file", async () => {
   const { stdout } = await ebb(["run", "--quiet", "--ca-file", pem, "--ready", url, ...none, "--", "env"]);
   expect(stdout).not.toContain("pem");
 });

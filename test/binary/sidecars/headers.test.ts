@@ -48,7 +48,7 @@ test.each([
   expect([...new Set(guarded.answers)]).toEqual(["GET /ready 200", "POST /quitquitquit 200"]);
 });
 
-test("and with those of a drain, of status, and of --ready", async () => {
+test("--header goes with the requests of a drain, of status, and of --ready, too", async () => {
   using guarded = await startGuarded();
   const drain = ["drain", "--admin", guarded.url, ...flag, "--drain", "1s", "--min-drain", "0s"];
   await ebb(drain);
@@ -62,7 +62,7 @@ test("and with those of a drain, of status, and of --ready", async () => {
   expect(status.stdout).not.toContain(TOKEN);
 });
 
-test("ebb wait sends those of a flag to its targets, and those of a variable to sidecars alone", async () => {
+test("ebb wait sends the headers of a flag to its targets, and those of a variable to sidecars alone", async () => {
   using guarded = await startGuarded();
   const wait = ["wait", "--sidecar", "none", "--wait-timeout", "1s"];
   expect((await ebb([...wait, ...flag, `${guarded.url}/ready`])).code).toBe(0);

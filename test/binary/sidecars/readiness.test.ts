@@ -87,7 +87,7 @@ test.each<[string, RawServer["answer"]]>([
   await startsNow(started);
 });
 
-test("where nothing at all was heard in time, that is the reason", async () => {
+test("the reason is that there was no answer, if nothing at all was heard in time", async () => {
   await using server = await startRawServer(() => undefined);
   const ready = ["--ready", `http://127.0.0.1:${server.port}/ready`];
   const { code, log } = await ebb(["run", "--sidecar", "none", ...ready, "--wait-timeout", "20ms", "--", "true"]);

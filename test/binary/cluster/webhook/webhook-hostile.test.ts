@@ -226,7 +226,7 @@ test.each<[string, object]>([
   expect(performance.now() - start).toBeLessThan(4000); // it was 10 to 20 s
 });
 
-test("where too many requests are in progress, the API server is told to ask again in a second", async () => {
+test("too many requests in progress: the API server is told to ask again in a second", async () => {
   await using webhook = await startLimited({ maxRequestsInFlight: 2, requestMs: 60_000 });
   const held = await Promise.all([webhook.open(), webhook.open()]);
   for (const raw of held) raw.send(`${head(`content-length: ${body.length}\r\n`)}\r\n{`);
@@ -239,7 +239,7 @@ test("where too many requests are in progress, the API server is told to ask aga
   for (const raw of held) raw[Symbol.dispose]();
 });
 
-test("requests that take all memory meant for them are refused in the same way, and it is free again afterwards", async () => {
+test("requests beyond the memory meant for them are refused in the same way, and the memory is free again afterwards", async () => {
   await using webhook = await startLimited({ maxRequestBytes: 1024 * 1024, requestMs: 60_000 });
   const held = await Promise.all(Array.from({ length: 4 }, () => webhook.open()));
   const most = 1024 * 1024;

@@ -20,12 +20,12 @@ test("a refusal by something that is no API server is told in its first words", 
   expect(message.length).toBeLessThan(250);
 });
 
-test.each([429, 500, 502, 503, 504])("%i is asked again", async (code) => {
+test.each([429, 500, 502, 503, 504])("the client asks again after %i", async (code) => {
   await using server = serve(status(code, "X", "busy"), fine);
   expect(await server.api.get("/x")).toEqual({ metadata: { name: "y" } });
 });
 
-test("not before the server wants it", async () => {
+test("the client does not ask again before Retry-After is over", async () => {
   const times: number[] = [];
   const note = (answer: () => Response) => () => {
     times.push(performance.now());
@@ -39,7 +39,7 @@ test("not before the server wants it", async () => {
   expect(third - second).toBeGreaterThan(950);
 });
 
-test.each([400, 401, 404, 409, 410, 422])("%i is not", async (code) => {
+test.each([400, 401, 404, 409, 410, 422])("the client does not ask again after %i", async (code) => {
   const requests = code === 401 ? 2 : 1; // after a 401 the identity is asked anew, once
   const refuse = status(code, "X", "no");
   await using server = serve(refuse, refuse, refuse);
@@ -62,7 +62,7 @@ test("after a 401 the identity is asked for another token", async () => {
   expect(asked).toEqual([false, true]);
 });
 
-test("what is no object of the API is no answer, whatever its status", async () => {
+test("JSON that is no object of the API is no answer, whatever its status", async () => {
   for (const text of ["null", "[]", '"text"', "{}", '{"metadata":[]}', "<html>"]) {
     await using server = serve(() => new Response(text));
     expect(await failureOf(server.api.get("/x", { retries: 0 }))).toMatchObject({
@@ -72,7 +72,7 @@ test("what is no object of the API is no answer, whatever its status", async () 
   }
 });
 
-test("what the server packs is unpacked: it packs long lists", async () => {
+test("an answer that the server packs, as it does long lists, is unpacked", async () => {
   await using server = serve(({ headers }) => {
     const isTaken = headers.get("accept-encoding")?.includes("gzip") === true;
     const body = JSON.stringify({ metadata: { name: isTaken ? "packed" : "as it is" } });
@@ -155,7 +155,7 @@ test("a redirect is not followed: the token is for this server alone", async () 
   expect(other.requests).toEqual([]);
 });
 
-test("what is written says what it is", async () => {
+test("a request that writes has the content type of its body", async () => {
   const types: (string | null)[] = [];
   const note = ({ headers }: Request) => {
     types.push(headers.get("content-type"));

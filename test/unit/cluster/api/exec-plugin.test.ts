@@ -21,7 +21,7 @@ async function failureOf(plugin: Plugin): Promise<string> {
 
 const printed = (status: object) => `printf '%s' '${JSON.stringify({ status })}'`;
 
-test("it inherits what ebb was started with, but ebb's own settings; the kubeconfig has the last word", () => {
+test("the plugin inherits what ebb was started with, but ebb's own settings; the kubeconfig has the last word", () => {
   const starting = { PATH: "/bin", HTTPS_PROXY: "http://proxy", EBB_QUIT_HEADER: "authorization: secret", A: "a" };
   const named = [
     { name: "A", value: "b" },
@@ -36,7 +36,7 @@ test("it inherits what ebb was started with, but ebb's own settings; the kubecon
   });
 });
 
-test("one that does not end is killed at the limit, with what it has started", async () => {
+test("a plugin that does not end is killed at the limit, with what it has started", async () => {
   using folder = temporaryFolder();
   const mark = join(folder.path, "mark");
   writeFileSync(mark, "");
@@ -50,7 +50,7 @@ test("one that does not end is killed at the limit, with what it has started", a
   );
 });
 
-test("one that leaves something behind that holds its output open does not hold ebb up", async () => {
+test("a plugin that leaves a process behind that holds its output open does not hold ebb up", async () => {
   using folder = temporaryFolder();
   const mark = join(folder.path, "mark");
   writeFileSync(mark, "");

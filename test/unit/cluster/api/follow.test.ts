@@ -106,7 +106,7 @@ test("an empty list may be null, as Go writes it", async () => {
 });
 
 test.each([['"abc"'], ["{}"], ["[null]"], ["[{}]"], ['[{"metadata":null}]'], ['[{"metadata":{"name":1}}]']])(
-  "what has other items than objects is no list: %s",
+  "an answer with other items than objects is no list: %s",
   async (items) => {
     await using server = serve(() => new Response(`{"metadata":{},"items":${items}}`));
     const { message, reason } = await failureOf(listAt(server.api, "/x"));

@@ -52,7 +52,7 @@ test("messages go both ways, in order, as who asks; the end of the other side is
   expect(cluster.headers[0]?.get("authorization")).toBe("Bearer secret");
 });
 
-test("what is sent before anybody reads is kept, and text is bytes", async () => {
+test("messages that are sent before anybody reads are kept, and text is bytes", async () => {
   await using cluster = withPod();
   cluster.exec = {
     open(far) {
@@ -75,7 +75,7 @@ test("a connection that is cut is the end too", async () => {
   expect(await (stream as Awaited<ReturnType<typeof cluster.api.stream>>).next()).toBeUndefined();
 });
 
-test("who may not have it is told why, by a request that cannot start it", async () => {
+test("a stream that is refused has the server's reason, by a request that cannot start it", async () => {
   await using cluster = withPod();
   cluster.answer = ({ method }) =>
     method === "GET" ? refuse(403, 'User "x" cannot get resource "pods/exec"') : undefined;
@@ -84,7 +84,7 @@ test("who may not have it is told why, by a request that cannot start it", async
   expect(cluster.requests).toEqual([`STREAM ${EXEC} ${PROTOCOL}`, `POST ${EXEC}`, `GET ${EXEC}`]);
 });
 
-test("where get is allowed and create is not, that is told by the request that says more", async () => {
+test("a stream that may get and not create has the reason of the request that says more", async () => {
   await using cluster = withPod();
   cluster.answer = ({ method }) => refuse(403, method === "POST" ? "cannot create" : "");
   const error = await failureOf(cluster.api.stream(EXEC, PROTOCOL));
@@ -153,7 +153,7 @@ test("a server that agrees on no protocol is not spoken to", async () => {
   expect(message).toStartWith(`GET ${POD}/exec: http://127.0.0.1:${port}: `);
 });
 
-test("an aborted signal ends it with its reason: before it is open, and while it is read", async () => {
+test("an aborted signal ends a stream with its reason: before it is open, and while it is read", async () => {
   await using cluster = withPod();
   const stop = new AbortController();
   const stream = await cluster.api.stream(EXEC, PROTOCOL, { signal: stop.signal });
@@ -165,7 +165,7 @@ test("an aborted signal ends it with its reason: before it is open, and while it
   await until("nothing is left open", () => cluster.closed === 1, 30_000);
 });
 
-test("who is not read is not listened to for ever", async () => {
+test("a stream that nobody reads is cut off once it has sent more than 1 MiB", async () => {
   await using cluster = withPod();
   const piece = Buffer.alloc(64 * 1024);
   cluster.exec = {
@@ -181,7 +181,7 @@ test("who is not read is not listened to for ever", async () => {
   expect(bytes).toBeLessThan(2 ** 20 + 2 * piece.length);
 });
 
-test("who reads may be told as much as there is", async () => {
+test("a stream that is read may send as much as there is", async () => {
   await using cluster = withPod();
   const piece = Buffer.alloc(256 * 1024);
   const pieces = 16;
@@ -198,7 +198,7 @@ test("who reads may be told as much as there is", async () => {
   expect(bytes).toBe(pieces * piece.length);
 });
 
-test("it goes through the proxy that the kubeconfig names", async () => {
+test("a stream goes through the proxy that the kubeconfig names", async () => {
   const asked: string[] = [];
   const proxy = createServer().on("connect", ({ url = "" }, client) => {
     asked.push(url);

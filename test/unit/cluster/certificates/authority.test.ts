@@ -98,7 +98,7 @@ test("a caBundle that somebody wiped is put back", async () => {
   expect(bundleOf(world)).toBe(bundleIn(world));
 });
 
-test("where cert-manager fills the caBundle it is left to cert-manager, and each replica says so once", async () => {
+test("a caBundle that cert-manager fills is left to cert-manager, and each replica says so once", async () => {
   const world = createWorld();
   const annotations = { "cert-manager.io/inject-ca-from": "ebb/ebb" };
   world.api.put(CONFIGURATION, { ...configurationOf(world), metadata: { name: "ebb", annotations } });

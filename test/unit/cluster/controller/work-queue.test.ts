@@ -84,7 +84,7 @@ test("a reconcile says when the next one is; an earlier addition comes first, a 
   await end();
 });
 
-test("what is forgotten does not come, and may be added anew", async () => {
+test("a key that is forgotten does not come, and may be added anew", async () => {
   const { queue, begins, begun, end } = controlled(1);
   queue.add("a", 10);
   queue.add("b", 40);
@@ -96,7 +96,7 @@ test("what is forgotten does not come, and may be added anew", async () => {
   await end();
 });
 
-test("it ends once nothing is left, if that is wanted: neither waiting nor under way", async () => {
+test("the queue ends, if that is wanted, once no key is waiting or under way", async () => {
   const times = new Map<string, number>();
   const queue = createWorkQueue(async (key) => {
     times.set(key, (times.get(key) ?? 0) + 1);
@@ -107,7 +107,7 @@ test("it ends once nothing is left, if that is wanted: neither waiting nor under
   expect([...times.values()]).toEqual([3, 3, 3]);
 });
 
-test("it ends when it is told to, after what is under way", async () => {
+test("the queue ends when it is told to, after the keys that are under way", async () => {
   const { queue, begun, begins, finish, end } = controlled(1);
   for (const key of ["a", "b"]) queue.add(key);
   await begins(1);
@@ -117,7 +117,7 @@ test("it ends when it is told to, after what is under way", async () => {
   await never("another begins", () => begun.length > 1, 50);
 });
 
-test("a bug is thrown", async () => {
+test("a bug in a reconcile is thrown", async () => {
   const queue = createWorkQueue(async () => {
     throw new TypeError("oops");
   }, 1);

@@ -27,7 +27,7 @@ test.each<[string, readonly number[], readonly number[]]>([
 const rates = fc.record({ perSecond: fc.constantFrom(0.5, 1, 10, 1000), burst: fc.integer({ min: 1, max: 20 }) });
 const gaps = fc.array(fc.constantFrom(0, 1, 7, 100, 5000), { minLength: 1, maxLength: 60 });
 
-test("in no stretch of time do more pass than a burst and what the rate allows, and they pass in their order", () => {
+test("no more requests pass in any stretch of time than a burst and what the rate allows, and they pass in their order", () => {
   fc.assert(
     fc.property(rates, gaps, (rate, gaps) => {
       let now = 0;
@@ -45,7 +45,7 @@ test("in no stretch of time do more pass than a burst and what the rate allows, 
   );
 });
 
-test("nobody waits longer than those before him need", () => {
+test("no request waits longer than those before it need", () => {
   fc.assert(
     fc.property(rates, gaps, (rate, gaps) => {
       let now = 0;

@@ -28,7 +28,7 @@ const asked = `SidecarAsked: asked envoy to exit: ${why}; by exec in envoy: /sto
 const said = "SidecarsEnded: ended: envoy, by exec in envoy: /stop";
 const forward = "POST localhost:9901/quitquitquit through a port-forward";
 
-test("a look, a request, and its end as the watch sees it; nothing is left open", async () => {
+test("a stuck pod is read, its sidecar is asked once, and its end is seen by the watch; nothing is left open", async () => {
   const { put, pass, told, requests, log, open, records } = arrange();
   put(stuck());
   await pass(0);
@@ -41,7 +41,7 @@ test("a look, a request, and its end as the watch sees it; nothing is left open"
   expect([open.count, records.get("uid-p")?.attempt]).toEqual([0, undefined]);
 });
 
-test("where nothing is watched the pod is read every 2 s until it has ended", async () => {
+test("a pod that no watch shows is read every 2 s until its sidecar has ended", async () => {
   const { putUnseen, list, pass, told, requests } = arrange({ isOnce: true });
   putUnseen(stuck());
   list();
@@ -50,7 +50,7 @@ test("where nothing is watched the pod is read every 2 s until it has ended", as
   expect(requests).toEqual(["GET p", "exec p", "GET p"]);
 });
 
-test("one method after the other, until one works", async () => {
+test("one method is tried after the other, until one works", async () => {
   const { put, pass, told, world } = arrange();
   world.exec = async () => noCommand;
   world.forward = async () => {
@@ -71,7 +71,7 @@ test("one method after the other, until one works", async () => {
 test.each([
   ["after three rounds", false, 3],
   ["after one where nobody comes again: --once", true, 1],
-])("where all methods are refused it is given up %s, with what each has come to", async (_, isOnce, rounds) => {
+])("a pod whose methods are all refused is given up %s, with what each has come to", async (_, isOnce, rounds) => {
   const { put, putUnseen, list, pass, told, world } = arrange({ isOnce, methods: ["ephemeral", "exec"] });
   world.exec = async () => noCommand;
   world.patch = async () => fail(403, "403 not you");
@@ -85,7 +85,7 @@ test.each([
   expect(told).toEqual([...Array(rounds).fill(round).flat(), "gave-up", `SidecarDidNotExit: ${given}`]);
 });
 
-test("while the API server is not well it waits, and then goes on", async () => {
+test("an attempt waits while the API server is not well, and then goes on", async () => {
   const { put, pass, told, world } = arrange();
   const troubles = [503, 429, 500, undefined, 502];
   const { exec } = world;
@@ -135,7 +135,7 @@ test("reads that fail now and then do not add up", async () => {
   expect(told.slice(-2)).toEqual(["ended", said]);
 });
 
-test("it comes back when the API server says", async () => {
+test("an attempt comes back when the API server says", async () => {
   const { put, pass, requests, world } = arrange();
   world.get = async () => fail(429, "busy", 20_000);
   put(stuck());
@@ -145,7 +145,7 @@ test("it comes back when the API server says", async () => {
   expect(requests).toEqual(["GET p", "GET p"]);
 });
 
-test("who may not look is told so in the server's words", async () => {
+test("a reaper that may not read the pod logs why in the server's words", async () => {
   const { put, pass, log, world } = arrange();
   const reason = 'GET: 403 User "x" cannot get resource "pods"';
   world.get = async () => fail(403, reason);
@@ -167,7 +167,7 @@ test("a pod that is gone by the look is not touched, nor another one of its name
   }
 });
 
-test("who has opted out by the look is left alone", async () => {
+test("a pod that has opted out by the look is left alone", async () => {
   const { put, putUnseen, pass, log, requests, world } = arrange();
   world.get = async () => putUnseen(podWith(running, "p", { annotations: { "ebb.dev/reap": "false" } }));
   put(stuck());
@@ -177,7 +177,7 @@ test("who has opted out by the look is left alone", async () => {
   expect(log.lines).toMatchObject([{ message: "pod left alone", fields: { why: reason } }]);
 });
 
-test("to stop is to do nothing any more: a request is cut off, and no other begins", async () => {
+test("a stop cuts off the request, and no other begins", async () => {
   const { put, pass, told, requests, stop, open, world, failed } = arrange();
   world.exec = async () => [];
   put(stuck());
@@ -226,7 +226,7 @@ test("a tunnel that opens too long after the look is tried again, after another 
   expect(requests).toEqual(["GET p", "forward p", "GET p", "forward p"]);
 });
 
-test("what a command does whose stream was given up counts as its doing", async () => {
+test("a sidecar's end by a command whose stream was given up counts as the command's", async () => {
   const { put, pass, told, world } = arrange();
   world.exec = async () => {
     put(endedEnvoy());
@@ -250,7 +250,7 @@ test("an answer is waited for, also where the watch has seen the sidecar's end",
   expect(told).toEqual(["exec: unavailable", `${asked}; no answer within 10s`, "ended", said]);
 });
 
-test("a bug is thrown", async () => {
+test("a bug in a method is thrown", async () => {
   const { put, pass, failed } = arrange({ send: () => Promise.reject(new TypeError("oops")) });
   put(stuck());
   await pass(0);

@@ -50,7 +50,7 @@ const synced = ({ source }: Watched) =>
   until("all pods are listed", () => source.syncedAt() !== undefined || undefined, LONG_MS);
 const told = ({ seen }: Watched, what: string) => until(what, () => seen.includes(what) || undefined, LONG_MS);
 
-test.concurrent("it tells of every pod that runs, of each change, and of the end; the server leaves out the others", async () => {
+test.concurrent("a watch tells of every pod that runs, of each change, and of the end; the server leaves out the others", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   put(api, "over", "2", { status: { phase: "Succeeded" } });
@@ -65,7 +65,7 @@ test.concurrent("it tells of every pod that runs, of each change, and of the end
   expect(watched.seen).toEqual(["a 1", "b 3", "1 -", "3 -"]);
 });
 
-test.concurrent("what is listed again, after a watch has expired, is told of again", async () => {
+test.concurrent("pods that are listed again, after a watch has expired, are told of again", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   await using watched = watch(api);
@@ -133,7 +133,7 @@ test.concurrent("an expired version (410): the reaper lists all pods again, and 
   expect(watched.log.lines.filter(({ message }) => message.includes("pods"))).toEqual([]);
 });
 
-test.concurrent("an API server that is unwell: it goes on when that is over, and complains once", async () => {
+test.concurrent("an API server that is unwell: the watch goes on once it is well, and the log complains once", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   let refused = 0;
@@ -244,7 +244,7 @@ test.concurrent("a named namespace's word is read again within seconds, not only
   expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
 });
 
-test.concurrent("who may not list namespaces is told so once, and goes on with pods", async () => {
+test.concurrent("a reaper that may not list namespaces logs that once, and goes on with pods", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   api.answer = ({ url }) => (url.includes("/api/v1/namespaces?") ? refuse(403, "cannot list namespaces") : undefined);
@@ -272,7 +272,7 @@ test.concurrent("a namespace's word is known soon after it may be read, not only
   expect([...watched.source.namespaces()]).toEqual([["shop", "false"]]);
 });
 
-test.concurrent("a named namespace's word stays known while it may not be read", async () => {
+test.concurrent("a named namespace's label stays known while the namespace may not be read", async () => {
   await using api = startStandInApi();
   put(api, "a", "1");
   api.put("/api/v1/namespaces/shop", { metadata: { name: "shop", labels: { "ebb.dev/reap": "false" } } });

@@ -37,7 +37,7 @@ test("stuck pods are begun in order", async () => {
   expect(begun).toEqual(["a", "b", "c"]);
 });
 
-test("no more are under way than the limit allows, none twice, however often it changes", async () => {
+test("no more pods are under way than the limit allows, none twice, however often they change", async () => {
   const { put, pass, begun, underWay, finish } = arrange({ concurrency: 3 });
   const names = Array.from({ length: 9 }, (_, at) => `p${at}`);
   for (const name of names) put(stuck(name));
@@ -51,7 +51,7 @@ test("no more are under way than the limit allows, none twice, however often it 
 
 const chosen = { "ebb.dev/reap": "true", "ebb.dev/reap-exec.envoy": "/stop" };
 
-test("one that is not stuck any more does not wait for its turn", async () => {
+test("a pod that is not stuck any more does not wait for its turn", async () => {
   const { put, pass, reconciler } = arrange({ concurrency: 1 });
   put(stuck("a"));
   put(stuck("b"));
@@ -98,7 +98,7 @@ test("a pod that was given up is not begun anew, until a right is granted", asyn
   expect(requests.length).toBeGreaterThan(length);
 });
 
-test("what is deleted while it is dealt with leaves nothing behind", async () => {
+test("a pod that is deleted while its attempt is under way leaves nothing behind", async () => {
   const { put, pass, records, reconciler, told, underWay } = arrange();
   put(stuck());
   await pass(0);
@@ -109,7 +109,7 @@ test("what is deleted while it is dealt with leaves nothing behind", async () =>
   expect([records.size, reconciler.depth(), told.includes("ended")]).toEqual([0, 0, true]);
 });
 
-test("one that comes back while it is dealt with goes on where it was", async () => {
+test("a pod that comes back while its attempt is under way goes on where it was", async () => {
   const { put, pass, records, reconciler, underWay, finish } = arrange();
   put(stuck());
   await pass(0);
@@ -141,7 +141,7 @@ test.each([
 test.each([
   ["it is gone", async () => fail(404, "404")],
   ["it may not be read", async () => fail(403, "403")],
-])("where a look sees no reason to act (%s) it rests first, whatever the watch says", async (_, get) => {
+])("a pod rests after a look without a reason to act (%s), whatever the watch says", async (_, get) => {
   const { put, pass, requests, reconciler, world } = reconcile(clock);
   world.get = get;
   put(stuck());
@@ -155,7 +155,7 @@ test.each([
 
 test.each([
   ["a pod whose app has just ended waits for its time", 0],
-  ["so does one whose node's clock is ahead, from when it was first seen", 3_600_000],
+  ["a pod whose node's clock is ahead waits, too, from when it was first seen", 3_600_000],
 ])("%s", async (_, aheadMs) => {
   const { put, pass, requests } = reconcile(clock, { afterMs: 3000 });
   const finishedAt = new Date(Date.now() + aheadMs).toISOString();
@@ -166,7 +166,7 @@ test.each([
   expect(requests).toEqual(["GET p", "exec p"]);
 });
 
-test("with --dry-run it says so, once", async () => {
+test("the log says once with --dry-run that a pod is stuck", async () => {
   const { put, pass, log, requests, reconciler } = reconcile(clock, { isDryRun: true });
   put(stuck());
   await pass(0);

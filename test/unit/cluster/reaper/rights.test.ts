@@ -30,7 +30,7 @@ function arrange() {
   return { rights, denied, changes, log, reviews: () => reviews };
 }
 
-test("nothing is asked while nothing is refused, and a refusal is reviewed once if all is granted", async () => {
+test("rights are not reviewed while nothing is refused, and once after a refusal if all are granted", async () => {
   const { rights, reviews } = arrange();
   const stop = new AbortController();
   const running = rights.run(stop.signal);
@@ -68,7 +68,7 @@ test("a 403 marks the right that it names; the review clears it once it is grant
   expect(changes).toEqual([problem, "none", problem, "none"]);
 });
 
-test("what names no needed right changes nothing", () => {
+test("an error that names no needed right changes nothing", () => {
   const { rights, changes } = arrange();
   rights.refused(forbidden("delete"));
   rights.refused(new ApiError("gone", { status: 404, reason: "NotFound", retryAfterMs: undefined }));
@@ -80,7 +80,7 @@ const { signal } = new AbortController();
 /** The pause between two looks at what is missing. */
 const SURE_MS = 3000;
 
-test("what is missing at the first look and granted at the second is no error: an API server that has just started", async () => {
+test("a right that is missing at the first review and granted at the second is no error: an API server that has just started", async () => {
   using clock = stopClock();
   const { rights, denied, changes, log, reviews } = arrange();
   denied.add("get");
@@ -94,7 +94,7 @@ test("what is missing at the first look and granted at the second is no error: a
   expect(reviews()).toBe(2 * needed.length);
 });
 
-test("what is still missing at the second is an error, once, and so is its return a line", async () => {
+test("a right that is missing at the second review is an error, once, and its return is a line", async () => {
   using clock = stopClock();
   const { rights, denied, changes, log, reviews } = arrange();
   denied.add("get");

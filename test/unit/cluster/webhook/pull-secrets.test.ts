@@ -59,21 +59,21 @@ describe("a Secret that a pod names", () => {
     expect(registriesIn(await reader().read(of("team"), LONG_MS))).toEqual([["registry.example.com"]]);
   });
 
-  test.each<[object, string]>([
+  test.each<[string, object]>([
     [
-      { type: "Opaque" },
       "is of the type Opaque: expected one of kubernetes.io/dockerconfigjson, kubernetes.io/dockercfg",
+      { type: "Opaque" },
     ],
     [
-      { type: "constructor" },
       "is of the type constructor: expected one of kubernetes.io/dockerconfigjson, kubernetes.io/dockercfg",
+      { type: "constructor" },
     ],
-    [{ data: {} }, "is malformed: .dockerconfigjson: not JSON"],
-    [{ data: { ".dockerconfigjson": "bm90IGpzb24=" } }, "is malformed: .dockerconfigjson: not JSON"],
-    [{ type: "kubernetes.io/dockercfg" }, "is malformed: .dockercfg: not JSON"],
-    [{ data: { ".dockerconfigjson": manyRegistries } }, "lists 101 registries, more than 100"],
-    [{ data: { ".dockerconfigjson": Buffer.alloc(97 * 1024, " ").toString("base64") } }, "has more than 96 KiB"],
-  ])("and that is odd (%j) gives none, is not read again, and it is said why", async (more, why) => {
+    ["is malformed: .dockerconfigjson: not JSON", { data: {} }],
+    ["is malformed: .dockerconfigjson: not JSON", { data: { ".dockerconfigjson": "bm90IGpzb24=" } }],
+    ["is malformed: .dockercfg: not JSON", { type: "kubernetes.io/dockercfg" }],
+    ["lists 101 registries, more than 100", { data: { ".dockerconfigjson": manyRegistries } }],
+    ["has more than 96 KiB", { data: { ".dockerconfigjson": Buffer.alloc(97 * 1024, " ").toString("base64") } }],
+  ])("and that %s gives none, is not read again, and it is said why", async (why, more) => {
     put("team", "registry.example.com", more);
     const secrets = reader();
     expect(await secrets.read(of("team"), LONG_MS)).toEqual(unused(why));
@@ -103,7 +103,7 @@ describe("a Secret that a pod names", () => {
   });
 });
 
-test("what is read in time counts, and the rest for the next one who asks", async () => {
+test("Secrets that are read in time count, and the others for the next look-up", async () => {
   put("fast", "fast.example.com");
   put("slow", "slow.example.com");
   const { promise, resolve } = Promise.withResolvers<undefined>();
@@ -122,7 +122,7 @@ test("what is read in time counts, and the rest for the next one who asks", asyn
   expect(server.requests).toHaveLength(2);
 });
 
-test("at most four are read at a time", async () => {
+test("at most four Secrets are read at a time", async () => {
   const names = Array.from({ length: 10 }, (_, at) => `s${at}`);
   const { promise, resolve } = Promise.withResolvers<undefined>();
   server.answer = () => promise;
@@ -134,7 +134,7 @@ test("at most four are read at a time", async () => {
   expect(server.requests).toHaveLength(10);
 });
 
-test("what is remembered is at most 4 MiB: the oldest is forgotten", async () => {
+test("at most 4 MiB of Secrets are remembered: the oldest is forgotten", async () => {
   const data = { ".dockerconfigjson": Buffer.from(`{"auths":{}}${" ".repeat(90_000)}`).toString("base64") };
   const names = Array.from({ length: 50 }, (_, at) => `s${at}`);
   for (const name of names) put(name, "registry.example.com", { data });
@@ -145,7 +145,7 @@ test("what is remembered is at most 4 MiB: the oldest is forgotten", async () =>
   expect(names.filter(isKnown)).toHaveLength(Math.floor((4 * 1024 * 1024) / (120_016 + 1024)));
 });
 
-test("a namespace that is none gives no path", async () => {
+test("a malformed namespace gives no path", async () => {
   const secrets = reader();
   expect((await secrets.read({ namespace: "a/../b", names: ["team"] }, LONG_MS)).auths).toEqual([]);
   expect(server.requests).toEqual([]);

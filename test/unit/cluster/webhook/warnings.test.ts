@@ -12,14 +12,14 @@ test("a warning names who warns, the field, and what is wrong", () => {
   ]);
 });
 
-test("what is said twice is said once, and control characters, with which the API server drops a warning, are escaped", () => {
+test("equal warnings are one, and control characters, with which the API server drops a warning, are escaped", () => {
   expect(formatWarnings([remark("a\nb\u0000c"), remark("a\nb\u0000c"), remark("d")])).toEqual([
     "ebb: spec: a\\nb\\u0000c",
     "ebb: spec: d",
   ]);
 });
 
-test("a long one is cut, many are counted", () => {
+test("a long warning is cut, many are counted", () => {
   const [cut] = formatWarnings([remark("x".repeat(1000))]);
   expect(cut).toHaveLength(256);
   expect(cut).toEndWith("x…");
@@ -44,12 +44,12 @@ test.each<[string, Given, RegExp]>([
     { containers: [app({ lifecycle: { preStop: { sleep: { seconds: 600 } } } })] },
     /terminationGracePeriodSeconds leaves 24s for a drain: raise that, or remove this hook; until then ebb run drains only after it, for 500ms at most/,
   ],
-])("one that is cut has said what to do: %s", (_, given, remedy) => {
+])("a warning that is cut has said what to do: %s", (_, given, remedy) => {
   const { warnings } = injectPod(podOf(given), policy);
   expect(formatWarnings(warnings)).toContainEqual(expect.stringMatching(remedy));
 });
 
-test("whatever is warned of, it is within the API server's limits", () => {
+test("any warnings are within the API server's limits", () => {
   const remarks = fc.array(fc.record({ field: fc.string(), message: fc.string({ unit: "binary", maxLength: 400 }) }), {
     maxLength: 60,
   });

@@ -4,7 +4,7 @@ import type { HttpTarget } from "../../../../src/shared/core/address.ts";
 import type { Log } from "../../../../src/shared/output/log.ts";
 import type { Sidecar } from "../../../../src/shared/sidecars/core/sidecar.ts";
 
-test("what goes wrong in ebb itself ends no drain before its time, nor what it is a part of: it is said", async () => {
+test("a bug in ebb ends neither a drain before its time nor the run: the log says it", async () => {
   const said: unknown[] = [];
   const add = (fields: object, msg: string) => said.push({ ...fields, msg });
   const log = { debug: add, info: add, warn: add, error: add } as unknown as Log;

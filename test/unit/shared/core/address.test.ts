@@ -138,7 +138,7 @@ test("no text can put a second line, or a space, into a request's first lines", 
   );
 });
 
-test("what is passed on is read back as the same place", () => {
+test("the exact URL of a target is read back as the same target", () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
       const target = read(url);

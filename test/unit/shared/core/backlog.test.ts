@@ -19,13 +19,13 @@ function reader() {
 
 const ALL = Number.POSITIVE_INFINITY;
 
-test("what goes at once goes at once", () => {
+test("lines that the reader takes are written at once", () => {
   const { state, backlog } = reader();
   state.leave = ALL;
   expect([backlog.add("one\n"), backlog.add("two\n"), state.taken]).toEqual([true, true, "one\ntwo\n"]);
 });
 
-test("what does not go is kept in its order, and a line that has begun is ended", () => {
+test("lines that the reader does not take are kept in their order, and a line that has begun is ended", () => {
   const { state, backlog } = reader();
   state.leave = 2;
   expect([backlog.add("one\n"), backlog.add("two\n"), state.taken]).toEqual([false, false, "on"]);
@@ -33,7 +33,7 @@ test("what does not go is kept in its order, and a line that has begun is ended"
   expect([backlog.flush(), state.taken]).toEqual([true, "one\ntwo\n"]);
 });
 
-test("what finds no room is counted by lines, and said where they would have stood", () => {
+test("lines that find no room are counted, and their number stands where they would have stood", () => {
   const { state, backlog } = reader();
   for (const text of ["first\n", "more\nthan\nfits\n", "x\n"]) expect(backlog.add(text)).toBe(false);
   state.leave = ALL;
@@ -41,7 +41,7 @@ test("what finds no room is counted by lines, and said where they would have sto
   expect(state.taken).toBe("first\nlost 4\nlast\n");
 });
 
-test("one that is longer than the room is kept where it is alone", () => {
+test("a line that is longer than the room is kept if it is alone", () => {
   const { state, backlog } = reader();
   backlog.add("longer than the room\n");
   state.leave = ALL;

@@ -90,7 +90,7 @@ test("any sum of numbers with units is their sum", () => {
   );
 });
 
-test("what is written for people is read back as the same time, but for the rounding", () => {
+test("a duration that is written for people is read back as the same time, but for the rounding", () => {
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1e10, noNaN: true }), (ms) => {
       const rounding = ms < 1000 ? 0.5 : ms < 60_000 ? 50 : 500;

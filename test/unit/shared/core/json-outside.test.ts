@@ -13,7 +13,7 @@ test.each<[string, number]>([
   expect([hasMoreOutsideStrings(text, count - 1), hasMoreOutsideStrings(text, count)]).toEqual([true, false]);
 });
 
-test("any JSON has as many as it has without what is in its strings", () => {
+test("any JSON has as many characters outside its strings as with empty strings", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const count = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "s").length;
@@ -23,7 +23,7 @@ test("any JSON has as many as it has without what is in its strings", () => {
 });
 
 test.each(['\\"', "\\\\", '\\\\\\"', '\\\\","[', "é"])(
-  "it reads long texts in pieces, wherever there is %j",
+  "long texts are counted in pieces, wherever there is %j",
   (unit) => {
     for (let shift = 0; shift < 6; shift += 1) {
       const text = `["${"a".repeat(65_528 + shift)}${unit.repeat(30_000)}[[",[]]`;

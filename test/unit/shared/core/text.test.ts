@@ -22,7 +22,7 @@ test("lines and tabs stay, but where one line is meant", () => {
 
 const hostile = fc.string({ unit: "binary" });
 
-test("nothing is left that a terminal acts on, and nothing else is changed", () => {
+test("a shown text keeps nothing that a terminal acts on, and all else", () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const shown = oneLine(text);

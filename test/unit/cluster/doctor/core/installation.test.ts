@@ -34,7 +34,7 @@ function installed(
 const well = { readyReplicas: 2, updatedReplicas: 2 };
 const found = (each: Installed) => deploymentFinding(each)?.message;
 
-test("what is installed is told in a line", () => {
+test("each installed component is told in a line", () => {
   const told = (each: Installed) => describeComponent(componentOf(each));
   expect(told(installed("webhook", { readyReplicas: 1 }))).toBe(
     "webhook ns/ebb-webhook: 1 of 2 replicas ready, image ebb:1",

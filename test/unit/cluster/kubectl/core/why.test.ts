@@ -42,7 +42,7 @@ test.each([
   [{ "ebb.dev/reap": undefined }, new Map(), "not-selected"],
   [{ "ebb.dev/reap": "maybe" }, new Map(), "unreadable-choice"],
   [{}, new Map([["shop", "false"]]), "opted-out"],
-])("it is as stuck where %j and %p keep the reaper off", (annotations, namespaces, rule) => {
+])("a pod is as stuck where %j and %p keep the reaper off", (annotations, namespaces, rule) => {
   const reason = why({ containers: stuck, annotations }, [], { ...policy, namespaces });
   expect(reason).toMatchObject({ stuck: true, state: "stuck", holds: [{ rule }] });
 });

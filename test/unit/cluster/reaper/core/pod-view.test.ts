@@ -49,7 +49,7 @@ test.each([
   expect(textOf(pod)).not.toContain("geheim");
 });
 
-test("that ebb is mounted in a sidecar is seen", () => {
+test("the view of a sidecar says whether ebb is mounted in it", () => {
   const mounting = (mountPath: string) => ({ state: running, spec: { volumeMounts: [{ name: "e", mountPath }] } });
   const kindsOf = (mountPath: string) => {
     const pod = podOf({ containers: { app: ended(0), envoy: mounting(mountPath) } });

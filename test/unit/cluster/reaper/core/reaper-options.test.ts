@@ -6,7 +6,7 @@ import { resolve } from "../../../../../src/shared/cli/core/values.ts";
 const read = (flags: Readonly<Record<string, readonly string[]>>, env: Record<string, string> = {}) =>
   resolve(reaperOptions, { flags: new Map(Object.entries(flags)), env }).values;
 
-test("unless something else is said, it is as the help says", () => {
+test("the defaults are as the help says", () => {
   expect(read({})).toMatchObject({
     namespace: [],
     allJobs: false,

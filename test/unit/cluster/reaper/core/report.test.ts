@@ -45,10 +45,29 @@ const outcomes = {
 } as const satisfies Readonly<Record<string, Outcome>>;
 
 describe("what became of a pod", () => {
-  test.each<[Outcome, string, string]>([
-    [outcomes.ended, "ended", "proxy, by POST localhost:9/q through a port-forward"],
-    [{ kind: "ended", requests: [exec, exec] }, "ended", "proxy, by exec in proxy: /stop"],
+  test.each<[string, Outcome, string, string]>([
     [
+      "its sidecars ended",
+      { kind: "ended", requests: [forward] },
+      "ended",
+      "proxy, by POST localhost:9/q through a port-forward",
+    ],
+    [
+      "its sidecars ended by the same request in two rounds",
+      { kind: "ended", requests: [exec, exec] },
+      "ended",
+      "proxy, by exec in proxy: /stop",
+    ],
+    ["it is gone", outcomes.gone, "gone", "the pod was deleted, or another pod has its name now"],
+    ["it was left", outcomes.left, "left alone", "app container app still runs"],
+    [
+      "it was given up: each method has its last answer",
+      outcomes.gaveUp,
+      "gave up",
+      "proxy still runs after all methods; if its app is done, delete the pod; proxy, by exec in proxy: /stop: no such file; proxy, by POST localhost:9/q through a port-forward: 404",
+    ],
+    [
+      "it was given up: a try that did not ask the sidecar does not hide an answer",
       {
         kind: "gave-up",
         reason: "stays",
@@ -61,18 +80,11 @@ describe("what became of a pod", () => {
       "gave up",
       "stays; proxy, by exec in proxy: /stop: taken, and still there 7s later",
     ],
-    [outcomes.gone, "gone", "the pod was deleted, or another pod has its name now"],
-    [outcomes.left, "left alone", "app container app still runs"],
-    [
-      outcomes.gaveUp,
-      "gave up",
-      "proxy still runs after all methods; if its app is done, delete the pod; proxy, by exec in proxy: /stop: no such file; proxy, by POST localhost:9/q through a port-forward: 404",
-    ],
-  ])("%j", (outcome, result, why) => {
+  ])("%s", (_, outcome, result, why) => {
     expect(reportOf(outcome)).toEqual({ result: result as "ended", why });
   });
 
-  test("what would become of it has the first method of each sidecar", () => {
+  test("a pod that would be ended has the first method of each sidecar", () => {
     const pod = podOf({ containers: { app: ended(0), "istio-proxy": running } });
     expect(reportOfVerdict(verdictOf(viewOf(pod), policy, known))).toEqual({
       result: "would end",
@@ -151,7 +163,7 @@ shop       debugged  left alone  somebody is debugging it
 `);
 });
 
-test("it has them too where all are asked for, in their order", () => {
+test("the table has the pods that are left as a matter of course, too, if it is to show all, in their order", () => {
   expect(
     formatReapTable(rows, { ...few, showsAll: true })
       .split("\n")
@@ -159,7 +171,7 @@ test("it has them too where all are asked for, in their order", () => {
   ).toEqual([...["POD", "import", "migrate", "debugged", "old", "web-1", "web-2", undefined as unknown as string]]);
 });
 
-test("where no pod is worth a line, there is no table", () => {
+test("a table without a line is left out", () => {
   expect(formatReapTable(rows.slice(0, 1), few)).toBe("1 pod not stuck: 1 app-running\n");
   expect(formatReapTable([], few)).toBe("no pods\n");
 });

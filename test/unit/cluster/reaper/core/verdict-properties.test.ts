@@ -44,7 +44,7 @@ test("the generated pods come to every kind of verdict, often enough", () => {
   }
 });
 
-test("whatever is not ended has ended and will not restart: nothing that runs or comes back loses its sidecars", () => {
+test("each container that is not ended has ended and will not restart: no app that runs or comes back loses its sidecars", () => {
   always((pod, policy, known) => {
     const verdict = judge(pod, policy, known);
     const ending = endingsOf(verdict);
@@ -82,7 +82,7 @@ test("native sidecars, init containers and those of people who debug are never e
   });
 });
 
-test("who says no is left, whoever else says yes", () => {
+test("a pod of which one label or annotation says no is left, whoever else says yes", () => {
   const no = fc.constantFrom("label", "annotation", "namespace");
   const word = fc.constantFrom("false", "False", "0");
   fc.assert(

@@ -32,7 +32,7 @@ test("each reason is a sentence of one line, and each ending has a means that is
   });
 });
 
-test("nothing is thrown, and nothing ended, whatever JSON it is", () => {
+test("a verdict about any JSON throws nothing, and ends nothing", () => {
   const parts = fc.constantFrom(
     "metadata",
     "spec",

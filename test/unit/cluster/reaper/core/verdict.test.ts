@@ -196,7 +196,7 @@ test.each<[unknown, string]>([
   [{ ...podOf({ containers: stuck }), spec: 7 }, "unreadable"],
   [{ ...podOf({ containers: stuck }), spec: { containers: [null] } }, "unreadable"],
   [{ ...podOf({ containers: stuck }), spec: { containers: [{ name: "app" }, {}] } }, "unreadable"],
-])("what is no pod is left: %j", (pod, rule) => {
+])("JSON that is no pod is left: %j", (pod, rule) => {
   const got = verdictOf(viewOf(pod), policy, known);
   expect([got.kind, got.rule]).toEqual(["leave", rule as Rule]);
 });

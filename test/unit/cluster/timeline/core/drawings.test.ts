@@ -33,7 +33,7 @@ web-66f9d7bb8-m2n3b                    ░░░━━━━━━━━━━�
 `);
   });
 
-  test("it uses 140 columns", () => {
+  test("a timeline uses 140 columns", () => {
     expect(`\n${drawn(rollout, 140).join("\n")}\n`).toBe(`
 2026-01-01 00:00:01 to 2026-01-01 00:00:30 UTC
                                    00:00:05           00:00:10          00:00:15           00:00:20          00:00:25                   exit
@@ -215,7 +215,7 @@ describe("what was in flight", () => {
 describe("as SVG", () => {
   const svg = drawSvg(timelineIn(rollout));
 
-  test("it has the same rows, for light and dark", () => {
+  test("a timeline has the same rows, for light and dark", () => {
     expect(svg).toContain("@media(prefers-color-scheme:dark)");
     for (const pod of ["web-7d4b9c5f-abc12", "web-66f9d7bb8-m2n3b"]) expect(svg).toContain(`>${pod}</text>`);
     for (const phase of ["wait", "run", "drain", "stop", "quit"]) expect(svg).toContain(`<rect class="${phase}" `);

@@ -32,7 +32,7 @@ test.each<[string, string, number | undefined]>([
   ["is not known where there are no such clusters", host("app", 4), undefined],
   ["is not known from something else", "Forbidden", undefined],
   ["is not known from nothing", "", undefined],
-])("what is under way to a mesh's inbound clusters %s", (_, text, active) => {
+])("the count of requests to a mesh's inbound clusters %s", (_, text, active) => {
   expect(countInbound(text, istio)).toBe(active as number);
 });
 

@@ -89,7 +89,7 @@ const endsOf = (trace: readonly Entry[]) =>
 const asksOf = (trace: readonly Entry[], request: DrainRequest) =>
   trace.filter(({ actions }) => actions.some((action) => action.kind === "ask" && action.request === request));
 
-test("it ends once, by the bound, and does nothing afterwards", () => {
+test("a drain ends once, by the bound, and does nothing afterwards", () => {
   always((trace, { boundMs }, cutMs) => {
     const ends = endsOf(trace);
     expect(ends).toHaveLength(1);
@@ -116,7 +116,7 @@ test("the first request goes out at once; each goes out once, the other one afte
   });
 });
 
-test("nothing is counted before the health checks were to fail and the listeners to drain", () => {
+test("a drain counts nothing before the health checks were to fail and the listeners to drain", () => {
   always((trace) => {
     const [count] = asksOf(trace, "count");
     if (count === undefined) return;
@@ -125,7 +125,7 @@ test("nothing is counted before the health checks were to fail and the listeners
   });
 });
 
-test("nothing is counted before the minimum", () => {
+test("a drain counts nothing before the minimum", () => {
   always((trace, { minMs }) => {
     for (const { ms } of asksOf(trace, "count")) expect(ms).toBeGreaterThanOrEqual(minMs);
   });

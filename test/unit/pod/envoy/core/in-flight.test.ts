@@ -120,11 +120,11 @@ test.each<[string, string, number | undefined]>([
   ["leaves out what goes out of the pod", proxy + client + outgoing, 1],
   ["leaves out what is over", proxy + row("10.0.0.7:15006", "10.0.0.9:40001", TIME_WAIT), 0],
   ["is not known where nobody listens there", app + client, undefined],
-])("what a proxy has on its inbound port: %s", (_, tcp, expected) => {
+])("the count of connections to a proxy's inbound port: %s", (_, tcp, expected) => {
   expect(countAccepted({ tcp, tcp6: undefined }, [15006])).toBe(expected as number);
 });
 
-test("is counted on each of its ports, on IPv6 too", () => {
+test("connections to each of a proxy's inbound ports are counted, on IPv6 too", () => {
   const zero = "0".repeat(32);
   const tcp6 = `   0: ${zero}:3A9E ${zero}:0000 0A 00000000:00000000 00:00000000 00000000  1337        0 1 1
    1: 0000000000000000FFFF00000700000A:3A9E 0000000000000000FFFF00000900000A:9C41 01 00000000:00000000 00:00000000 00000000  1337        0 2 1

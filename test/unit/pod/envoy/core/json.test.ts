@@ -82,7 +82,7 @@ test.each([
   expect(parseListenerDump(statics({ address: tcp(host, 80) }))).toMatchObject([{ isLocal }]);
 });
 
-test("so is one on a unix socket, and not one inside Envoy", () => {
+test("a listener on a unix socket is local, and one inside Envoy is not", () => {
   const text = dynamics({ address: { pipe: { path: "/a.sock" } } }, { address: {} }, {});
   expect(parseListenerDump(text)?.map(({ isLocal }) => isLocal)).toEqual([true, false, false]);
 });

@@ -69,7 +69,7 @@ test("an Envoy's answers are its status", () => {
   });
 });
 
-test("where outbound is drained too, it is in flight too", () => {
+test("outbound requests are in flight, too, where outbound is drained, too", () => {
   const undirected = { ...answers, dumped: [] };
   const seen = envoyStatus(
     { ...asked, drainPath: "/drain_listeners?graceful&skip_exit", inbound: undefined },

@@ -30,6 +30,6 @@ test("a volume that has room, but not for one more file, is told apart", () => {
   );
 });
 
-test("where nobody knows what is free, nothing is said of it", () => {
+test("a full volume's message names no free space that nobody knows", () => {
   expect(explainInstallError({ ...obstacle, code: "ENOSPC", freeBytes: undefined })).toEndWith("a copy takes 106 MB");
 });

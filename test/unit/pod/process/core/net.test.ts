@@ -133,7 +133,7 @@ describe("unix sockets", () => {
 });
 
 test.each(["", "garbage\n", "   0: 0100007F:1F90\n", `${head}   1: XYZ:1F90 0:0 0A 0:0 0 0 0 0 5\n`])(
-  "what is no table has no sockets: %j",
+  "text that is no table has no sockets: %j",
   (text) => {
     expect(summarizeSockets({ tcp: text, tcp6: text, unix: text }, nobody)).toEqual({ listening: [], outgoing: {} });
   },

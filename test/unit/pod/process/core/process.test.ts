@@ -56,7 +56,7 @@ describe("where its executable may not be read, by what it shows", () => {
   });
 });
 
-describe("never ebb itself; PID 1 and ebb's children only where their executable says so", () => {
+describe("--signal-process never signals ebb itself; PID 1 and ebb's children only where their executable says so", () => {
   test.each<[string, Partial<Process>, boolean]>([
     ["ebb itself", { pid: self }, false],
     ["PID 1", { pid: 1 }, true],
@@ -101,6 +101,6 @@ describe("--signal-process takes a name or a whole path", () => {
   });
 });
 
-test("it is asked before it is forced", () => {
+test("a process is asked to end before it is forced", () => {
   expect(endingSignals).toEqual([SIG.INT, SIG.TERM, SIG.KILL]);
 });

@@ -22,7 +22,7 @@ const reason = 'HTTP 503 "DRAINING"';
 const findingsOf = (seen: Snapshot, looked: Partial<Looked> = {}) =>
   allFindings(seen, { doubts: [], elsewhere: [], isByInit: false, ...looked });
 
-test("where nothing stands out, nothing is found", () => {
+test("a pod in which nothing stands out has no findings", () => {
   expect(findingsOf(snapshot)).toEqual([]);
   expect(findingsOf({ ...snapshot, ...withEnvoy({ drained: 5 }) })).toEqual([]);
 });

@@ -28,7 +28,7 @@ its command  7 /app: sleeping, for 59s
 ! it is late`);
 });
 
-test("what is not known is left out, and nothing is no section", () => {
+test("unknown values are left out, and so are empty sections", () => {
   const unknown = { release: null, uptimeMs: null, epoch: null, drainStrategy: null, drainTimeMs: null, drained: null };
   const bare = { ...envoy, ...unknown, state: null, inFlight: null, listeners: [] };
   const probes = [{ target: "tcp://a:1", ready: false, reason: "connection refused" }];
@@ -48,7 +48,7 @@ test("a sidecar that nobody asks is not said to be ready", () => {
   expect(statusLines({ ...snapshot, sidecars: [vault] })[0]).toBe("vault-agent: not asked");
 });
 
-test("what others have named cannot move the cursor", () => {
+test("names that others have given cannot move the cursor", () => {
   const evil = "\x1b[2Jevil\r\n\u009b1A\u202e";
   const child = { pid: 7, name: evil, command: [evil], state: "sleeping", ageMs: null };
   const listening = [{ ...appSocket, pid: 7, process: evil, address: evil, port: null }];

@@ -162,7 +162,7 @@ describe("help is asked for", () => {
   });
 });
 
-test("whatever stands after -- belongs to the child", () => {
+test("all words after -- belong to the child", () => {
   const word = fc.oneof(fc.string(), fc.constantFrom("--", "-", "--signal-group", "--grace", "--nonsense", "5s"));
   fc.assert(
     fc.property(fc.array(word), fc.boolean(), (command, mayMix) => {

@@ -72,7 +72,7 @@ describe("a flag comes before the environment, and the environment before the de
   });
 });
 
-test("what was written is kept, and a default is as help says it", () => {
+test("the texts of a call are as they were written, and those of a default as help says it", () => {
   const { texts } = run(["--detect-timeout=00.5s"], { EBB_LOG_LEVEL: "debug" });
   const { detectTimeout, logLevel, quitTimeout, grace, ready, signalGroup } = texts;
   expect([detectTimeout, logLevel, quitTimeout, grace, ready, signalGroup]).toStrictEqual([
@@ -195,7 +195,7 @@ test("a variable that only commands for the cluster read is listed, and so is kn
   expect(new Set(others.filter((name) => !own.includes(name)))).toEqual(new Set(clusterVariables()));
 });
 
-test("what Kubernetes sets for a Service named ebb is no typing error", () => {
+test("variables that Kubernetes sets for a Service named ebb are no typing errors", () => {
   const service = { EBB_SERVICE_HOST: "10.0.0.1", EBB_SERVICE_PORT: "443", EBB_SERVICE_PORT_HTTPS: "443" };
   const ports = {
     EBB_PORT: "tcp://10.0.0.1:443",

@@ -94,7 +94,7 @@ describe("ports that listen tell where nothing else does", () => {
   });
 });
 
-test("what its node says of the pod tells a native sidecar that a port tells of; the pod's own word comes first", () => {
+test("the kubelet's word on the pod tells whether a sidecar that a port shows is native; the pod's own word comes first", () => {
   const annotations = new Map([["sidecar.istio.io/status", istioNative]]);
   const byPort: readonly PortFinding[] = [{ name: "istio", by: "port 15021", annotations }];
   const native = (own: readonly (readonly [string, string])[]) =>
@@ -103,7 +103,7 @@ test("what its node says of the pod tells a native sidecar that a port tells of;
   expect(native([["example.com/a", "b"]])).toEqual([true]);
 });
 
-test("what was found by a port says where its admin interface is, and whether that has answered", () => {
+test("a sidecar that a port shows says where its admin interface is, and whether that has answered", () => {
   const byPort: readonly PortFinding[] = [
     { name: "envoy", by: "port 8001", admin: "http://localhost:8001" },
     { name: "kuma", by: "port 9902", isSuggested: true },

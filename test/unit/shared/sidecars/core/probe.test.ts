@@ -135,7 +135,7 @@ test.each<[number, string, string | undefined]>([
   [200, '{"state":"DRAINING"}', undefined],
   [204, "", "HTTP 204, expected 200"],
   [503, "", "HTTP 503"],
-])("where 200 alone counts, HTTP %d %s is not ready because of %p", (status, body, reason) => {
+])("HTTP %d %s is not ready where 200 alone counts, because of %p", (status, body, reason) => {
   const verdict = chooseJudge({ ...httpProbe("http://localhost/server_info"), only: 200 })(answer(status, body));
   expect(verdict).toEqual(reason === undefined ? { ready: true } : { ready: false, reason });
 });

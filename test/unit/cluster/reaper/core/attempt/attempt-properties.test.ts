@@ -110,7 +110,7 @@ function always(holds: (told: Told, world: World) => void): void {
   );
 }
 
-test("it ends, and no sidecar is asked twice by one method in one round, unless nobody answered", () => {
+test("an attempt ends, and asks no sidecar twice by one method in one round, unless nobody answered", () => {
   always(({ asked }, { rounds }) => {
     const answered = asked.filter(({ answer }) => answer.kind !== "unavailable");
     const keys = answered.map(
@@ -130,7 +130,7 @@ test("a sidecar that heeds one of its methods is ended, whatever goes wrong on t
   });
 });
 
-test("one that heeds none is given up, after all its methods in each round, and the report has them all", () => {
+test("a sidecar that heeds no method is given up, after all its methods in each round, and the report has them all", () => {
   always(({ outcome }, { sidecars, happens, troubles, rounds }) => {
     const [first] = sidecars;
     if (first === undefined || (first.heeds ?? 9) < first.methods || happens !== undefined || troubles.length > 0)

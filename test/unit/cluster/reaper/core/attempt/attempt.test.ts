@@ -80,22 +80,22 @@ describe("a method that does not work:", () => {
       ["exec in proxy", "wait 7000", "wait 5000", "port-forward in proxy"],
     ],
     [
-      "none works: all again after a rest, then it is given up",
+      "no method works: all are tried again after a rest, then the pod is given up",
       [...thrice, passed(7999), seen(proxy), passed(1), ...thrice],
       [...everyMethod, "wait 8000", "wait 1", ...everyMethod, givenUp],
     ],
     [
-      "rights alone are missing: it is put off, because nobody has asked the sidecar",
+      "rights alone are missing: the pod is put off, because nobody has asked the sidecar",
       [...deniedTwice, passed(8000), ...deniedTwice],
       [...everyMethod, "wait 8000", ...everyMethod, "put-off: 403"],
     ],
     [
-      "it goes, and the kubelet starts it again: it is given up, or it would be ended for ever",
+      "the sidecar goes, and the kubelet starts it again: the pod is given up, or its sidecar would be ended for ever",
       [seen(proxy), answered(taken), seen(left("sidecar-restarts", "OnFailure, exit code 143"))],
       ["exec in proxy", "wait 7000", "gave-up: OnFailure, exit code 143"],
     ],
     [
-      "the container that was put into the pod does not start, and nothing else is left: it is given up, with the reason",
+      "the container that was put into the pod does not start, and no method is left: the pod is given up, with the reason",
       [seen(proxy), answered(taken), seen(left("no-method", "ebb-reaper-1 does not start"))],
       ["exec in proxy", "wait 7000", "gave-up: ebb-reaper-1 does not start"],
     ],
@@ -107,7 +107,7 @@ describe("a method that does not work:", () => {
     const stays = [seen(proxy), answered(refused), seen(proxy), answered(taken), passed(7000), seen(proxy)];
     const silent = [seen(proxy), answered(refused), seen(proxy), answered(unanswered), seen(proxy)];
 
-    test("it is given up after that", () => {
+    test("the pod is given up after it", () => {
       expect(live(thrice, once).told).toEqual([...everyMethod, givenUp]);
     });
 
@@ -167,7 +167,7 @@ describe("an API server that is unwell:", () => {
       ["exec in proxy", "wait 2000", "ended"],
     ],
     [
-      "where request after request is not answered it is put off, for others to have their turn",
+      "a pod of which request after request is not answered is put off, for others to have their turn",
       Array.from({ length: 7 }, () => [seen(proxy), answered(unavailable(1)), passed(60_000)]).flat(),
       [...[2, 4, 8, 16, 32, 60].flatMap((s) => ["exec in proxy", `wait ${s * 1000}`]), "exec in proxy", "put-off: 503"],
     ],
@@ -177,7 +177,7 @@ describe("an API server that is unwell:", () => {
       [...[2, 4, 8, 16, 32, 60].map((s) => `wait ${s * 1000}`), "put-off: 503"],
     ],
     [
-      "it says itself when to come back",
+      "it says itself when the reaper is to come back",
       [{ unreadable: true, afterMs: 50_000 }, passed(50_000), seen(proxy), answered(unavailable(90_000))],
       ["wait 50000", "exec in proxy", "wait 90000"],
     ],

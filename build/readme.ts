@@ -248,7 +248,7 @@ function metricList(all: readonly Metric[], isListed: (metric: Metric) => boolea
 /** What is said of labels whose values are not ebb's own, or are listed elsewhere. */
 const openLabels: Readonly<Record<string, string>> = {
   code: "HTTP status",
-  verb: "the request's verb",
+  verb: "the request's verb, `connect` for exec and port-forward",
   version: "ebb's version",
 };
 

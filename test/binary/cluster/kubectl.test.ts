@@ -36,7 +36,7 @@ test.each([
   [["status", "a", "-l", "app=x"], "POD: expected none with --all-namespaces or --selector"],
   [["reap", "-n"], "--namespace: expected a value"],
   [["status", "-o", "xml"], '--output: expected json, yaml or wide, got "xml"'],
-  [["why", "a", "--methods", "ephemeral"], "--methods: ephemeral needs --image IMAGE"],
+  [["why", "a", "--methods", "ephemeral"], "--methods ephemeral: expected --image IMAGE"],
   [["why", "gone"], "pod gone: not in namespace shop; kubectl get pods lists them"],
 ])("%j is refused with 64", async (words, reason) => {
   await using cluster = startPluginCluster();

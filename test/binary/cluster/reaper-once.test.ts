@@ -115,7 +115,7 @@ test("an API server that refuses is exit 69, in its own words", async () => {
 test("--methods ephemeral without --image is a usage error", async () => {
   const { code, stderr } = await ebb(["reaper", "--once", "--methods", "ephemeral"]);
   expect(code).toBe(64);
-  expect(stderr).toContain("--methods: ephemeral needs --image IMAGE");
+  expect(stderr).toContain("--methods ephemeral: expected --image IMAGE");
 });
 
 test("without --image the other methods are used", async () => {

@@ -48,7 +48,7 @@ export function usableMethods(
 ): readonly MethodKind[] {
   if (image !== undefined || !methods.includes("ephemeral")) return methods;
   if (isGiven) {
-    throw new Failure(EXIT.usage, "--methods: ephemeral needs --image IMAGE, an image with ebb at /ebb");
+    throw new Failure(EXIT.usage, "--methods ephemeral: expected --image IMAGE, an image with ebb at /ebb");
   }
   return methods.filter((each) => each !== "ephemeral");
 }

@@ -59,7 +59,7 @@ describe("ephemeral containers", () => {
 
   test("that are asked for need one", () => {
     expect(() => usableMethods({ methods: ["ephemeral"], image: undefined }, true)).toThrow(
-      "ephemeral needs --image IMAGE",
+      "--methods ephemeral: expected --image IMAGE",
     );
     expect(usableMethods({ methods: ["exec"], image: undefined }, true)).toEqual(["exec"]);
   });

@@ -37,7 +37,7 @@ export interface AttemptContext {
   readonly turn: Turn;
   readonly send: Send;
   readonly events: PodEvents;
-  readonly metrics: Pick<ReaperMetrics, "sent">;
+  readonly metrics?: Pick<ReaperMetrics, "sent">;
   readonly policy: () => ReapPolicy;
   /** No watch tells of changes (--once): the pod is read at each step. */
   readonly isOnce: boolean;
@@ -150,7 +150,7 @@ async function answerTo(
   const ending = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   const tell = (result: EndResult): void => {
     const { method, container } = request;
-    context.metrics.sent(method.kind, result.kind);
+    context.metrics?.sent(method.kind, result.kind);
     const why = result.kind === "taken" ? undefined : result.why;
     const asked = { container, method: describeMethod(method), result: result.kind, why };
     const fields = { ...auditOf(record.pod), ...asked, tookMs: Math.round(performance.now() - startedAt) };

@@ -61,14 +61,11 @@ export interface ReapContext extends Pick<ReaperRun, "identity" | "log" | "signa
 export async function reapPods(
   direct: ApiClient,
   pods: readonly PodView[],
-  context: ReapContext,
+  { settings, policy, identity, log, signal }: ReapContext,
 ): Promise<readonly Row[]> {
-  const { settings, policy, identity, log, signal } = context;
   const records: PodRecords = new Map();
-  const { reconciler } = buildReconciler(direct, {
-    ...{ settings, identity, records, policy: () => policy, isOnce: true, log },
-    metrics: { judged: ignore, sent: ignore, attempted: ignore },
-  });
+  const context = { settings, identity, records, policy: () => policy, isOnce: true, log };
+  const { reconciler } = buildReconciler(direct, context);
   for (const pod of pods) reconciler.changed(pod);
   if (!settings.dryRun) await reconciler.run(signal);
   return [...records.values()].map((record) => {
@@ -76,8 +73,6 @@ export async function reapPods(
     return { namespace, pod: name, ...reportOn(record, policy, settings.dryRun) };
   });
 }
-
-function ignore(): void {}
 
 /** Describes what became of a pod, or would. */
 function reportOn({ pod, verdict, attempt, outcome }: PodRecord, policy: ReapPolicy, isDryRun: boolean) {
@@ -106,6 +101,5 @@ async function available<T>(read: () => Promise<T>, signal: AbortSignal): Promis
 
 async function print(rows: readonly Row[], { json, logLevel, allJobs }: ReaperSettings): Promise<void> {
   const table = () => formatReapTable(rows, { showsAll: logLevel === "debug", allJobs });
-  const text = json ? `${JSON.stringify(rows, null, 2)}\n` : table();
-  await writeOutput(text);
+  await writeOutput(json ? `${JSON.stringify(rows, null, 2)}\n` : table());
 }

@@ -15,7 +15,7 @@ import type { UserErrors } from "./user-errors.ts";
 export interface ReconcilerContext extends AttemptContext {
   readonly records: PodRecords;
   readonly userErrors: UserErrors;
-  readonly metrics: Pick<ReaperMetrics, "judged" | "sent" | "attempted">;
+  readonly metrics?: Pick<ReaperMetrics, "judged" | "sent" | "attempted">;
   /** How many pods are reconciled at a time. */
   readonly concurrency: number;
   /** True: the log says what would be done, once for each pod, and nothing is. */
@@ -149,7 +149,7 @@ function judge(record: Unjudged, context: ReconcilerContext): asserts record is 
   record.verdict = verdict;
   if (verdict.kind === "leave") record.seenAt = undefined;
   if (verdict.kind === "later") record.seenAt ??= Date.now();
-  if (before?.rule !== verdict.rule) metrics.judged(verdict.rule);
+  if (before?.rule !== verdict.rule) metrics?.judged(verdict.rule);
   userErrors.update(record, verdict, policy);
 }
 
@@ -174,7 +174,7 @@ async function conclude(record: PodRecord, outcome: Outcome, context: Reconciler
   if (!isFinal(outcome))
     record.notBefore = performance.now() + backoffMs(record.putOffs++, disagreement, Math.random());
   tell(record.pod, outcome, log);
-  metrics.attempted(outcome.kind, outcome.kind === "ended" ? secondsSinceEnd(record.pod) : undefined);
+  metrics?.attempted(outcome.kind, outcome.kind === "ended" ? secondsSinceEnd(record.pod) : undefined);
   const event = eventOfOutcome(outcome);
   if (event !== undefined) await events.write(record.pod, event);
 }

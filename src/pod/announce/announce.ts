@@ -1,7 +1,7 @@
 import { readIfThere } from "../../shared/io/file.ts";
 import { errnoText } from "../../shared/native/errno.ts";
 import { native } from "../../shared/native/native.ts";
-import { isOwned, othersIn, type Stage, socketName } from "./core/announcement.ts";
+import { isOwned, othersIn, type Stage, socketOf } from "./core/announcement.ts";
 
 /**
  * Announces a stage of this `ebb run` to all that is in its network namespace, until ebb has ended. Returns why that
@@ -9,8 +9,7 @@ import { isOwned, othersIn, type Stage, socketName } from "./core/announcement.t
  */
 export function announce(stage: Stage, program = ""): string | undefined {
   const container = native.container();
-  const result =
-    container < 0 ? container : native.announce(socketName({ stage, container, pid: process.pid, program }));
+  const result = container < 0 ? container : native.announce(socketOf({ stage, container, pid: process.pid, program }));
   return result < 0 ? errnoText(-result) : undefined;
 }
 

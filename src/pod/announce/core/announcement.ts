@@ -20,7 +20,7 @@ export interface Announcement extends Announcer {
 const LONGEST_PROGRAM = 40;
 
 /** Returns the name of the abstract Unix socket that announces this. What a shell would quote in a program's name is `_`. */
-export function socketName({ stage, container, pid, program }: Announcement): string {
+export function socketOf({ stage, container, pid, program }: Announcement): string {
   return `ebb/${stage}/${container}/${pid}/${program.replace(/[^\w.-]/g, "_").slice(0, LONGEST_PROGRAM)}`;
 }
 

@@ -84,11 +84,7 @@ async function main(invocation: Invocation): Promise<number> {
     perform: (action: Action) => unlessBug(run, () => performAction(run, action)),
   };
   const { exitCode } = await runMachine(machine, run.queue);
-  await run.undoing;
-  await run.draining;
-  await run.killing;
-  await run.leaving;
-  await run.looking;
+  await Promise.all(run.endsAfter);
   unlessBug(run, () => finish(run, exitCode));
   letGo();
   return exitCode;
@@ -169,6 +165,7 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
     cutDrain: new AbortController(),
     restarted: new Set(),
     alive: new Set(),
+    endsAfter: [],
     ownership,
     deadlines: createDeadlines<Deadline>((of) => queue.push({ kind: "deadline", of })),
     since: { wait: performance.now() },

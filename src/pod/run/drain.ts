@@ -23,8 +23,8 @@ export interface Draining extends SidecarContext {
   readonly restarted: Set<Sidecar["name"]>;
   /** The sidecars that a drain has seen alive. */
   readonly alive: Set<Sidecar["name"]>;
-  /** Never rejects. Resolves once the outcome of the undo of a former container's drain is logged. Set here. */
-  undoing?: Promise<unknown>;
+  /** What ebb ends after: so is the undoing of a former container's drain. */
+  readonly endsAfter: Promise<unknown>[];
 }
 
 /** Drains the sidecars, before the child is stopped, within `shutdown.drainMs`. Logs the outcome. */
@@ -67,8 +67,7 @@ export function undoDrain(run: Draining, noticed: Sidecar, reason: string): void
   };
   // a restart: to drain, and twice for the quits
   const limitMs = UNDO_MS + (isToRestart(noticed, run.settings) ? 3 * run.settings.quitTimeout : 0);
-  const undone = withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), limitMs);
-  run.undoing = Promise.all([run.undoing, undone]);
+  run.endsAfter.push(withTimeLimit(runOrLogBug(act, run.log, "the drain could not be taken back"), limitMs));
 }
 
 /**

@@ -35,7 +35,7 @@ export function performAction(run: Run, action: Action): void {
     case "start":
       return start(run);
     case "drain":
-      run.draining = follow(run, "the drain failed", () => drain(run), { kind: "drained" });
+      run.endsAfter.push(follow(run, "the drain failed", () => drain(run), { kind: "drained" }));
       return;
     case "cut-drain":
       return run.cutDrain.abort();
@@ -48,7 +48,7 @@ export function performAction(run: Run, action: Action): void {
     case "end-group":
       return end(run, run.child as Child, action.watch);
     case "warn-of-left":
-      run.looking = runOrLogBug(() => warnOfLeft(run), run.log, "what the command has left could not be read");
+      run.endsAfter.push(runOrLogBug(() => warnOfLeft(run), run.log, "what the command has left could not be read"));
       return;
     case "kill-all":
       return kill(run, run.child as Child);
@@ -220,7 +220,7 @@ function receiverOf({ settings }: Run, { pid }: Child): number {
 }
 
 function kill(run: Run, child: Child): void {
-  run.killing = runOrLogBug(() => killAll(run, child), run.log, "the command's rest could not be killed");
+  run.endsAfter.push(runOrLogBug(() => killAll(run, child), run.log, "the command's rest could not be killed"));
 }
 
 function end(run: Run, child: Child, watch: boolean): void {

@@ -17,7 +17,7 @@ export function noteAgents(run: Run): void {
 export function keepSidecars(run: Run, reason: string): void {
   run.log.info({ reason }, "kept the sidecars running");
   if (run.settings.quitOn === "always")
-    run.leaving = runOrLogBug(() => quitLeaving(run, true), run.log, "an agent could not be ended");
+    run.endsAfter.push(runOrLogBug(() => quitLeaving(run, true), run.log, "an agent could not be ended"));
 }
 
 /**

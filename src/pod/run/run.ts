@@ -37,10 +37,8 @@ export interface Run {
   /** This container among the app containers of the pod; undefined without `--last-of`. Set here. */
   joining?: Promise<Membership | undefined>;
   wait?: Wait;
-  /** Never rejects. Resolves when the outcome of the drain is logged. */
-  draining?: Promise<unknown>;
-  /** Never rejects. Resolves when it is logged how undoing a former container's drain went. */
-  undoing?: Promise<unknown>;
+  /** What ebb ends after: the outcome of each is logged once it resolves. None rejects. */
+  readonly endsAfter: Promise<unknown>[];
   /** This `ebb run` owns the sidecars, stands beside the container's first process, which does, or serves none. */
   readonly ownership: "owner" | "beside" | "none";
   /** Whether the sidecars have been up. */
@@ -51,17 +49,11 @@ export interface Run {
   isAnnounced?: boolean;
   /** The sidecars whose agent had not got its SIGTERM when the command started. */
   agents?: readonly Sidecar[];
-  /** Never rejects. Resolves when agents that only wait after their SIGTERM are ended. */
-  leaving?: Promise<unknown>;
   child?: Child;
   /** The grace that the command has, once it has begun. */
   graceMs?: number;
   /** How the child ended. */
   exit?: ChildExit;
-  /** Never rejects. Resolves when all that is left of the command has been killed. */
-  killing?: Promise<unknown>;
-  /** Never rejects. Resolves when it is logged which processes the command has left, if any. */
-  looking?: Promise<unknown>;
   /** Drops a signal because there is no child yet. */
   readonly drop: (signal: SignalNumber) => void;
 }

@@ -5,7 +5,7 @@ import { command as sleep } from "./commands/sleep.ts";
 import { command as wait } from "./commands/wait.ts";
 import type { CompatTool } from "./compat/tool.ts";
 import { argvIndexAt, invoke, isAboutCall, report } from "./invoke.ts";
-import { handleUncaught } from "./pod/process/unexpected.ts";
+import { handleUncaught } from "./pod/bug.ts";
 import { type Resolution, resolveCommand, type Tool } from "./shared/cli/core/resolve.ts";
 import { baseName } from "./shared/core/text.ts";
 import { exit } from "./shared/native/exit.ts";

@@ -1,11 +1,11 @@
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { announce, standsBesideOwner } from "../pod/announce/announce.ts";
+import { logBug } from "../pod/bug.ts";
 import { readAnnotations } from "../pod/find/annotations.ts";
 import { refuseUnnamed } from "../pod/find/refuse-unnamed.ts";
 import { createDeadlines, runMachine } from "../pod/machine.ts";
 import { type Child, type ChildChange, reapChildren } from "../pod/process/child.ts";
 import { stopWith, takeTerminalBack } from "../pod/process/job-control.ts";
-import { logBug } from "../pod/process/unexpected.ts";
 import { answerToStop, type StopAnswer } from "../pod/run/core/stop-answer.ts";
 import { summarize } from "../pod/run/core/summary.ts";
 import { begin, isMissedStop, isStop, step } from "../pod/run/core/supervision.ts";

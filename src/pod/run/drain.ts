@@ -4,7 +4,7 @@ import { leftUntil } from "../../shared/io/timer.ts";
 import { ENVOY_DRAINING } from "../../shared/sidecars/core/probe.ts";
 import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
-import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
+import { runOrLogBug, withTimeLimit } from "../bug.ts";
 import { logQuit, quitAll } from "../quit/quit.ts";
 import { isToRestart } from "./core/former-drain.ts";
 import { currentSidecars, type SidecarContext } from "./sidecars.ts";

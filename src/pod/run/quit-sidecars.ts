@@ -1,7 +1,7 @@
 import { leftUntil } from "../../shared/io/timer.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { runsBeside } from "../announce/announce.ts";
-import { runOrLogBug, withTimeLimit } from "../process/unexpected.ts";
+import { runOrLogBug, withTimeLimit } from "../bug.ts";
 import { hasAgent } from "../quit/agent.ts";
 import { logQuit, quitAll } from "../quit/quit.ts";
 import type { Known } from "../quit/send-quit.ts";

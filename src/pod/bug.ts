@@ -1,6 +1,6 @@
-import { deadline } from "../../shared/io/timer.ts";
-import type { Log } from "../../shared/output/log.ts";
-import { writeError } from "../../shared/output/output.ts";
+import { deadline } from "../shared/io/timer.ts";
+import type { Log } from "../shared/output/log.ts";
+import { writeError } from "../shared/output/output.ts";
 
 let onUncaught: ((error: unknown) => void) | undefined;
 

@@ -3,10 +3,10 @@ import { readAnnotations } from "../pod/find/annotations.ts";
 import { stopSteps } from "../pod/run/core/stop-plan.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { options } from "../shared/cli/core/options.ts";
-import { unknownVariables } from "../shared/cli/core/unknown-variables.ts";
 import { columns } from "../shared/core/columns.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { writeError, writeOutput } from "../shared/output/output.ts";
+import { unknownVariables } from "../unknown-variables.ts";
 
 /** `ebb config` prints the effective configuration, for people or, with --json, for programs. */
 export const command: Command = {

@@ -1,9 +1,9 @@
+import { beginLog } from "../begin-log.ts";
 import { withScope } from "../cluster/api/core/kubectl-options.ts";
 import { doctorOptions as options } from "../cluster/doctor/core/doctor-options.ts";
 import type { Command, Invocation } from "../command.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
-import { createLog } from "../shared/output/log.ts";
 
 /** `ebb doctor` prints what of ebb in a cluster is not as it was asked for. */
 export const command: Command = {
@@ -26,7 +26,7 @@ export const command: Command = {
 
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
-  const log = createLog(call.values, { env });
+  const log = beginLog(call.values, { env });
   const { examineCluster } = await import("../cluster/doctor/doctor.ts");
   return await examineCluster(withScope(call.values), { env, log, signals });
 }

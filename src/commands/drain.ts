@@ -1,3 +1,4 @@
+import { beginLog } from "../begin-log.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import type { InFlight } from "../pod/envoy/core/in-flight.ts";
 import { drainAll } from "../pod/envoy/drain.ts";
@@ -15,7 +16,7 @@ import { counted } from "../shared/core/wording.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { leftUntil } from "../shared/io/timer.ts";
 import { keepLive } from "../shared/output/live.ts";
-import { createLog, type Log } from "../shared/output/log.ts";
+import type { Log } from "../shared/output/log.ts";
 import { stopOf } from "../shared/process/stop.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
 import { unnamedFor, whyUnnamed } from "../shared/sidecars/core/unnamed.ts";
@@ -78,7 +79,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const settings = call.values;
   refuseIdleQuit(call);
-  const log = createLog(settings, { env }, openPodLog());
+  const log = beginLog(settings, { env }, openPodLog());
   trustFile(settings.caFile);
   const wholeMs = planShutdown(settings).drainMs;
   const isOff = wholeMs === 0;

@@ -1,3 +1,4 @@
+import { beginLog } from "../begin-log.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { readAnnouncements } from "../pod/announce/announce.ts";
 import { othersIn } from "../pod/announce/core/announcement.ts";
@@ -8,7 +9,6 @@ import { readFlagCall } from "../shared/cli/core/call.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
 import { trustFile } from "../shared/http/trust.ts";
-import { createLog } from "../shared/output/log.ts";
 import { stopOf } from "../shared/process/stop.ts";
 
 const options = optionsOf("hold");
@@ -45,7 +45,7 @@ export const command: Command = {
 async function main({ args, env, signals }: Invocation): Promise<number> {
   const { values } = readFlagCall(options, { args, env }, command.usage);
   const stop = stopOf(signals);
-  const log = createLog(values, { env }, openPodLog());
+  const log = beginLog(values, { env }, openPodLog());
   trustFile(values.caFile);
   const { running } = look();
   if (running.length === 0) {

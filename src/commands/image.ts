@@ -1,8 +1,8 @@
+import { beginLog } from "../begin-log.ts";
 import { imageOptions as options } from "../cluster/image/core/registry-options.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { readOperandCall } from "../shared/cli/core/call.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
-import { createLog } from "../shared/output/log.ts";
 
 /** `ebb image` prints what a registry says of an image. */
 export const command: Command = {
@@ -31,7 +31,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   const [image, ...more] = [...call.operands, ...call.command];
   if (image === undefined || more.length > 0)
     throw new Failure(EXIT.usage, `image: expected the name of one image; usage: ebb ${command.usage}`);
-  const log = createLog(call.values, { env });
+  const log = beginLog(call.values, { env });
   const { showImage } = await import("../cluster/image/show-image.ts");
   return await showImage(image, call.values, { env, log, signals });
 }

@@ -105,7 +105,7 @@ async function main({ args, env }: Invocation): Promise<number> {
     registries: values,
     isInPlace: isInPlace(call, paths),
     env,
-    log: createLog({ logLevel: "info", logFormat: "text", quiet: values.quiet }, { env: {} }),
+    log: createLog({ logLevel: "info", logFormat: "text", quiet: values.quiet }, {}),
   };
   const { inject } = await import("../cluster/inject/inject.ts");
   await inject(order);

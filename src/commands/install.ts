@@ -1,9 +1,9 @@
+import { beginLog } from "../begin-log.ts";
 import type { Command, Invocation } from "../command.ts";
 import { installSelf } from "../pod/install/install.ts";
 import { readOperandCall } from "../shared/cli/core/call.ts";
 import { optionsOf } from "../shared/cli/core/options.ts";
 import { EXIT, Failure } from "../shared/core/exit.ts";
-import { createLog } from "../shared/output/log.ts";
 import { onStop } from "../shared/process/stop.ts";
 
 const options = optionsOf("install");
@@ -38,7 +38,7 @@ async function main({ args, env, signals }: Invocation): Promise<number> {
   if (!dest || more.length > 0) {
     throw new Failure(EXIT.usage, `install: expected one file to write; usage: ebb ${command.usage}`);
   }
-  const log = createLog(call.values, { env });
+  const log = beginLog(call.values, { env });
   const stop = new AbortController();
   onStop(signals, (signal) => stop.abort(signal));
   try {

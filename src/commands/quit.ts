@@ -1,3 +1,4 @@
+import { beginLog } from "../begin-log.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { findSidecars } from "../pod/find/find.ts";
 import { warnOfLeftOut } from "../pod/find/left-out.ts";
@@ -9,7 +10,6 @@ import { boolean } from "../shared/cli/core/syntax.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { abortedAfter, leftUntil } from "../shared/io/timer.ts";
-import { createLog } from "../shared/output/log.ts";
 import { isNone } from "../shared/sidecars/core/choice.ts";
 import { unnamedFor, whyUnnamed } from "../shared/sidecars/core/unnamed.ts";
 
@@ -58,7 +58,7 @@ function options() {
 async function main({ args, env, compat }: Invocation): Promise<number> {
   const call = readFlagCall(options(), { args, env, compat }, command.usage);
   const settings = call.values;
-  const log = createLog(settings, { env, compat });
+  const log = beginLog(settings, { env, compat });
   trustFile(settings.caFile);
   const end = performance.now() + settings.quitTimeout;
   const actMs = settings.quitTimeout;

@@ -1,3 +1,4 @@
+import { beginLog } from "../begin-log.ts";
 import { withScope } from "../cluster/api/core/kubectl-options.ts";
 import { type ReaperLimits, reaperLimits } from "../cluster/reaper/core/limits.ts";
 import { usableMethods } from "../cluster/reaper/core/policy.ts";
@@ -5,7 +6,6 @@ import { reaperOptions as options } from "../cluster/reaper/core/reaper-options.
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
 import { expandShortFlags, kubectlShort } from "../shared/cli/core/short-flags.ts";
-import { createLog } from "../shared/output/log.ts";
 
 /** `ebb reaper` ends the sidecars of pods whose app has ended, if nothing in the pod does. */
 export const command: Command = {
@@ -39,7 +39,7 @@ export const command: Command = {
 export async function main({ args, env, signals }: Invocation, limits: ReaperLimits = reaperLimits): Promise<number> {
   const call = readFlagCall(options, { args: expandShortFlags(args, kubectlShort), env }, command.usage);
   const methods = usableMethods(call.values, call.origins.methods !== "default");
-  const log = createLog(call.values, { env });
+  const log = beginLog(call.values, { env });
   const reaper = await import("../cluster/reaper/reaper.ts");
   return await reaper.main({ ...withScope(call.values), ...limits }, { methods, env, log, signals });
 }

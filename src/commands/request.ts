@@ -1,3 +1,4 @@
+import { beginLog } from "../begin-log.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { whyNoPort } from "../pod/find/core/network.ts";
 import { findSidecars } from "../pod/find/find.ts";
@@ -19,7 +20,6 @@ import { trustFile } from "../shared/http/trust.ts";
 import { MiB, readStdinWithin } from "../shared/io/input.ts";
 import { abortedAfter } from "../shared/io/timer.ts";
 import { contentWriter } from "../shared/output/content.ts";
-import { createLog } from "../shared/output/log.ts";
 import { writeError } from "../shared/output/output.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../shared/sidecars/core/registry.ts";
 import { whyUnnamed } from "../shared/sidecars/core/unnamed.ts";
@@ -105,7 +105,7 @@ async function findAdmin({ values, origins }: Call<typeof options>, env: Environ
   if (port !== undefined && origins.port === "--port") return local(port);
   if (admin !== undefined) return admin;
   if (port !== undefined) return local(port);
-  const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
+  const log = beginLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
   const settings = { ...values, ready: [], quit: [] };
   const look = { env, forMs: 0, signal: abortedAfter(values.timeout), log };
   const { sidecars, found, doubts } = await findSidecars(settings, look);

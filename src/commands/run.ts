@@ -1,3 +1,4 @@
+import { beginLog } from "../begin-log.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { announce, standsBesideOwner } from "../pod/announce/announce.ts";
 import { logBug } from "../pod/bug.ts";
@@ -23,7 +24,6 @@ import { trustFile } from "../shared/http/trust.ts";
 import { createQueue } from "../shared/io/queue.ts";
 import { keepAlive } from "../shared/io/timer.ts";
 import { native } from "../shared/native/native.ts";
-import { createLog } from "../shared/output/log.ts";
 import { createDropper, type Signals } from "../shared/process/signals.ts";
 import { isNone } from "../shared/sidecars/core/choice.ts";
 
@@ -144,7 +144,7 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   const call = readCommandCall(optionsOf("run"), { args, env, compat });
   refuseOwnWord(call, { args, compat });
   const { parentDeath } = call.values;
-  const log = createLog(call.values, { env, compat });
+  const log = beginLog(call.values, { env, compat });
   const ownership = ownershipOf(call.values);
   if (ownership === "beside") log.info({}, BESIDE);
   trustFile(call.values.caFile);

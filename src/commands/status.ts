@@ -1,3 +1,4 @@
+import { beginLog } from "../begin-log.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { readAnnotations } from "../pod/find/annotations.ts";
 import { createPortSearch, findSidecars, type SidecarSettings } from "../pod/find/find.ts";
@@ -17,7 +18,6 @@ import type { Environment } from "../shared/core/environment.ts";
 import { EXIT } from "../shared/core/exit.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { isTerminal } from "../shared/output/live.ts";
-import { createLog } from "../shared/output/log.ts";
 import { writeControl, writeOutput } from "../shared/output/output.ts";
 import type { Probe } from "../shared/sidecars/core/probe.ts";
 import type { Sidecar } from "../shared/sidecars/core/sidecar.ts";
@@ -121,7 +121,7 @@ async function chooseView(call: StatusCall, env: Environment): Promise<View> {
 }
 
 function createLook(env: Environment) {
-  const log = createLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
+  const log = beginLog({ logLevel: "warn", logFormat: "auto", quiet: false }, { env });
   return { env, forMs: 0, signal: AbortSignal.timeout(REQUEST_MS), log };
 }
 

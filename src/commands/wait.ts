@@ -1,3 +1,4 @@
+import { beginLog } from "../begin-log.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { refuseUnnamed } from "../pod/find/refuse-unnamed.ts";
 import { exec } from "../pod/process/child.ts";
@@ -10,7 +11,7 @@ import { endsWait, type SignalNumber } from "../shared/core/signal.ts";
 import { trustFile } from "../shared/http/trust.ts";
 import { deadline } from "../shared/io/timer.ts";
 import { A_SECOND, keepLive } from "../shared/output/live.ts";
-import { createLog, type Log } from "../shared/output/log.ts";
+import type { Log } from "../shared/output/log.ts";
 import { finishErrors } from "../shared/output/output.ts";
 import { createDropper, holdSignals, raise, type SignalReader, type Signals } from "../shared/process/signals.ts";
 import { isNone } from "../shared/sidecars/core/choice.ts";
@@ -57,7 +58,7 @@ async function main({ args, argvIndex, env, compat, signals }: Invocation): Prom
   const targets = call.operands.map((text) => withHeaders(readTarget(text), headers));
   if (settings.any && targets.length === 0)
     throw new Failure(EXIT.usage, "--any: expected TARGETs, as in ebb wait --any tcp://db-0:5432 tcp://db-1:5432");
-  const log = createLog(settings, { env, compat });
+  const log = beginLog(settings, { env, compat });
   trustFile(settings.caFile);
   if (isNone(settings.sidecar) && targets.length + settings.ready.length === 0)
     log.info({}, "nothing to wait for: --sidecar none, and no target");

@@ -1,9 +1,9 @@
+import { beginLog } from "../begin-log.ts";
 import { policyOf } from "../cluster/inject/core/injection-policy.ts";
 import { type WebhookLimits, webhookLimits } from "../cluster/webhook/core/webhook-limits.ts";
 import { webhookOptions as options } from "../cluster/webhook/core/webhook-options.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { readFlagCall } from "../shared/cli/core/call.ts";
-import { createLog } from "../shared/output/log.ts";
 
 /** `ebb webhook` changes pods as `ebb inject` does, when the API server asks for it. Serves until a stop signal. */
 export const command: Command = {
@@ -30,7 +30,7 @@ export const command: Command = {
 export async function main({ args, env, signals }: Invocation, limits: WebhookLimits = webhookLimits): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
   const policy = policyOf(call.values);
-  const log = createLog(call.values, { env });
+  const log = beginLog(call.values, { env });
   const webhook = await import("../cluster/webhook/webhook.ts");
   return await webhook.main({ ...call.values, ...limits }, { policy, env, log, signals });
 }

@@ -70,7 +70,7 @@ export function createPlugin(name: string, ebbs: Commands): Plugin {
 }
 
 function quietly(env: CallContext["env"]): PluginDeps {
-  const log = createLog({ logLevel: "error", logFormat: "text", quiet: true }, { env: {} });
+  const log = createLog({ logLevel: "error", logFormat: "text", quiet: true }, {});
   return { env, log, signal: new AbortController().signal };
 }
 
@@ -160,7 +160,7 @@ async function untilStopped(
     stoppedBy ||= signal;
     stop.abort();
   });
-  const log = createLog({ logLevel: "info", logFormat: "text", quiet: false }, { env: {} });
+  const log = createLog({ logLevel: "info", logFormat: "text", quiet: false }, {});
   try {
     const code = await work({ env, log, signal: stop.signal });
     return stoppedBy === 0 ? code : 128 + stoppedBy;

@@ -1,13 +1,11 @@
-import { options, type Settings } from "../cli/core/options.ts";
-import { unknownVariables } from "../cli/core/unknown-variables.ts";
-import type { Sources } from "../cli/core/values.ts";
+import type { Settings } from "../cli/core/options.ts";
 import { formatDuration } from "../core/duration.ts";
+import type { Environment } from "../core/environment.ts";
 import type { ErrorMessage, Warning } from "../core/log-messages.ts";
 import { capped, oneLine, printable } from "../core/text.ts";
 import { hasColours, isTerminal } from "./live.ts";
 import { describeLossBy, writeError, writePrintable } from "./output.ts";
 
-const UNKNOWN_VARIABLE: Warning = "ignored an unknown variable";
 const LOST: Warning = "dropped log lines of ebb: stderr was not read";
 
 /** The values of a log entry. Those that are undefined are left out. */
@@ -30,32 +28,17 @@ export function jsonLog(): Log | undefined {
   return begun?.isText() === false ? begun.log : undefined;
 }
 
-type LogSources = Pick<Sources, "env" | "compat">;
-type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
+export type LogSettings = Settings<"logLevel" | "logFormat" | "quiet">;
 
-/**
- * Creates a log that writes each entry as one line to stderr, and to `other` if that is given. First it warns about
- * `EBB_` variables that no option has, and writes the notes of `compat`.
- */
-export function createLog(settings: LogSettings, { env, compat }: LogSources, other?: (text: string) => void): Log {
+/** Creates a log that writes each entry as one line to stderr, and to `other` if that is given. */
+export function createLog(settings: LogSettings, env: Environment, other?: (text: string) => void): Log {
   const level = settings.quiet ? "error" : settings.logLevel;
   const isText = onceKnown(settings);
   const logger = createLogger(level, writer(settings, isText, { env, other }));
   const log = (at: Level) => (fields: Fields, message: string) => logger[at](fields, message);
-  for (const { fields, message } of compat?.notes ?? []) logger.warn(fields, message);
-  for (const fields of unknownIn(env)) logger.warn(fields, UNKNOWN_VARIABLE);
   const made = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
   begun = { log: made, isText };
   return made;
-}
-
-const MOST_UNKNOWN = 20;
-
-/** The fields of the warnings about unknown variables: one for each, and beyond the most one for all others. */
-function unknownIn(env: LogSources["env"]): readonly Fields[] {
-  const unknown = unknownVariables(options, env);
-  const others = unknown.length - MOST_UNKNOWN;
-  return others > 0 ? [...unknown.slice(0, MOST_UNKNOWN), { others }] : unknown;
 }
 
 /**
@@ -79,7 +62,7 @@ function onceKnown({ logFormat }: LogSettings): () => boolean {
 function writer(
   { logFormat }: LogSettings,
   isTextHere: () => boolean,
-  { env, other }: { readonly env: LogSources["env"]; readonly other: ((text: string) => void) | undefined },
+  { env, other }: { readonly env: Environment; readonly other: ((text: string) => void) | undefined },
 ): (entry: object) => void {
   const format = (asText: boolean, entry: object) => `${asText ? formatText(entry, plain) : formatJson(entry)}\n`;
   describeLossBy((lines) => format(isTextHere(), { time: Date.now(), level: WARN, msg: LOST, lines }));

@@ -5,7 +5,7 @@ import { createLog } from "../../../src/shared/output/log.ts";
 // The certificates of a webhook's replica: prints each that the replica would serve. The settings are the only
 // argument, JSON.
 
-const log = createLog({ logLevel: "debug", logFormat: "json", quiet: false }, { env: {}, compat: undefined });
+const log = createLog({ logLevel: "debug", logFormat: "json", quiet: false }, {});
 const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
 const { kubeconfig, ...settings } = JSON.parse(process.argv[2] as string);

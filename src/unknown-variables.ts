@@ -1,10 +1,9 @@
-// biome-ignore lint/style/noRestrictedImports: a macro: Bun calls it when it bundles, so no pod loads what it imports
-import { clusterVariables } from "../../../cluster-variables.ts" with { type: "macro" };
-import type { Environment } from "../../core/environment.ts";
-import { isServiceLink } from "../../core/service-links.ts";
-import { type Options, OWN } from "./option.ts";
-import { isOneSlipAway, nearest } from "./suggestion.ts";
-import { isOwn } from "./values.ts";
+import { clusterVariables } from "./cluster-variables.ts" with { type: "macro" };
+import { type Options, OWN } from "./shared/cli/core/option.ts";
+import { isOneSlipAway, nearest } from "./shared/cli/core/suggestion.ts";
+import { isOwn } from "./shared/cli/core/values.ts";
+import type { Environment } from "./shared/core/environment.ts";
+import { isServiceLink } from "./shared/core/service-links.ts";
 
 /** A variable that no option reads, though its name says that one should: a type, so that it is a log line's fields, too. */
 export type UnknownVariable = { readonly variable: string; readonly didYouMean?: string };

@@ -33,7 +33,7 @@ const apart = ["cluster", "orchestrators", "release", "sidecars"].flatMap((folde
   "--path-ignore-patterns",
   `test/${folder}/**`,
 ]);
-const checks = [["biome", "check"], ["tsc"], ["bun", "build/regexps.ts"]];
+const checks = [["biome", "check"], ["tsc"], ["bun", "build/arrows.ts"], ["bun", "build/regexps.ts"]];
 
 /**
  * The tasks, by name. `setup`: the arguments of build/setup.mjs; `build`: those of build/build.ts, without which
@@ -61,7 +61,7 @@ const tasks = {
     setup: [],
     check: true,
     run: [],
-    help: "npm run check\n  lint, arrows between the wings, types, regular expressions of more than linear time",
+    help: "npm run check\n  lint, arrows between the folders of src, types, regular expressions of more than linear time",
   },
   unit: {
     setup: [],

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import type { Invocation } from "../../command.ts";
+import type { Environment } from "../../shared/core/environment.ts";
 import { EXIT, Failure, INPUT_EXIT } from "../../shared/core/exit.ts";
 import { SIG } from "../../shared/core/signal.ts";
 import { cannotAccess } from "../../shared/core/system-error.ts";
@@ -29,7 +29,7 @@ const MOST_LINES = 50_000;
 export async function showTimeline(
   paths: readonly string[],
   svg: string | undefined,
-  { env, signals }: Pick<Invocation, "env" | "signals">,
+  { env, signals }: { readonly env: Environment; readonly signals: Signals },
 ): Promise<number> {
   if (paths.length === 0 && isTerminal(0)) {
     throw new Failure(EXIT.usage, "timeline: expected logs on stdin, or FILE; ebb timeline --help has examples");

@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { commands } from "./commands.ts";
 import type { CompatTool } from "./compat/tool.ts";
 import {
   type Described,
@@ -18,7 +19,6 @@ import { EXIT, Failure } from "./shared/core/exit.ts";
 import { hasColours, isTerminal } from "./shared/output/live.ts";
 import { writeStreamed } from "./shared/output/output.ts";
 
-type Commands = Readonly<Record<string, Command>>;
 type Pages = Readonly<Record<string, string>>;
 
 /** What `--help`, or `-h`, is asked about, and with which environment. */
@@ -28,14 +28,14 @@ interface Asked {
 }
 
 /**
- * Prints to stdout the help of ebb if `name` is undefined or a flag, otherwise that of the command or other tool with
- * this name.
+ * Prints to stdout the help of ebb, with the commands `listed`, if `name` is undefined or a flag, otherwise that of the
+ * command or other tool with this name.
  * @throws Failure(64) if there is none
  */
-export async function showHelp(name: string | undefined, commands: Commands, asked: Asked): Promise<void> {
+export async function showHelp(name: string | undefined, asked: Asked, listed = commands): Promise<number> {
   const { env } = asked;
-  if (name === "help") return await showPage(undefined, commands, env);
-  if (name === undefined || name.startsWith("-")) return await writeHelp(listCommands(commands, lookAt(env)));
+  if (name === "help") return await showPage(undefined, env);
+  if (name === undefined || name.startsWith("-")) return await writeHelp(listCommands(listed, lookAt(env)));
   if (toolNames.includes(name)) {
     const { compatTools } = await import("./compat/tools.ts");
     return await writeHelp(describeTool(name, compatTools[name] as CompatTool, lookAt(env)));
@@ -46,7 +46,7 @@ export async function showHelp(name: string | undefined, commands: Commands, ask
     const hint = near === undefined ? "" : `did you mean ebb ${near}? `;
     throw new Failure(EXIT.usage, `${name}: no such command; ${hint}ebb --help lists them`);
   }
-  await showCommand(name, command, asked);
+  return await showCommand(name, command, asked);
 }
 
 /** Prints the help of a command, all of it or the short one. `program` is what users type before its name. */
@@ -54,9 +54,9 @@ export async function showCommand(
   name: string,
   command: Command,
   { isShort, env, program }: Asked & { readonly program?: string },
-): Promise<void> {
+): Promise<number> {
   const describe = isShort ? describeBriefly : describeCommand;
-  await writeHelp(describe(withPage(name, command, await readPages()), lookAt(env), program));
+  return await writeHelp(describe(withPage(name, command, await readPages()), lookAt(env), program));
 }
 
 /** Returns a command with what only its page says: the first paragraph describes it, unless its `about` does. */
@@ -70,26 +70,27 @@ export function lookAt(env: Environment): Look {
   return lookOf(process.stdout.columns || 80, hasColours(env, 1));
 }
 
-/** Writes a text that may have colours to stdout. */
-export async function writeHelp(text: string): Promise<void> {
+/** Writes a text that may have colours to stdout. Resolves to the exit code. */
+export async function writeHelp(text: string): Promise<number> {
   await writeStreamed(new TextEncoder().encode(text));
+  return EXIT.ok;
 }
 
 /**
- * Prints the list of topics, if `topic` is undefined, a flag or `help`, or the page of the manual: formatted at
- * a terminal. For a command or other tool without a page it prints its --help.
+ * Prints the list of topics, if `topic` is undefined, a flag or `help`, or the page of the manual: formatted at a
+ * terminal. For a command or other tool without a page it prints its --help.
  * @throws Failure(64) if there is no such topic
  */
-export async function showPage(topic: string | undefined, commands: Commands, env: Environment): Promise<void> {
+export async function showPage(topic: string | undefined, env: Environment): Promise<number> {
   const pages = await readPages();
   if (topic === undefined || topic.startsWith("-") || topic === "help") {
-    return await writeHelp(listPages(groupsOf(pages, commands), lookAt(env)));
+    return await writeHelp(listPages(groupsOf(pages), lookAt(env)));
   }
   const name = pluginCall(topic) === undefined ? topic : "kubectl";
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
   if (page !== undefined) return await writeHelp(isTerminal(1) ? renderPage(page, themeOf(env)) : page);
   if (ownWords.includes(topic) || toolNames.includes(topic)) {
-    return await showHelp(topic, commands, { isShort: false, env });
+    return await showHelp(topic, { isShort: false, env });
   }
   const having = pagesWith(topic, pages).map((name) => `ebb help ${name}`);
   const near = nearest(topic, [...Object.keys(pages), ...ownWords, ...toolNames]);
@@ -99,7 +100,7 @@ export async function showPage(topic: string | undefined, commands: Commands, en
 }
 
 /** Groups the topics with their titles by the headings of `ebb help`; a command's name before a title is removed. */
-function groupsOf(pages: Pages, commands: Commands): Parameters<typeof listPages>[0] {
+function groupsOf(pages: Pages): Parameters<typeof listPages>[0] {
   const topics = Object.entries(pages).map(([topic, text]) => {
     const group = Object.hasOwn(commands, topic) ? "command" : /^(from|to)-/.test(topic) ? "migration" : "other";
     return { group, row: [topic, titleOf(text).replace(/^ebb [a-z]+: /, "")] as const };

@@ -1,41 +1,27 @@
 import type { Command, Invocation } from "./command.ts";
-import { HelpAsked } from "./shared/cli/core/arguments.ts";
-import { UnknownFlags } from "./shared/cli/core/call.ts";
+import type { CallContext } from "./shared/cli/core/call.ts";
 import { EXIT, Failure } from "./shared/core/exit.ts";
 import { jsonLog } from "./shared/output/log.ts";
 import { writeError } from "./shared/output/output.ts";
 import { recordFailure } from "./shared/output/termination-log.ts";
 import { exitOnStop } from "./shared/process/stop.ts";
 
-/**
- * Runs a command. Resolves to its exit code. A stop signal ends ebb, unless the command subscribes to signals itself.
- * If the command fails, the reason is also written to the termination log (unless `isAboutCall`). The error is thrown
- * again, unless it was logged.
- */
+/** Runs a command. Resolves to its exit code. A stop signal ends ebb, unless the command subscribes to signals itself. */
 export async function invoke(command: Command, invocation: Invocation): Promise<number> {
-  try {
-    const exitCode = command.main(invocation);
-    exitOnStop(invocation.signals);
-    return await exitCode;
-  } catch (error) {
-    if (isAboutCall(error) || !("terminationLog" in command.options)) throw error;
-    recordFailure(error instanceof Error ? error.message : String(error), command.options, invocation);
-    if (error instanceof Failure && logFailure(error)) return error.exitCode;
-    throw error;
-  }
-}
-
-/** Converts an index in the words after the executable's name to an index in ebb's argv. */
-export function argvIndexAt(at: number | undefined): number | undefined {
-  return at === undefined ? undefined : 1 + at;
+  const exitCode = command.main(invocation);
+  exitOnStop(invocation.signals);
+  return await exitCode;
 }
 
 /**
- * Reports whether an error asks for help or is about unknown flags. Only dispatch.ts, which knows all commands, answers
- * those.
+ * Writes why a command failed to its termination log, if it has one. Returns the exit code if the reason is logged; else
+ * throws the error.
  */
-export function isAboutCall(error: unknown): error is HelpAsked | UnknownFlags {
-  return error instanceof HelpAsked || error instanceof UnknownFlags;
+export function fail(error: unknown, command: Command, context: CallContext): number {
+  if (!("terminationLog" in command.options)) throw error;
+  recordFailure(error instanceof Error ? error.message : String(error), command.options, context);
+  if (error instanceof Failure && logFailure(error)) return error.exitCode;
+  throw error;
 }
 
 /** Logs a failure, if the log has begun in JSON. Returns whether it has. A bad call is said in a sentence. */

@@ -90,7 +90,7 @@ function readCall<O extends Options>(options: O, { args, env, compat }: CallCont
   }
 }
 
-/** The failure of a call with flags that its command does not have. dispatch.ts adds which commands have them. */
+/** The failure of a call with flags that its command does not have. src/dispatch.ts adds which commands have them. */
 export class UnknownFlags extends Failure {
   readonly flags: readonly string[];
 

@@ -7,13 +7,12 @@ import type { CompatSettings } from "./values.ts";
 export type Resolution =
   | NamedCommand
   | Tool
+  | PluginWords
   /** `name` is that of a command or another tool; undefined for `ebb --help`. `isShort`: it is `ebb -h NAME`. */
   | { readonly kind: "help"; readonly name: string | undefined; readonly isShort?: boolean }
   | { readonly kind: "page"; readonly topic: string | undefined }
   | { readonly kind: "version"; readonly format: string | undefined }
   | { readonly kind: "licenses" }
-  /** The executable is a plugin of kubectl; `completes`: kubectl asks what can stand in the place of the last word. */
-  | { readonly kind: "plugin"; readonly completes: boolean; readonly words: readonly string[] }
   /** A shell asks what can stand in the place of the last of these words. */
   | { readonly kind: "completion"; readonly words: readonly string[] }
   /** The first word is no command. */
@@ -41,6 +40,14 @@ export interface Tool {
   readonly args: readonly string[];
   /** The index of `args` in the words after the executable's name. */
   readonly at: number;
+}
+
+/** A call of the executable as a plugin of kubectl. */
+export interface PluginWords {
+  readonly kind: "plugin";
+  /** Whether kubectl asks what can stand in the place of the last word. */
+  readonly completes: boolean;
+  readonly words: readonly string[];
 }
 
 /**

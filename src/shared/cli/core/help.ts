@@ -25,8 +25,6 @@ interface Example {
   readonly why: string;
 }
 
-type Summary = Pick<CommandHelp, "summary">;
-
 type Row = readonly [left: string, right: string];
 
 /** How help looks: its width in columns, and what marks its headings, and its flags and names. */
@@ -47,7 +45,7 @@ export function lookOf(width: number, hasColours = false): Look {
 }
 
 /** Returns the text of `ebb --help`: usage, and each command with its summary. */
-export function listCommands(commands: Readonly<Record<string, Summary>>, look: Look): string {
+export function listCommands(commands: Readonly<Record<string, Pick<CommandHelp, "summary">>>, look: Look): string {
   const rows = Object.entries(commands).map(([name, { summary }]): Row => [name, summary]);
   const hasRun = "run" in commands;
   const others = hasRun
@@ -103,8 +101,6 @@ export function describeCommand(command: Described, look: Look, program = "ebb")
 
 /** The most flags of a command that `-h` shows all. */
 const FEW = 10;
-/** Where the texts of `-h` begin, at most. What is longer before it moves its own text. */
-const TEXT_AT = 32;
 
 /**
  * Returns the text of `ebb COMMAND -h`: usage, and a line for each flag that people set; for all, if there are few.
@@ -114,20 +110,12 @@ export function describeBriefly(command: Described, look: Look, program = "ebb")
   const { name, summary, page, options } = command;
   const all = Object.values(options);
   const shown = all.length <= FEW ? all : all.filter((option) => isCommon(option, name));
-  const left = Math.min(TEXT_AT, Math.max(...shown.map((option) => flagOf(option).length + 4)));
-  const lines = shown.map((option) => {
-    const flag = flagOf(option);
-    const before = `  ${flag}  `.padEnd(left);
-    const text = wrap(briefOf(option), look.width, " ".repeat(left), before).slice(before.length);
-    return `  ${look.flag(flag)}${before.slice(2 + flag.length)}${text}`;
-  });
+  const rows = shown.map((option): Row => [flagOf(option), briefOf(option)]);
   const flags = shown.length < all.length ? `all ${all.length} flags, ` : all.length > 0 ? "variables, " : "";
   const sections = [
     usageOf(command, look, program),
     wrap(summary, look.width, ""),
-    lines.length === 0
-      ? ""
-      : `${look.heading(shown.length === all.length ? "flags:" : "common flags:")}\n${lines.join("")}`,
+    rows.length === 0 ? "" : columns(shown.length === all.length ? "flags" : "common flags", rows, look),
     wrap(`${program} ${name} --help: ${flags}examples, exit codes; ${program} help ${page}: more`, look.width, ""),
   ];
   return sections.filter((section) => section !== "").join("\n");
@@ -231,12 +219,16 @@ export function defaultOf({ initially, value }: Option<unknown>): string {
   return value === undefined ? "" : initially;
 }
 
+/** Where the texts of a list begin, at most. What is longer before it moves its own text. */
+const TEXT_AT = 32;
+
 /** Returns rows under a heading, their texts below each other, and the words before them marked as flags are. */
 export function columns(title: string, rows: readonly Row[], { width, heading, flag }: Look): string {
-  const left = Math.max(...rows.map(([name]) => name.length)) + 4;
+  const left = Math.min(TEXT_AT, Math.max(...rows.map(([name]) => name.length)) + 4);
   const lines = rows.map(([name, text]) => {
-    const before = `  ${name}`.padEnd(left);
-    return `  ${flag(name)}${before.slice(2 + name.length)}${wrap(text, width, " ".repeat(left)).slice(left)}`;
+    const before = `  ${name}  `.padEnd(left);
+    const after = wrap(text, width, " ".repeat(left), before).slice(before.length);
+    return `  ${flag(name)}${before.slice(2 + name.length)}${after}`;
   });
   return `${heading(`${title}:`)}\n${lines.join("")}`;
 }

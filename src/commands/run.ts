@@ -154,9 +154,8 @@ function prepare({ args, argvIndex, env, compat }: Invocation): Run {
   const shutdown = planShutdown(values);
   return {
     env,
-    settings: withFittingMinimum({ ...call, values }, shutdown),
-    wishes: values,
-    shutdown,
+    settings: values,
+    shutdown: { ...shutdown, minMs: fittingMinimum(call, shutdown) },
     command: { words: call.command, argvIndex: argvIndexOf(argvIndex, call) },
     log,
     drop: createDropper(log),
@@ -206,18 +205,17 @@ function ownershipOf({ sidecar, ready, quit, signalProcess }: RunCall["values"])
   return "owner";
 }
 
-/** Returns the settings, with a --min-drain that is longer than the whole drain shortened. */
-function withFittingMinimum({ values, origins }: RunCall, { drainMs }: ShutdownPlan): RunCall["values"] {
-  const { minDrain } = values;
-  if (drainMs === 0 || minDrain <= drainMs || origins.minDrain === "default") return values;
-  return { ...values, minDrain: fitMinimum(minDrain, drainMs) };
+/** Returns --min-drain, shortened if it is longer than the whole drain. */
+function fittingMinimum({ values: { minDrain }, origins }: RunCall, { drainMs }: ShutdownPlan): number {
+  const isKept = drainMs === 0 || minDrain <= drainMs || origins.minDrain === "default";
+  return isKept ? minDrain : fitMinimum(minDrain, drainMs);
 }
 
 /** Says now, and not only when the pod is deleted, what of the stop is shortened. */
-async function warnOfStop({ settings, wishes, shutdown, log }: Run): Promise<void> {
-  if (settings.minDrain === wishes.minDrain && !isShortened(wishes, shutdown)) return;
+async function warnOfStop({ settings, shutdown, log }: Run): Promise<void> {
+  if (shutdown.minMs === settings.minDrain && !isShortened(settings, shutdown)) return;
   const { stopSteps } = await import("../pod/run/core/stop-plan.ts"); // few starts need it
-  const stop = stopSteps(wishes, readAnnotations(settings.podAnnotations)).join("; ");
+  const stop = stopSteps(settings, readAnnotations(settings.podAnnotations)).join("; ");
   log.warn({ stop }, "the stop does not fit: shortened it");
 }
 

@@ -9,11 +9,16 @@ import { logQuit, quitAll } from "../quit/quit.ts";
 import { isToRestart } from "./core/former-drain.ts";
 import { currentSidecars, type SidecarContext } from "./sidecars.ts";
 
+/** The times of a stop: what of the options fits. */
+export interface FittingShutdown extends ShutdownPlan {
+  /** That of `--min-drain`. */
+  readonly minMs: number;
+}
+
 /** The part of a run that draining needs. */
 export interface Draining extends SidecarContext {
-  readonly settings: SidecarContext["settings"] &
-    Settings<"restartPolicy" | "quitOn" | "header" | "minDrain" | "maxInFlight">;
-  readonly shutdown: ShutdownPlan;
+  readonly settings: SidecarContext["settings"] & Settings<"restartPolicy" | "quitOn" | "header" | "maxInFlight">;
+  readonly shutdown: FittingShutdown;
   /** Whether the sidecars have been up. */
   readonly isReady: boolean;
   /** Ends the drain early if it is aborted. */
@@ -40,7 +45,7 @@ async function drainCurrent(run: Draining): Promise<void> {
   await drainAll(sidecars, {
     drainMs: shutdown.drainMs,
     boundMs: leftUntil(end),
-    minMs: settings.minDrain,
+    minMs: shutdown.minMs,
     maxInFlight: settings.maxInFlight,
     wereReady: run.isReady,
     onAnswer: (name) => run.alive.add(name),

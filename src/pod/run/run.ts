@@ -2,7 +2,6 @@ import type { Values } from "../../shared/cli/core/option.ts";
 import type { OptionsOf } from "../../shared/cli/core/options.ts";
 import type { Environment } from "../../shared/core/environment.ts";
 import type { ChildExit } from "../../shared/core/exit.ts";
-import type { ShutdownPlan } from "../../shared/core/shutdown-budget.ts";
 import type { SignalNumber } from "../../shared/core/signal.ts";
 import type { Queue } from "../../shared/io/queue.ts";
 import type { Log } from "../../shared/output/log.ts";
@@ -11,6 +10,7 @@ import type { Deadlines } from "../machine.ts";
 import type { Child, CommandLine } from "../process/child.ts";
 import type { Wait } from "../wait/waiting.ts";
 import type { Deadline, Event } from "./core/supervision-steps.ts";
+import type { FittingShutdown } from "./drain.ts";
 import type { Membership } from "./peers.ts";
 
 /** The values of all options of `ebb run`. */
@@ -23,9 +23,7 @@ export interface Run {
   readonly command: CommandLine;
   readonly log: Log;
   readonly queue: Queue<Event>;
-  /** The times of a stop as the options have them; `settings` and `shutdown` have what fits. */
-  readonly wishes: Pick<RunSettings, "minDrain" | "drain" | "grace" | "podGrace">;
-  readonly shutdown: ShutdownPlan;
+  readonly shutdown: FittingShutdown;
   readonly stopWaiting: AbortController;
   readonly cutDrain: AbortController;
   readonly restarted: Set<Sidecar["name"]>;

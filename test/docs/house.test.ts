@@ -9,7 +9,7 @@ const project = resolve(import.meta.dirname, "../..");
 /** The words of a page's code: of its blocks, and between backticks. */
 function wordsOf(page: string): readonly string[] {
   const text = readFileSync(join(project, page), "utf8");
-  return [...text.matchAll(/```[^]*?```|`[^`]+`/g)].flatMap(([code]) => code.split(/[\s`,;:()]+/));
+  return [...text.matchAll(/```[\s\S]*?```|`[^`]+`/g)].flatMap(([code]) => code.split(/[\s`,;:()]+/));
 }
 
 /** Finds a file or folder by its path in the project, in which `*` and `NAME` stand for any name. */

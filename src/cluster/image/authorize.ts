@@ -1,14 +1,11 @@
 import { objectOf, parseObject, textOf } from "../../shared/core/json.ts";
-import { MiB } from "../../shared/io/input.ts";
 import { basicAuthorization } from "../api/identity.ts";
-import { bodyOf, refusalOf } from "./answer.ts";
+import { bodyOf, LARGEST_SHORT, refusalOf } from "./answer.ts";
 import type { RegistryAuth } from "./core/auths.ts";
 import type { TokenSource } from "./core/challenge.ts";
 import { askedFor, loginRemedy, lookupError } from "./core/failure.ts";
 import { checkedTarget, type RegistryRequest, sendRequest } from "./send-request.ts";
 import { nameOf, type Session } from "./session.ts";
-
-const LARGEST_TOKEN = MiB;
 
 /**
  * Resolves with the Authorization for a challenge; undefined if there are no credentials for it. Rejects with
@@ -39,7 +36,7 @@ async function readToken(
   const what = askedFor("a token", auth !== undefined);
   const login = loginRemedy(session.source.host, session.client.isAtDesk);
   if (response.status >= 300) throw await refusalOf(session, response, { who, what, image: undefined, login });
-  const body = await bodyOf(session, response, LARGEST_TOKEN);
+  const body = await bodyOf(session, response, LARGEST_SHORT);
   const { token, access_token: other } = objectOf(parseObject(body.toString()));
   const got = textOf(token) || textOf(other) || "";
   if (/^[\x21-\x7e]+$/.test(got)) return got;

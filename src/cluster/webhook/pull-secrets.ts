@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 import { isDnsLabel } from "../../shared/core/dns-name.ts";
 import { formatDuration } from "../../shared/core/duration.ts";
@@ -8,7 +9,6 @@ import { ApiError, isNotFound } from "../api/api-error.ts";
 import type { ApiClient, KubeObject } from "../api/client.ts";
 import { pause } from "../controller/pause.ts";
 import { parseDockerConfig, parseDockercfg, type RegistryAuths } from "../image/core/auths.ts";
-import { createLru } from "../image/core/lru.ts";
 import type { PullSecrets } from "./admission.ts";
 import type { Credentials, PullCredentials } from "./pod-images.ts";
 
@@ -34,56 +34,51 @@ const READ_MS = 5000;
 /** What a Secret gives, and its length; or why it is not used. */
 type Content = { readonly auths: RegistryAuths; readonly length: number } | { readonly unused: string };
 
-type Held = Content & { readonly untilMs: number };
-
 /**
  * Creates a reader of the Secrets that pods name in imagePullSecrets, with a memory of bounded size. Logs why none can be
- * read, once until one can. `now`: milliseconds of any clock.
+ * read, once until one can. `now`: milliseconds of any clock, more than 0.
  */
 export function createPullSecretReader(
   api: Pick<ApiClient, "get">,
   log: Log,
   now: () => number = () => performance.now(),
 ): Credentials {
-  const memory = createLru<Held>(MOST, (held) => ("length" in held ? held.length : 0) + OVERHEAD);
-  const keep = (path: string, content: Content, ms: number) => memory.set(path, { ...content, untilMs: now() + ms });
-  const heldOf = (path: string): Held | undefined => {
-    const held = memory.get(path);
-    return held !== undefined && held.untilMs > now() ? held : undefined;
-  };
-  const underWay = new Map<string, Promise<void>>();
   const limit = pLimit(AT_ONCE);
-  let complaint: string | undefined;
-  const load = async (path: string): Promise<void> => {
-    try {
-      keep(path, await readSecret(api, path), KEPT_MS);
-      complaint = undefined;
-    } catch (error) {
-      if (isNotFound(error)) return void keep(path, { unused: "does not exist" }, KEPT_MS);
-      const { message } = error as Error;
-      const why = error instanceof ApiError && error.status !== undefined ? `${error.status}` : "no answer";
-      keep(path, { unused: `cannot be read from the API server (${why})` }, FAILED_MS);
-      if (complaint !== undefined) return;
-      complaint = message;
-      log.warn({ reason: message }, "cannot read the Secrets of pods");
-    }
-  };
-  const loadOnce = (path: string): Promise<void> => {
-    const loading = underWay.get(path) ?? limit(() => load(path)).finally(() => underWay.delete(path));
-    underWay.set(path, loading);
-    return loading;
-  };
+  let isFailing = false;
+  const held = new LRUCache<string, Content>({
+    perf: { now },
+    ttlResolution: 0,
+    ttl: KEPT_MS,
+    maxSize: MOST,
+    sizeCalculation: (content) => ("length" in content ? content.length : 0) + OVERHEAD,
+    ignoreFetchAbort: true, // what has no room is still for who waits
+    async fetchMethod(path, _, { options }) {
+      try {
+        const content = await limit(() => readSecret(api, path));
+        isFailing = false;
+        return content;
+      } catch (error) {
+        if (isNotFound(error)) return { unused: "does not exist" };
+        if (!isFailing) log.warn({ reason: (error as Error).message }, "cannot read the Secrets of pods");
+        isFailing = true;
+        options.ttl = FAILED_MS;
+        const why = (error instanceof ApiError && error.status) || "no answer";
+        return { unused: `cannot be read from the API server (${why})` };
+      }
+    },
+  });
   return {
     remembered(secrets) {
-      const pulled = pulledFrom(secrets, heldOf);
-      return pulled.isLate ? undefined : pulled;
+      const contents = pathsOf(secrets).map((path) => held.get(path));
+      return contents.includes(undefined) ? undefined : pulledFrom(secrets, contents);
     },
     async read(secrets, waitMs) {
-      const missing = pathsOf(secrets).filter((path) => heldOf(path) === undefined);
       const here = new AbortController();
-      const loading = Promise.all(missing.map(loadOnce)).then(() => here.abort());
-      await Promise.race([loading, pause(waitMs, here.signal)]);
-      return pulledFrom(secrets, heldOf, waitMs);
+      const late = pause(waitMs, here.signal).then(() => undefined);
+      const contents = pathsOf(secrets).map((path) => Promise.race([held.fetch(path), late]));
+      const pulled = pulledFrom(secrets, await Promise.all(contents), waitMs);
+      here.abort();
+      return pulled;
     },
   };
 }
@@ -92,15 +87,15 @@ function pathsOf({ namespace, names }: PullSecrets): readonly string[] {
   return isDnsLabel(namespace) ? names.map((name) => `/api/v1/namespaces/${namespace}/secrets/${name}`) : [];
 }
 
-/** Returns what is held of Secrets. Those that are not here were waited for in vain. */
-function pulledFrom(secrets: PullSecrets, heldOf: (path: string) => Held | undefined, waitedMs = 0): PullCredentials {
-  const all = pathsOf(secrets).map((path, at) => ({ name: `the Secret "${secrets.names[at]}"`, held: heldOf(path) }));
-  const unused = all.flatMap(({ name, held }) => {
-    if (held === undefined) return [`the API server did not give ${name} within ${formatDuration(waitedMs)}`];
-    return "unused" in held ? [`${name} ${held.unused}`] : [];
+/** Returns what Secrets give. Those that are not here were waited for in vain. */
+function pulledFrom({ names }: PullSecrets, contents: readonly (Content | undefined)[], waitedMs = 0): PullCredentials {
+  const unused = contents.flatMap((content, at) => {
+    const name = `the Secret "${names[at]}"`;
+    if (content === undefined) return [`the API server did not give ${name} within ${formatDuration(waitedMs)}`];
+    return "unused" in content ? [`${name} ${content.unused}`] : [];
   });
-  const auths = all.flatMap(({ held }) => (held !== undefined && "auths" in held ? [held.auths] : []));
-  return { auths, unused, isLate: all.some(({ held }) => held === undefined) };
+  const auths = contents.flatMap((content) => (content !== undefined && "auths" in content ? [content.auths] : []));
+  return { auths, unused, isLate: contents.includes(undefined) };
 }
 
 async function readSecret(api: Pick<ApiClient, "get">, path: string): Promise<Content> {

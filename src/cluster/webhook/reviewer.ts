@@ -57,11 +57,10 @@ export function createReviewer({ mostWaitingBytes, ...sources }: ReviewerSetting
       const first = review(body, policy, { imageFor: remembered });
       if (!("missing" in first)) return "problem" in first ? first : { ...first, waitedFor: new Set() };
       const { secrets } = first.missing;
-      const queries = distinct(first.missing.queries).slice(0, MOST_IMAGES);
+      const queries = distinct(first.missing.queries);
       const found = await wait({ queries, secrets }, body.length, deadlineMs);
-      const refusal = found.size === 0 ? busy : tooMany;
       const imageFor: ImageFor = (query) =>
-        found.get(queryKey(query)) ?? rememberedImage(sources, query, secrets, refusal);
+        found.get(queryKey(query)) ?? rememberedImage(sources, query, secrets, busy);
       const second = await inTurn(async () => {
         await nextTurn(); // many may have waited for one answer, and other requests must be read meanwhile
         return review(body, policy, { imageFor, wasRead: true });
@@ -83,7 +82,3 @@ function nextTurn(): Promise<void> {
 
 /** The answer for images if the requests that wait take all memory that is meant for them. */
 const busy = unknown("timeout", "too many pods wait for registries: create the pod again");
-
-/** The most images that are looked up for a pod. */
-const MOST_IMAGES = 50;
-const tooMany = unknown("timeout", `ebb looks up at most ${MOST_IMAGES} images of a pod`);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ImageQuery } from "../../../../src/cluster/image/core/lookup.ts";
+import { unknown } from "../../../../src/cluster/image/core/platform.ts";
+import { inParallel } from "../../../harness/ebb.ts";
 import { createAsking, find, findOnce } from "./asking.ts";
 import { type Behaviour, Content, refusal, startStandIn } from "./stand-in-registry.ts";
 
@@ -196,6 +198,71 @@ describe("while a registry is away", () => {
       reason: `${registry.host} fails (503): try again later, or name a mirror with --registry-mirror`,
     });
     expect(await find(asking, `${registry.host}/other`)).toMatchObject(starting("/other"));
+  });
+});
+
+describe("what was known before a failure", () => {
+  test.each<[string, Behaviour, boolean]>([
+    ["serves if there were too many requests", () => refusal(429, "TOOMANYREQUESTS", "no"), true],
+    ["serves if the registry is broken", () => new Response("", { status: 503 }), true],
+    ["does not serve if the registry says that it is gone", () => refusal(404, "MANIFEST_UNKNOWN", "no"), false],
+    ["does not serve if who asks may no longer have it", () => refusal(403, "DENIED", "no"), false],
+  ])("%s", async (_, behave, serves) => {
+    await using registry = changing(contentOf("app"));
+    using asking = createAsking();
+    const image = `${registry.host}/app`;
+    const known = await find(asking, image);
+    registry.is(behave);
+    asking.move(60 * MINUTE);
+    const later = await find(asking, image);
+    if (serves) expect(later).toEqual(known);
+    else expect(later.kind).toBe("unknown");
+    expect(asking.images.remembered(queryOf(image), [])).toEqual(later);
+  });
+
+  test("serves if the registry cannot be asked now; else why not", async () => {
+    await using registry = startStandIn(contentOf("app"));
+    using asking = createAsking();
+    const known = await find(asking, `${registry.host}/app`);
+    asking.move(60 * MINUTE);
+    const busy = unknown("timeout", "busy");
+    expect(asking.images.remembered(queryOf(`${registry.host}/app`), [], busy)).toEqual(known);
+    expect(asking.images.remembered(queryOf(`${registry.host}/other`), [], busy)).toEqual(busy);
+  });
+});
+
+describe("what is remembered is bounded", () => {
+  test("by its words: the image that was not asked for longest is forgotten", async () => {
+    const content = new Content();
+    const names = Array.from({ length: 30 }, (_, at) => `app-${at}`);
+    for (const name of names) content.add(`${name}:latest`, { config: { Entrypoint: Array(5000).fill("ab") } });
+    await using registry = startStandIn(content);
+    using asking = createAsking();
+    const isKnown = (name: string) =>
+      asking.images.remembered(queryOf(`${registry.host}/${name}`), [])?.kind === "found";
+    for (const name of names) {
+      expect(await find(asking, `${registry.host}/${name}`)).toMatchObject({ kind: "found" });
+      expect(isKnown("app-0")).toBe(true); // and so asked for
+    }
+    const known = names.filter(isKnown);
+    expect([known.length > 15, known[0], known.includes("app-1"), known.at(-1)]).toEqual([
+      true,
+      "app-0",
+      false,
+      "app-29",
+    ]);
+    registry.take();
+    asking.move(5 * MINUTE);
+    await find(asking, `${registry.host}/app-0`);
+    expect(registry.take()).toEqual(["HEAD /v2/app-0/manifests/latest"]);
+  });
+
+  test("to a thousand failures", async () => {
+    using asking = createAsking({ registries: ["127.0.0.1:1"], caFile: undefined });
+    const names = Array.from({ length: 1100 }, (_, at) => `127.0.0.1:1/app-${at}`);
+    await inParallel(names, (name) => find(asking, name), 50);
+    const failed = names.filter((name) => asking.images.remembered(queryOf(name), []) !== undefined);
+    expect([failed.length, failed.at(-1)]).toEqual([1000, names.at(-1)]);
   });
 });
 

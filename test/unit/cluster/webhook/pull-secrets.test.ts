@@ -26,7 +26,7 @@ function put(name: string, registry: string, more: object = {}): void {
 
 function reader(now = () => 0) {
   const log = collectLog();
-  return { ...createPullSecretReader(server.api, log, now), log };
+  return { ...createPullSecretReader(server.api, log, () => 1 + now()), log };
 }
 
 const registriesIn = (pulled: PullCredentials | undefined) => pulled?.auths.map((each) => [...each.keys()]);
@@ -44,9 +44,9 @@ describe("a Secret that a pod names", () => {
     expect(secrets.remembered(of("team"))).toBeUndefined();
     expect(registriesIn(await secrets.read(of("team"), LONG_MS))).toEqual([["registry.example.com"]]);
     put("team", "other.example.com");
-    now = 29_999;
-    expect(registriesIn(secrets.remembered(of("team")))).toEqual([["registry.example.com"]]);
     now = 30_000;
+    expect(registriesIn(secrets.remembered(of("team")))).toEqual([["registry.example.com"]]);
+    now = 30_001;
     expect(secrets.remembered(of("team"))).toBeUndefined();
     expect(registriesIn(await secrets.read(of("team"), LONG_MS))).toEqual([["other.example.com"]]);
     expect(server.requests).toEqual(Array(2).fill(`GET ${pathOf("team")}`));
@@ -93,9 +93,9 @@ describe("a Secret that a pod names", () => {
     let now = 0;
     const secrets = reader(() => now);
     expect((await secrets.read(of("team", "other"), LONG_MS)).unused).toHaveLength(2);
-    now = 4999;
-    expect(secrets.remembered(of("team"))).toEqual(unused("cannot be read from the API server (403)"));
     now = 5000;
+    expect(secrets.remembered(of("team"))).toEqual(unused("cannot be read from the API server (403)"));
+    now = 5001;
     expect(secrets.remembered(of("team"))).toBeUndefined();
     expect(secrets.log.lines).toMatchObject([
       { level: "warn", message: "cannot read the Secrets of pods", fields: { reason: expect.stringContaining("403") } },

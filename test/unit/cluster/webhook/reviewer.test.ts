@@ -98,16 +98,6 @@ describe("a pod", () => {
     expect(response.warnings?.[0]).toContain("registry.example.com: 401");
   });
 
-  test("of more than 50 images waits for 50 of them", async () => {
-    const { review, asked } = reviewerIn({});
-    const containers = Array.from({ length: 60 }, (_, at) => ({ name: `c${at}`, image: `registry.example.com/${at}` }));
-    const { response, lookups } = await review({ ...pod, spec: { containers } });
-    expect([asked.length, lookups.size, response.containers?.length, response.drained?.length]).toEqual([
-      50, 60, 50, 10,
-    ]);
-    expect(response.warnings?.join()).toContain("at most 50 images of a pod");
-  });
-
   test("of a dry run is answered as any other", async () => {
     const { review } = reviewerIn({});
     expect((await review(job, { dryRun: true })).body).toBe((await review(job)).body);

@@ -1,6 +1,4 @@
-import { EXIT, Failure } from "../../shared/core/exit.ts";
-import { formatHostPort, type ListenAddress } from "../../shared/core/host-port.ts";
-import { describeSystemError } from "../../shared/core/system-error.ts";
+import { bindFailure, type ListenAddress } from "./core/listen.ts";
 import type { Exposition } from "./process-metrics.ts";
 
 /** What the kubelet's probes are told. */
@@ -39,10 +37,4 @@ export function openHealth({ host, port }: ListenAddress, metrics: Exposition, {
   } catch (error) {
     throw bindFailure("health-listen", { host, port }, error);
   }
-}
-
-/** Returns the Failure(71) that says why a server cannot listen where its flag says. */
-export function bindFailure(flag: string, { host, port }: ListenAddress, error: unknown): Failure {
-  const address = formatHostPort(host ?? "", port);
-  return new Failure(EXIT.system, `--${flag}: cannot bind ${address}: ${describeSystemError(error)}`);
 }

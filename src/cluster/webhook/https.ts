@@ -1,9 +1,8 @@
 import { createServer as createHttp, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer as createTls, type SecureContextOptions, type TLSSocket } from "node:tls";
-import type { ListenAddress } from "../../shared/core/host-port.ts";
 import type { KeyPair } from "../certificates/held.ts";
-import { bindFailure } from "../controller/health.ts";
+import { bindFailure, type ListenAddress } from "../controller/core/listen.ts";
 import { type ConnectionHandlers, limitConnections } from "./connections.ts";
 
 /** A running HTTPS server. */

@@ -1,9 +1,3 @@
-/** The address on which a server listens: all addresses if `host` is undefined, any free port if `port` is 0. */
-export interface ListenAddress {
-  readonly host: string | undefined;
-  readonly port: number;
-}
-
 /** Formats a host and a port: `127.0.0.1:8080`, `[::1]:8080`. */
 export function formatHostPort(host: string, port: number | string): string {
   return `${bracketed(host)}:${port}`;

@@ -2,7 +2,7 @@ import { changed, list, option, optional } from "../../../shared/cli/core/option
 import { options, optionsOf } from "../../../shared/cli/core/options.ts";
 import { anyText, duration, syntax } from "../../../shared/cli/core/syntax.ts";
 import { isDnsSubdomain } from "../../../shared/core/dns-name.ts";
-import type { ListenAddress } from "../../../shared/core/host-port.ts";
+import type { ListenAddress } from "../../controller/core/listen.ts";
 import { webhookRegistryOptions } from "../../image/core/registry-options.ts";
 import { injectionOptions } from "../../inject/core/injection-options.ts";
 

@@ -147,9 +147,8 @@ async function spreadTrust(
 }
 
 /**
- * Reads the Secret, and reports whether it is the one in `state`; otherwise puts it there. Read after the configuration, it
- * keeps an old view from removing a newer CA: a replica that puts one into the caBundle after this, too, changes the
- * configuration, so that the patch fails.
+ * Reads the Secret, and reports whether it is the one in `state`; otherwise puts it there. No newer CA is dropped: who adds
+ * one after this read changes the configuration, and our patch conflicts.
  */
 async function isLatest(own: OwnCertificates, state: ReplicaState, signal: AbortSignal): Promise<boolean> {
   const now = await getSecret(own, signal);

@@ -19,7 +19,7 @@ const MOST_UNUSED = 250;
  * they do loses no request.
  */
 const IDLE_MS = 120_000;
-/** What came while ebb was busy is read first: a timer that is late fires before that. */
+/** Late timers fire before sockets are read: bytes that are here get this long. */
 const GRACE_MS = 100;
 
 /** What is told about connections. */

@@ -80,13 +80,11 @@ export function findKubeconfig({ env, kubeconfig }: Surroundings): readonly stri
 /** Reads the names of the contexts in the kubeconfig files. Rejects as `readKubeconfig` does. */
 export async function readContexts(given: Surroundings): Promise<readonly string[]> {
   const files = await readAll(findKubeconfig(given));
-  return files.flatMap((file) => entriesOf(file, "contexts").map(({ name }) => name));
+  return entriesIn(files, "contexts").map(({ entry }) => entry.name);
 }
 
 async function readAll(paths: readonly string[]): Promise<readonly File[]> {
-  const files: File[] = [];
-  for (const path of paths) files.push(parseKubeconfig(path, await readFile(path)));
-  return files;
+  return await Array.fromAsync(paths, async (path) => parseKubeconfig(path, await readFile(path)));
 }
 
 /**
@@ -107,34 +105,26 @@ export function accessFromKubeconfig(files: readonly File[], { context }: Surrou
   const wanted = context ?? files.map(({ content }) => content["current-context"]).find((name) => name);
   if (!wanted) throw wrong(files, "there is no current-context; name one with --context");
   const { context: chosen } = pick(files, "contexts", wanted).entry;
-  const {
-    entry: { cluster },
-    file,
-  } = pick(files, "clusters", chosen.cluster);
+  const { entry, file } = pick(files, "clusters", chosen.cluster);
+  const { cluster } = entry;
   const user = chosen.user ? pick(files, "users", chosen.user) : undefined;
   const isInsecure = cluster["insecure-skip-tls-verify"] === true;
-  const server = serverOf(cluster, file.path);
-  if (isInsecure)
-    log.warn(
-      { kubeconfig: file.path, server: redactUrl(server) },
-      "the API server's certificate is not verified: insecure-skip-tls-verify is set",
-    );
+  const server = serverOf(cluster, file);
+  const shown = { kubeconfig: file.path, server: redactUrl(server) };
+  if (isInsecure) log.warn(shown, "the API server's certificate is not verified: insecure-skip-tls-verify is set");
   return {
     server,
     isInsecure,
     serverName: cluster["tls-server-name"] ?? undefined,
     proxy: cluster["proxy-url"] || proxyFor(server, startingEnvironment()),
     namespace: chosen.namespace || "default",
-    identity: identityOf({ cluster, isInsecure, file }, { user: user?.entry.user ?? {}, file: user?.file ?? file }),
+    identity: identityOf({ cluster, file }, { user: user?.entry.user ?? {}, file: user?.file ?? file }),
   };
 }
 
-function serverOf({ server }: Cluster, path: string): string {
+function serverOf({ server }: Cluster, file: File): string {
   if (/^https?:\/\/[^/]/.test(server) && URL.canParse(server)) return withoutSlashes(server);
-  throw new Failure(
-    EXIT.usage,
-    `kubeconfig ${path}: server: expected a URL such as https://10.0.0.1:6443, got "${redactUrl(server)}"`,
-  );
+  throw wrong([file], `server: expected a URL such as https://10.0.0.1:6443, got "${redactUrl(server)}"`);
 }
 
 async function readFile(path: string): Promise<string> {
@@ -171,19 +161,18 @@ function reasonOf(error: Error, text: string): string {
   return `not YAML, line ${text.slice(0, error.pos[0]).split("\n").length} (${error.code})`;
 }
 
-function pick<S extends Section>(files: readonly File[], section: S, name: string): { entry: Entry<S>; file: File } {
-  for (const file of files) {
-    const entry = entriesOf(file, section).find((candidate) => candidate.name === name);
-    if (entry !== undefined) return { entry, file };
-  }
-  const names = files.flatMap((file) => entriesOf(file, section)).map((entry) => entry.name);
-  throw wrong(files, `${section}: there is no "${name}"; there are: ${names.join(", ") || "none"}`);
+type Entry<S extends Section> = InFile<"entry", NonNullable<File["content"][S]>[number]>;
+
+function pick<S extends Section>(files: readonly File[], section: S, name: string): Entry<S> {
+  const all = entriesIn(files, section);
+  const found = all.find(({ entry }) => entry.name === name);
+  if (found !== undefined) return found;
+  const names = all.map(({ entry }) => entry.name).join(", ") || "none";
+  throw wrong(files, `${section}: there is no "${name}"; there are: ${names}`);
 }
 
-type Entry<S extends Section> = NonNullable<File["content"][S]>[number];
-
-function entriesOf<S extends Section>({ content }: File, section: S): readonly Entry<S>[] {
-  return content[section] ?? [];
+function entriesIn<S extends Section>(files: readonly File[], section: S): readonly Entry<S>[] {
+  return files.flatMap((file) => (file.content[section] ?? []).map((entry) => ({ entry, file })));
 }
 
 function wrong(files: readonly File[], message: string): Failure {
@@ -192,17 +181,14 @@ function wrong(files: readonly File[], message: string): Failure {
 
 type InFile<Key extends string, Value> = Readonly<Record<Key, Value>> & { readonly file: File };
 
-function identityOf(
-  { cluster, isInsecure, file }: InFile<"cluster", Cluster> & { readonly isInsecure: boolean },
-  { user, file: userFile }: InFile<"user", User>,
-): Access["identity"] {
-  if (user["auth-provider"]) {
+function identityOf({ cluster, file }: InFile<"cluster", Cluster>, login: InFile<"user", User>): Access["identity"] {
+  const { user, file: userFile } = login;
+  if (user["auth-provider"])
     throw wrong([userFile], "auth-provider is not supported; use an exec plugin, as with kubectl");
-  }
   const plugin = user.exec ? createPlugin(user.exec, cluster, userFile) : undefined;
   const headers = impersonation(user);
   return async (isRefused) => {
-    const ca = isInsecure ? undefined : contents(cluster, "certificate-authority", file);
+    const ca = cluster["insecure-skip-tls-verify"] ? undefined : contents(cluster, "certificate-authority", file);
     const own = await (plugin?.(isRefused) ?? ownIdentity(user, userFile));
     return { ca, ...own, headers: { ...own.headers, ...headers } };
   };

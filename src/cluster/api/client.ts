@@ -5,6 +5,7 @@ import type { Log } from "../../shared/output/log.ts";
 import { findAccess } from "./access.ts";
 import { ApiError, type RequestName, shownPath, toApiError } from "./api-error.ts";
 import { createEventReader, type RawEvent } from "./body.ts";
+import type { KubeObject } from "./core/objects.ts";
 import { type Access, type Surroundings, tlsOf } from "./identity.ts";
 import { type Query, withQuery } from "./query.ts";
 import { type RequestOptions, withRetries } from "./retry.ts";
@@ -18,20 +19,6 @@ const LARGEST_ANSWER = 64 * MiB;
 /** The longest line of a watch. An object is at most 3 MiB (k8s.io/apiserver, MaxRequestBodyBytes), as JSON more. */
 const LARGEST_OBJECT = 8 * MiB;
 const LARGEST_REFUSAL = MiB;
-
-/** Any object of the Kubernetes API. Fields that ebb does not know are kept. */
-export interface KubeObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly resourceVersion?: string;
-    readonly annotations?: Readonly<Record<string, string>>;
-    readonly [field: string]: unknown;
-  };
-  readonly [field: string]: unknown;
-}
 
 /** A collection, or a page of it: `continue` is the token of the next page, empty or undefined in the last one. */
 export interface List<T> {

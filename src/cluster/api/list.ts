@@ -1,6 +1,7 @@
 import { isObject } from "../../shared/core/json.ts";
 import { ApiError, shownPath } from "./api-error.ts";
-import type { ApiClient, KubeObject, List } from "./client.ts";
+import type { ApiClient, List } from "./client.ts";
+import type { KubeObject } from "./core/objects.ts";
 import { type Query, withQuery } from "./query.ts";
 import type { RequestOptions } from "./retry.ts";
 

@@ -1,12 +1,13 @@
 import { isConflict } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
+import type { Secret, WebhookConfiguration } from "../api/core/objects.ts";
 import { followObject } from "../controller/follow.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
 import { createNotifier, type Notifier } from "../controller/pause.ts";
-import { bundlePatch, CONFIGURATIONS, isFilledByOthers, type WebhookConfiguration } from "./ca-bundle.ts";
+import { bundlePatch, CONFIGURATIONS, isFilledByOthers } from "./ca-bundle.ts";
 import { type Plan, planCertificates } from "./core/rotation.ts";
 import { secretName } from "./core/secret-name.ts";
-import { type Authority, type Held, readSecret, type Secret } from "./held.ts";
+import { type Authority, type Held, readSecret } from "./held.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 import { knownOf, type Leaf, lostAuthorities, type ReplicaState, signLeaf } from "./replica-state.ts";
 import { getSecret, heldAfter, secretsPath, type Writing, writeSecret } from "./secret.ts";

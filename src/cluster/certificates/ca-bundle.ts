@@ -1,25 +1,10 @@
-import type { KubeObject } from "../api/client.ts";
+import type { Webhook, WebhookConfiguration } from "../api/core/objects.ts";
 import { type Authority, isEbbAuthority, readAuthorities } from "./held.ts";
 
 // The caBundle of the webhook configuration, with which the API server verifies the webhook's certificate.
 
 /** The API path of all MutatingWebhookConfigurations. */
 export const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
-
-/** A webhook of a MutatingWebhookConfiguration, called by `service` or by `url`. `caBundle` is PEM in base64. */
-export interface Webhook {
-  readonly name: string;
-  readonly clientConfig: {
-    readonly caBundle?: string;
-    readonly service?: { readonly name: string; readonly namespace: string };
-    readonly url?: string;
-  };
-}
-
-/** A MutatingWebhookConfiguration. */
-export interface WebhookConfiguration extends KubeObject {
-  readonly webhooks?: readonly Webhook[];
-}
 
 /** The Service of ebb's webhook: a webhook of the configuration is ebb's if it calls this one, or is called by URL. */
 export interface Service {

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { KubeObject } from "../api/client.ts";
+import type { Secret } from "../api/core/objects.ts";
 import type { Life } from "./core/rotation.ts";
 
 // Certificates in PEM, and those in the Secret, read without trust in them: whatever cannot be used counts as absent.
@@ -32,17 +32,12 @@ export interface Held {
   readonly key: string | undefined;
 }
 
-/** The Secret. The values of `data` are base64. */
-export interface Secret extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-
 /** The Secret's keys. */
 export const KEYS = { ca: "ca.crt", caKey: "ca.key" } as const;
 
 /** Reads the CAs from the webhook's Secret. What is missing or cannot be parsed is left out. */
 export function readSecret(secret: Secret | undefined): Held {
-  const text = (key: string): string => Buffer.from(String(secret?.data?.[key] ?? ""), "base64").toString();
+  const text = (key: string): string => Buffer.from(secret?.data?.[key] ?? "", "base64").toString();
   const authorities = readAuthorities(text(KEYS.ca));
   const key = text(KEYS.caKey);
   const [newest] = authorities;

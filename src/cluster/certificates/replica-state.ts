@@ -1,6 +1,7 @@
-import { bundledAuthorities, trusts, type WebhookConfiguration } from "./ca-bundle.ts";
+import type { Secret, WebhookConfiguration } from "../api/core/objects.ts";
+import { bundledAuthorities, trusts } from "./ca-bundle.ts";
 import { isExpired, type Known, LEAF_MS, type Life, lifeFrom } from "./core/rotation.ts";
-import { type Authority, type Held, type KeyPair, readLife, type Secret } from "./held.ts";
+import { type Authority, type Held, type KeyPair, readLife } from "./held.ts";
 import { issueServing } from "./issue.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 

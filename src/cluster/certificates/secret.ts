@@ -1,8 +1,9 @@
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { isNotFound, lacksRight } from "../api/api-error.ts";
+import type { Secret } from "../api/core/objects.ts";
 import { AUTHORITY_MS, isExpired, lifeFrom, type Plan } from "./core/rotation.ts";
 import { secretName } from "./core/secret-name.ts";
-import { type Authority, type Held, KEYS, readAuthorities, type Secret } from "./held.ts";
+import { type Authority, type Held, KEYS, readAuthorities } from "./held.ts";
 import { issueAuthority } from "./issue.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
 
@@ -71,8 +72,8 @@ function secretPath(own: OwnCertificates): string {
   return `${secretsPath(own)}/${secretName(own.name)}`;
 }
 
-function emptySecret({ namespace, name }: OwnCertificates): Secret {
+function emptySecret({ namespace, name }: OwnCertificates) {
   const labels = { "app.kubernetes.io/managed-by": "ebb" };
   const metadata = { name: secretName(name), namespace, labels };
-  return { apiVersion: "v1", kind: "Secret", type: "Opaque", metadata } as Secret;
+  return { apiVersion: "v1", kind: "Secret", type: "Opaque", metadata };
 }

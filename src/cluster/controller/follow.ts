@@ -1,4 +1,5 @@
-import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { ApiClient } from "../api/client.ts";
+import type { KubeObject } from "../api/core/objects.ts";
 import { listAt } from "../api/list.ts";
 import { withQuery } from "../api/query.ts";
 import { keepTrying, type Trying } from "./keep-trying.ts";

@@ -1,5 +1,6 @@
 import { isExpired } from "../api/api-error.ts";
-import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { ApiClient } from "../api/client.ts";
+import type { KubeObject } from "../api/core/objects.ts";
 import { pagesAt } from "../api/list.ts";
 import type { Query } from "../api/query.ts";
 import { keepTrying, type Trying } from "./keep-trying.ts";
@@ -15,9 +16,9 @@ export interface Reflected {
 }
 
 /** What is told of objects. */
-export interface Reflection {
+export interface Reflection<T> {
   /** Takes each object that is listed, and each that is new or has changed. */
-  readonly seen: (object: KubeObject) => void;
+  readonly seen: (object: T) => void;
   /** Takes the key of each that does not exist, or is not selected, any more. */
   readonly gone: (key: string) => void;
   /** Called after each complete list. */
@@ -39,13 +40,17 @@ export interface Reflector {
 }
 
 /** Creates what lists a collection, and then watches it. It remembers the keys of its objects alone. */
-export function createReflector(api: ApiClient, reflected: Reflected, reflection: Reflection): Reflector {
+export function createReflector<T extends KubeObject>(
+  api: ApiClient,
+  reflected: Reflected,
+  to: Reflection<T>,
+): Reflector {
   const { collection, query, resyncMs, keyOf } = reflected;
-  const { seen, gone, listed, interrupted = () => undefined } = reflection;
+  const { seen, gone, listed, interrupted = () => undefined } = to;
   const keys = new Set<string>();
   let version: string | undefined;
   let resync = AbortSignal.abort();
-  const take = (object: KubeObject): void => {
+  const take = (object: T): void => {
     keys.add(keyOf(object));
     seen(object);
   };
@@ -57,7 +62,7 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
     version = undefined; // a list that breaks off starts again
     const missing = new Set(keys);
     let listedVersion: string | undefined;
-    for await (const { items, metadata } of pagesAt<KubeObject>(api, collection, query, { signal })) {
+    for await (const { items, metadata } of pagesAt<T>(api, collection, query, { signal })) {
       listedVersion = metadata.resourceVersion;
       for (const object of items) {
         missing.delete(keyOf(object));
@@ -73,7 +78,7 @@ export function createReflector(api: ApiClient, reflected: Reflected, reflection
     if (version === undefined || resync.aborted) await relist(signal);
     const ending = AbortSignal.any([signal, resync]);
     try {
-      for await (const { type, object } of api.watch(collection, { ...query, resourceVersion: version }, ending)) {
+      for await (const { type, object } of api.watch<T>(collection, { ...query, resourceVersion: version }, ending)) {
         version = object.metadata.resourceVersion ?? version;
         if (type === "DELETED") drop(keyOf(object));
         else if (type !== "BOOKMARK") take(object);

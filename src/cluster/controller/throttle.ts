@@ -1,5 +1,6 @@
 import { ApiError } from "../api/api-error.ts";
-import type { ApiClient, KubeObject, WatchEvent } from "../api/client.ts";
+import type { ApiClient, WatchEvent } from "../api/client.ts";
+import type { KubeObject } from "../api/core/objects.ts";
 import type { Query } from "../api/query.ts";
 import type { RequestOptions } from "../api/retry.ts";
 import { fullBucket, type Rate, take } from "../core/rate-limit.ts";

@@ -7,6 +7,7 @@ import { writeOutput } from "../../shared/output/output.ts";
 import type { Signals } from "../../shared/process/signals.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import { connect } from "../api/client.ts";
+import type { CronJob, Node } from "../api/core/objects.ts";
 import { stopsOf } from "../controller/stops.ts";
 import { OBJECTS } from "../core/installed.ts";
 import type { DoctorSettings } from "./core/doctor-options.ts";
@@ -82,8 +83,8 @@ async function examineAll(reader: Reader, names: readonly string[]): Promise<Omi
   const registrations = await readRegistrations(reader, deployments);
   const webhooks = webhooksOf(registrations);
   const labels = await readLabels(reader, names);
-  const cronJobs = (await reader.all("/apis/batch/v1/cronjobs", { labelSelector: OBJECTS }))?.map(scheduledOf);
-  const nodes = webhooks.volumes.length === 0 ? [] : ((await reader.all("/api/v1/nodes", {})) ?? []);
+  const cronJobs = (await reader.all<CronJob>("/apis/batch/v1/cronjobs", { labelSelector: OBJECTS }))?.map(scheduledOf);
+  const nodes = webhooks.volumes.length === 0 ? [] : ((await reader.all<Node>("/api/v1/nodes", {})) ?? []);
   const note = webhooks.volumes.includes("emptyDir") ? imageVolumeNote(nodes) : undefined;
   const inPods = await examinePods(reader, scopes, { labels, webhooks });
   return {

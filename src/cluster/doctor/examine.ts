@@ -1,29 +1,26 @@
 import { EXIT, Failure } from "../../shared/core/exit.ts";
-import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
+import type { KubeEvent, KubeObject, Pod, Texts, Workload } from "../api/core/objects.ts";
 import { NAME_LABEL } from "../core/installed.ts";
 import { presenceOf } from "../inject/core/presence.ts";
 import type { Finding } from "./core/finding.ts";
 import { initFinding } from "./core/init.ts";
 import type { Webhooks } from "./core/installation.ts";
-import { lacksPods, REFUSALS, type Refused, refusalFinding, refusedContainer, wantsEbb } from "./core/owners.ts";
 import { podFinding, unwrappedFindings } from "./core/pods.ts";
+import { lacksPods, REFUSALS, type Refused, refusalFinding, refusedContainer, wantsEbb } from "./core/refusals.ts";
 import type { Reader } from "./read.ts";
 
 // In all functions here `scopes` are parts of paths: `/namespaces/NAME`, or an empty one for the whole cluster.
 
 /** The labels of each namespace that could be read, by its name. */
-type Labels = ReadonlyMap<string, JsonObject>;
+type Labels = ReadonlyMap<string, Texts>;
 
 /**
  * Reads the labels of the named namespaces, or of all if none is named. One that may not be read is left out.
  * @throws Failure 64 if one that was named does not exist
  */
 export async function readLabels(reader: Reader, names: readonly string[]): Promise<Labels> {
-  const found = new Map<string, JsonObject>();
-  const keep = ({ metadata }: JsonObject): void => {
-    const { name, labels } = objectOf(metadata);
-    found.set(String(name), objectOf(labels));
-  };
+  const found = new Map<string, Texts>();
+  const keep = ({ metadata: { name, labels = {} } }: KubeObject) => void found.set(name, labels);
   if (names.length === 0) await reader.each("/api/v1/namespaces", {}, keep);
   for (const name of names) {
     const namespace = await reader.get(`/api/v1/namespaces/${name}`);
@@ -52,15 +49,15 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
   let injected = 0;
   let mayRead = false;
   for (const scope of scopes) {
-    const isRead = await reader.each(
+    const isRead = await reader.each<Pod>(
       `/api/v1${scope}/pods`,
       { fieldSelector: "status.phase!=Succeeded,status.phase!=Failed" },
       (pod) => {
-        const { namespace, labels: own, deletionTimestamp } = objectOf(pod.metadata);
-        if (deletionTimestamp !== undefined || objectOf(own)[NAME_LABEL] === "ebb") return;
+        const { namespace, labels: own, deletionTimestamp } = pod.metadata;
+        if (deletionTimestamp !== undefined || own?.[NAME_LABEL] === "ebb") return;
         pods += 1;
         if (presenceOf(pod).kind === "present") injected += 1;
-        const all = [podFinding(pod, labels.get(String(namespace)), webhooks) ?? [], unwrappedFindings(pod)].flat();
+        const all = [podFinding(pod, labels.get(namespace), webhooks) ?? [], unwrappedFindings(pod)].flat();
         findings.push(...all.filter((each) => isFirst(pod, each)));
         const init = initFinding(pod);
         // once, because the kubelet's words change while it tries again
@@ -76,10 +73,10 @@ export async function examinePods(reader: Reader, scopes: readonly string[], { l
  * Returns a function that reports whether a pod is the first of its owner with this finding: those of a Deployment are
  * alike.
  */
-function oncePerOwner(): (pod: JsonObject, finding: Finding) => boolean {
+function oncePerOwner(): (pod: Pod, finding: Finding) => boolean {
   const seen = new Set<string>();
   return ({ metadata }, { object, message }) => {
-    const owner = textOf(objectOf(listOf(objectOf(metadata).ownerReferences)[0]).uid) ?? object;
+    const owner = metadata.ownerReferences?.[0]?.uid ?? object;
     return seen.size < seen.add(`${owner} ${message}`).size;
   };
 }
@@ -94,7 +91,7 @@ export async function refusedOwners(
   cluster: ClusterState,
 ): Promise<readonly Finding[]> {
   const refused = new Map<string, Refused>();
-  const found = (event: JsonObject): void => {
+  const found = (event: KubeEvent): void => {
     const finding = refusalFinding(event);
     if (finding !== undefined) refused.set(finding.object, finding);
   };
@@ -111,7 +108,7 @@ export async function refusedOwners(
 
 type Owner = Omit<Refused, keyof Finding>;
 /** "absent" if it does not exist; undefined if it cannot be read, or is of another kind. */
-type FoundOwner = Awaited<ReturnType<Reader["get"]>>;
+type FoundOwner = Workload | "absent" | undefined;
 
 /** The kinds of owners that create pods. */
 const owners = ["Job", "ReplicaSet", "StatefulSet", "DaemonSet"];
@@ -128,6 +125,6 @@ async function readOwner(reader: Reader, { kind, namespace, name }: Owner): Prom
  */
 function stillLacksPods(found: FoundOwner, { namespace, uid, by }: Owner, { labels, webhooks }: ClusterState): boolean {
   if (found === undefined) return by !== "rule";
-  if (found === "absent" || objectOf(found.metadata).uid !== uid || !lacksPods(found)) return false;
+  if (found === "absent" || found.metadata.uid !== uid || !lacksPods(found)) return false;
   return by !== "rule" || wantsEbb(found, labels.get(namespace), webhooks.selections);
 }

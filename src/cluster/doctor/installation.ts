@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../../shared/core/json.ts";
+import type { Pod, Service, WebhookConfiguration, Workload } from "../api/core/objects.ts";
 import { CONFIGURATIONS } from "../certificates/ca-bundle.ts";
 import { OBJECTS, WEBHOOK } from "../core/installed.ts";
 import type { Finding } from "./core/finding.ts";
@@ -9,13 +9,11 @@ import type { Reader } from "./read.ts";
 
 /** Reads the Deployments of ebb, and their pods. Resolves with undefined if they may not be read. */
 export async function readDeployments(reader: Reader): Promise<readonly Installed[] | undefined> {
-  const deployments = await reader.all("/apis/apps/v1/deployments", { labelSelector: OBJECTS });
+  const deployments = await reader.all<Workload>("/apis/apps/v1/deployments", { labelSelector: OBJECTS });
   if (deployments === undefined || deployments.length === 0) return deployments && [];
-  const pods = await reader.all("/api/v1/pods", { labelSelector: OBJECTS });
-  const isOf = (deployment: JsonObject, { metadata }: JsonObject): boolean => {
-    const { namespace, labels } = objectOf(metadata);
-    return namespace === objectOf(deployment.metadata).namespace && selects(objectOf(deployment.spec).selector, labels);
-  };
+  const pods = await reader.all<Pod>("/api/v1/pods", { labelSelector: OBJECTS });
+  const isOf = ({ metadata, spec }: Workload, { metadata: { namespace, labels } }: Pod): boolean =>
+    namespace === metadata.namespace && selects(spec.selector, labels);
   return deployments.map((deployment) => ({ deployment, pods: pods?.filter((pod) => isOf(deployment, pod)) }));
 }
 
@@ -27,7 +25,9 @@ export async function readRegistrations(
   reader: Reader,
   deployments: readonly Installed[] | undefined,
 ): Promise<readonly Registration[] | undefined> {
-  const own = (await reader.all(CONFIGURATIONS, {}))?.flatMap((each) => registrationIn(each) ?? []);
+  const own = (await reader.all<WebhookConfiguration>(CONFIGURATIONS, {}))?.flatMap(
+    (each) => registrationIn(each) ?? [],
+  );
   return own && (await Promise.all(own.map((each) => readService(reader, each, deployments))));
 }
 
@@ -35,20 +35,17 @@ interface Registered extends Pick<Registration, "name" | "again" | "isRequired" 
   readonly service: { readonly namespace: string; readonly name: string };
 }
 
-function registrationIn({ metadata, webhooks }: JsonObject): Registered | undefined {
-  const own = listOf(webhooks)
-    .map(objectOf)
-    .filter(({ name }) => `.${textOf(name)}`.endsWith(`.${WEBHOOK}`));
-  const configs = own.map(({ clientConfig }) => objectOf(clientConfig));
-  const { namespace, name } = objectOf(configs[0]?.service);
-  if (typeof namespace !== "string" || typeof name !== "string") return undefined;
+function registrationIn({ metadata, webhooks = [] }: WebhookConfiguration): Registered | undefined {
+  const own = webhooks.filter(({ name }) => `.${name}`.endsWith(`.${WEBHOOK}`));
+  const service = own[0]?.clientConfig.service;
+  if (service === undefined) return undefined;
   return {
-    name: String(objectOf(metadata).name),
+    name: metadata.name,
     again: howToInstall("webhook", metadata),
     isRequired: own.some(({ failurePolicy }) => failurePolicy !== "Ignore"),
-    isTrusted: configs.every(({ caBundle }) => (textOf(caBundle) ?? "") !== ""),
-    selectors: own.map(({ namespaceSelector, objectSelector }) => ({ namespaceSelector, objectSelector })),
-    service: { namespace, name },
+    isTrusted: own.every(({ clientConfig }) => clientConfig.caBundle),
+    selectors: own,
+    service,
   };
 }
 
@@ -57,14 +54,13 @@ async function readService(
   { service: { namespace, name }, ...registered }: Registered,
   deployments: readonly Installed[] | undefined,
 ): Promise<Registration> {
-  const service = await reader.get(`/api/v1/namespaces/${namespace}/services/${name}`);
+  const service = await reader.get<Service>(`/api/v1/namespaces/${namespace}/services/${name}`);
   const whole = { ...registered, service: `${namespace}/${name}` };
   if (service === "absent") return { ...whole, isServiceThere: false, deployments: [] };
   if (service === undefined) return { ...whole, isServiceThere: undefined, deployments: undefined };
-  const matchLabels = objectOf(service.spec).selector;
+  const { selector: matchLabels = {} } = service.spec;
   const behind = deployments?.filter(({ deployment: { metadata, spec } }) => {
-    const { labels } = objectOf(objectOf(objectOf(spec).template).metadata);
-    return objectOf(metadata).namespace === namespace && selects({ matchLabels }, labels);
+    return metadata.namespace === namespace && selects({ matchLabels }, spec.template.metadata?.labels);
   });
   return { ...whole, isServiceThere: true, deployments: behind };
 }
@@ -73,7 +69,7 @@ async function readService(
 export async function missingSecrets(reader: Reader, deployments: readonly Installed[]): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const each of deployments) {
-    const { namespace } = objectOf(each.deployment.metadata);
+    const { namespace } = each.deployment.metadata;
     for (const name of secretsOf(each)) {
       const secret = await reader.get(`/api/v1/namespaces/${namespace}/secrets/${name}`);
       if (secret === "absent") findings.push(secretFinding(each, name));

@@ -1,4 +1,4 @@
-import type { KubeObject } from "../api/client.ts";
+import type { KubeObject } from "../api/core/objects.ts";
 import { pagesAt } from "../api/list.ts";
 import { type Completion, nameLines } from "./core/completion.ts";
 import { openSession, type PluginDeps } from "./session.ts";

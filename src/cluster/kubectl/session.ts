@@ -2,8 +2,9 @@ import type { Environment } from "../../shared/core/environment.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { writeOutput } from "../../shared/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
-import { type ApiClient, connect, type KubeObject } from "../api/client.ts";
+import { type ApiClient, connect } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
+import type { Pod } from "../api/core/objects.ts";
 import { type PodView, viewOf } from "../reaper/core/pod-view.ts";
 import { pathOf } from "../reaper/methods/target.ts";
 import type { ClusterSettings } from "./core/options.ts";
@@ -23,7 +24,7 @@ export interface Session extends PluginDeps {
 export interface PodSession extends Session {
   readonly pod: PodView;
   /** As the API server sent it. */
-  readonly object: KubeObject;
+  readonly object: Pod;
 }
 
 /** Finds the API server as kubectl does, and the namespace of --namespace or of the context. */
@@ -38,7 +39,7 @@ export async function openPod(name: string, settings: ClusterSettings, deps: Plu
   const session = await openSession(settings, deps);
   const { api, namespace, signal } = session;
   try {
-    const object = await api.get(pathOf({ namespace, name }), { signal });
+    const object = await api.get<Pod>(pathOf({ namespace, name }), { signal });
     return { ...session, object, pod: viewOf(object) };
   } catch (error) {
     if (!isNotFound(error)) throw error;

@@ -1,6 +1,6 @@
 import { EXIT } from "../../shared/core/exit.ts";
 import { parseObject } from "../../shared/core/json.ts";
-import type { KubeObject } from "../api/client.ts";
+import type { Pod } from "../api/core/objects.ts";
 import { pagesAt } from "../api/list.ts";
 import { methodKinds } from "../reaper/core/methods.ts";
 import { type PodView, viewOf } from "../reaper/core/pod-view.ts";
@@ -65,7 +65,7 @@ export async function listPods({
   const { api, namespace, signal } = session;
   const path = allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;
   const rows: PodRow[] = [];
-  for await (const { items } of pagesAt<KubeObject>(api, path, { labelSelector }, { signal }))
+  for await (const { items } of pagesAt<Pod>(api, path, { labelSelector }, { signal }))
     rows.push(...items.map((pod) => judge(viewOf(pod))));
   const table = podTable(rows, { hasNamespace: allNamespaces, isWide: output === "wide" });
   const none = [`no pods${allNamespaces ? "" : ` in namespace ${namespace}`}`];

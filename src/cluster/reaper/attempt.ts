@@ -1,7 +1,8 @@
 import { formatDuration } from "../../shared/core/duration.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { ApiError, isApiFailure, isForbidden, isNotFound } from "../api/api-error.ts";
-import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { ApiClient } from "../api/client.ts";
+import type { Pod } from "../api/core/objects.ts";
 import type { Turn } from "../controller/throttle.ts";
 import {
   type Answer,
@@ -108,7 +109,7 @@ function isToAsk(look: Look | LookToAsk): look is LookToAsk {
 async function lookAt({ record, attempt, signal, context }: Step): Promise<Look> {
   const askedAt = performance.now();
   try {
-    const object = await context.api.get<KubeObject>(pathOf(record.pod), { signal });
+    const object = await context.api.get<Pod>(pathOf(record.pod), { signal });
     const pod = viewOf(object);
     if (pod.uid !== record.pod.uid) return { next: nextStep(attempt, { kind: "gone" }, clockOf(context)) }; // kuma#13617
     const seen = verdictOf(pod, context.policy(), memoryOf(record));

@@ -1,8 +1,9 @@
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { type ApiError, isForbidden, isNotFound } from "../api/api-error.ts";
-import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { ApiClient } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
+import type { KubeObject } from "../api/core/objects.ts";
 import { pagesAt } from "../api/list.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
 import { pause } from "../controller/pause.ts";

@@ -1,5 +1,6 @@
 import type { Log } from "../../shared/output/log.ts";
-import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { ApiClient } from "../api/client.ts";
+import type { KubeObject, Pod } from "../api/core/objects.ts";
 import { pagesAt } from "../api/list.ts";
 import { createReflector, type Interruption, type Reflected } from "../controller/reflector.ts";
 import { type PodView, viewOf } from "./core/pod-view.ts";
@@ -53,7 +54,7 @@ export function watchPods(
   return {
     async run({ changed, gone, namespaceChanged }, signal) {
       const reflectors = scopes.map((reflected) =>
-        createReflector(api, reflected, {
+        createReflector<Pod>(api, reflected, {
           seen: (pod) => changed(viewOf(pod)),
           gone,
           listed() {
@@ -78,8 +79,7 @@ export function watchPods(
 export async function readPods(api: ApiClient, which: WatchedPods, signal: AbortSignal): Promise<readonly PodView[]> {
   const found: PodView[] = [];
   for (const { collection, query } of reflectedBy(which))
-    for await (const { items } of pagesAt<KubeObject>(api, collection, query, { signal }))
-      found.push(...items.map(viewOf));
+    for await (const { items } of pagesAt<Pod>(api, collection, query, { signal })) found.push(...items.map(viewOf));
   return found;
 }
 

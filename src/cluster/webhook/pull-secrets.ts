@@ -2,11 +2,11 @@ import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 import { isDnsLabel } from "../../shared/core/dns-name.ts";
 import { formatDuration } from "../../shared/core/duration.ts";
-import { objectOf, textOf } from "../../shared/core/json.ts";
 import { shortened } from "../../shared/core/text.ts";
 import type { Log } from "../../shared/output/log.ts";
 import { ApiError, isNotFound } from "../api/api-error.ts";
-import type { ApiClient, KubeObject } from "../api/client.ts";
+import type { ApiClient } from "../api/client.ts";
+import type { Secret } from "../api/core/objects.ts";
 import { pause } from "../controller/pause.ts";
 import { parseDockerConfig, parseDockercfg, type RegistryAuths } from "../image/core/auths.ts";
 import type { PullSecrets } from "./admission.ts";
@@ -99,12 +99,11 @@ function pulledFrom({ names }: PullSecrets, contents: readonly (Content | undefi
 }
 
 async function readSecret(api: Pick<ApiClient, "get">, path: string): Promise<Content> {
-  const secret = await api.get<KubeObject>(path, { timeoutMs: READ_MS, retries: 0 });
-  const type = textOf(secret.type) ?? "";
+  const { type = "", data } = await api.get<Secret>(path, { timeoutMs: READ_MS, retries: 0 });
   const [key, parse] = types.get(type) ?? [];
   if (key === undefined || parse === undefined)
     return { unused: `is of the type ${shortened(type, 60)}: expected one of ${[...types.keys()].join(", ")}` };
-  const text = textOf(objectOf(secret.data)[key]) ?? "";
+  const text = data?.[key] ?? "";
   if (text.length > LONGEST) return { unused: `has more than ${(LONGEST / 1024) * 0.75} KiB` };
   try {
     const auths = parse(Buffer.from(text, "base64").toString());

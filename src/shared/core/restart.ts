@@ -4,14 +4,14 @@ export type RestartPolicy = "Always" | "OnFailure" | "Never";
 /** The exit codes of a restart rule (k8s.io/api core/v1, ContainerRestartRuleOnExitCodes). */
 export interface RestartCodes {
   /** `In` or `NotIn`. One that this ebb does not know is taken to match: what is in doubt counts as a restart. */
-  readonly operator: string | undefined;
-  readonly exitCodes: readonly unknown[];
+  readonly operator: string;
+  readonly values?: readonly number[];
 }
 
 /** Reports whether a restart rule covers this exit code. */
-export function coversExit({ operator, exitCodes }: RestartCodes, exitCode: number): boolean {
-  if (operator === "In") return exitCodes.includes(exitCode);
-  return operator !== "NotIn" || !exitCodes.includes(exitCode);
+export function coversExit({ operator, values = [] }: RestartCodes, exitCode: number): boolean {
+  if (operator === "In") return values.includes(exitCode);
+  return operator !== "NotIn" || !values.includes(exitCode);
 }
 
 /** Reports whether a restartPolicy restarts a container after this exit code. One that ebb does not know does. */
@@ -25,9 +25,9 @@ export function restartsByPolicy(policy: string, exitCode: number): boolean {
  */
 export function parseRestartCodes(text: string): RestartCodes | undefined {
   const [, not, list = ""] = /^(!?)(\d{1,3}(?:, *\d{1,3})*)$/.exec(text.trim()) ?? [];
-  const exitCodes = list.split(",").map(Number);
-  if (not === undefined || exitCodes.some((code) => code > 255)) return undefined;
-  return { operator: not === "" ? "In" : "NotIn", exitCodes };
+  const values = list.split(",").map(Number);
+  if (not === undefined || values.some((code) => code > 255)) return undefined;
+  return { operator: not === "" ? "In" : "NotIn", values };
 }
 
 /** What decides whether the kubelet restarts this container. */

@@ -1,7 +1,8 @@
 // bun reaper-inside.ts OUTPUT quick|all measures the reaper in the namespaces of a cluster of which only the API server
 // runs (test/bench/cluster/reaper.ts), and writes JSON to the file OUTPUT.
 import { writeFileSync } from "node:fs";
-import { type ApiClient, connect, type KubeObject, type List } from "../../../src/cluster/api/client.ts";
+import { type ApiClient, connect, type List } from "../../../src/cluster/api/client.ts";
+import type { KubeObject } from "../../../src/cluster/api/core/objects.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
 import { startMeasured } from "./measured-reaper.ts";
 import { each, kubeconfig, NODE, PODS, prepare, setStatus, startKubelet, statusOf } from "./stand-in-kubelet.ts";

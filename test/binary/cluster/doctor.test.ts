@@ -88,7 +88,11 @@ test("an installation that does not start is named with the kubelet's reason, an
   const labels = { "app.kubernetes.io/name": "ebb", "app.kubernetes.io/component": "reaper" };
   const { answer } = cluster.api;
   const metadata = { namespace: "shop", name: "ebb-reaper", labels };
-  const deployment = { metadata, spec: { replicas: 2, selector: { matchLabels: labels } }, status: {} };
+  const deployment = {
+    metadata,
+    spec: { replicas: 2, selector: { matchLabels: labels }, template: { spec: { containers: [] } } },
+    status: {},
+  };
   cluster.api.answer = (request, url) =>
     url.pathname === "/apis/apps/v1/deployments" && url.searchParams.has("labelSelector")
       ? Response.json({ metadata: {}, items: [deployment] })

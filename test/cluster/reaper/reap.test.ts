@@ -98,7 +98,7 @@ async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Othe
     userErrors: { update: () => undefined },
     policy: () => ({ afterMs: 0, allJobs: false, allowsReapExec: true, methods, namespaces: new Map() }),
   });
-  reconciler.changed(viewOf(pod));
+  reconciler.changed(viewOf(pod as Parameters<typeof viewOf>[0]));
   await reconciler.run(stop.signal);
   return { outcome: records.get(pod.metadata.uid ?? "")?.outcome, sent, log };
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import type { WebhookConfiguration } from "../../../src/cluster/certificates/ca-bundle.ts";
-import { type KeyPair, readAuthorities, readSecret, type Secret } from "../../../src/cluster/certificates/held.ts";
+import type { Secret, WebhookConfiguration } from "../../../src/cluster/api/core/objects.ts";
+import { type KeyPair, readAuthorities, readSecret } from "../../../src/cluster/certificates/held.ts";
 import { collect, temporaryFolder } from "../../harness/ebb.ts";
 import { takes } from "../../harness/time.ts";
 import { read, request } from "../api.ts";

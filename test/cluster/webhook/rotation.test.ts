@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { readSecret, type Secret } from "../../../src/cluster/certificates/held.ts";
+import type { Secret } from "../../../src/cluster/api/core/objects.ts";
+import { readSecret } from "../../../src/cluster/certificates/held.ts";
 import { takes } from "../../harness/time.ts";
 import { request } from "../api.ts";
 import { namespace } from "../cluster.ts";

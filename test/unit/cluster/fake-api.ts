@@ -1,6 +1,7 @@
 import { applyPatch, type Operation } from "rfc6902";
 import { ApiError } from "../../../src/cluster/api/api-error.ts";
-import type { ApiClient, KubeObject } from "../../../src/cluster/api/client.ts";
+import type { ApiClient } from "../../../src/cluster/api/client.ts";
+import type { KubeObject } from "../../../src/cluster/api/core/objects.ts";
 
 /** An API client with objects and resource versions in memory: no server, no watches, no streams. */
 export interface FakeApi extends ApiClient {

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from "../../../shared/core/json.ts";
+import type { Pod } from "../../api/core/objects.ts";
 
 /** Something in a cluster that is not as it was asked for. */
 export interface Finding {
@@ -9,7 +9,6 @@ export interface Finding {
 }
 
 /** Returns a finding about a pod. */
-export function ofPod({ metadata }: JsonObject, message: string): Finding {
-  const { namespace, name } = objectOf(metadata);
+export function ofPod({ metadata: { namespace, name } }: Pod, message: string): Finding {
   return { object: `Pod ${namespace}/${name}`, message };
 }

@@ -1,5 +1,5 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { counted } from "../../../shared/core/wording.ts";
+import type { Node, NodeInfo } from "../../api/core/objects.ts";
 import type { Finding } from "./finding.ts";
 
 type Version = readonly [major: number, minor: number];
@@ -21,7 +21,7 @@ const RUNTIMES: ReadonlyMap<string, Version> = new Map([
 const NEEDED = `kubelet ${KUBELET.join(".")} and ${[...RUNTIMES].map(([name, from]) => `${name} ${from.join(".")}`).join(" or ")}`;
 
 /** Returns what `--volume image` would save the pods of a cluster; undefined if one of its nodes cannot mount images. */
-export function imageVolumeNote(nodes: readonly JsonObject[]): string | undefined {
+export function imageVolumeNote(nodes: readonly Node[]): string | undefined {
   const infos = nodes.map(infoOf).filter(runsEbb);
   if (infos.length === 0 || !infos.every(mountsImages)) return undefined;
   return "all nodes can mount ebb's image: with --volume image (Helm: webhook.volume) a pod starts about as fast as without ebb, and takes 99 MB less of the node's disk; first check the node pools that are scaled to zero (ebb help versions)";
@@ -31,41 +31,41 @@ export function imageVolumeNote(nodes: readonly JsonObject[]): string | undefine
  * Returns a finding for nodes that cannot mount ebb's image, where the webhook has `--volume image`: one for all nodes of
  * the same versions. Those that keep pods off as control planes do are left out.
  */
-export function imageVolumeFindings(nodes: readonly JsonObject[]): readonly Finding[] {
+export function imageVolumeFindings(nodes: readonly Node[]): readonly Finding[] {
   const byVersions = Map.groupBy(
     nodes.filter((node) => runsEbb(infoOf(node)) && !isControlPlane(node) && !mountsImages(infoOf(node))),
     (node) => versionsOf(infoOf(node)),
   );
-  return [...byVersions].map(([versions, [first = {}, ...others]]) => {
+  return [...byVersions].map(([versions, [first, ...others]]) => {
     const all = others.length === 0 ? "it" : `it and ${counted(others.length, "node")} like it`;
     const message = `${all} cannot mount ebb's image, as --volume image of the webhook needs (Helm: webhook.volume), so a pod with ebb that comes there does not start: ${versions}, but ${NEEDED}, or newer, are needed: upgrade, or use --volume emptyDir`;
-    return { object: `Node ${objectOf(first.metadata).name}`, message };
+    return { object: `Node ${first?.metadata.name}`, message };
   });
 }
 
-/** Returns what a node tells of its programs (`status.nodeInfo`). */
-function infoOf({ status }: JsonObject): JsonObject {
-  return objectOf(objectOf(status).nodeInfo);
+const untold: NodeInfo = { operatingSystem: "", kubeletVersion: "", containerRuntimeVersion: "" };
+
+function infoOf({ status }: Node): NodeInfo {
+  return status?.nodeInfo ?? untold;
 }
 
-function runsEbb({ operatingSystem }: JsonObject): boolean {
+function runsEbb({ operatingSystem }: NodeInfo): boolean {
   return operatingSystem !== "windows";
 }
 
-function isControlPlane({ spec }: JsonObject): boolean {
-  const taints = listOf(objectOf(spec).taints).map(objectOf);
+function isControlPlane({ spec: { taints = [] } = {} }: Node): boolean {
   return taints.some(
     ({ key, effect }) => key === "node-role.kubernetes.io/control-plane" && effect !== "PreferNoSchedule",
   );
 }
 
-function versionsOf({ kubeletVersion, containerRuntimeVersion }: JsonObject): string {
-  return `kubelet ${textOf(kubeletVersion) || "unknown"} and ${textOf(containerRuntimeVersion) || "an unknown runtime"}`;
+function versionsOf({ kubeletVersion, containerRuntimeVersion }: NodeInfo): string {
+  return `kubelet ${kubeletVersion || "unknown"} and ${containerRuntimeVersion || "an unknown runtime"}`;
 }
 
-function mountsImages({ kubeletVersion, containerRuntimeVersion }: JsonObject): boolean {
-  const [runtime = "", version = ""] = (textOf(containerRuntimeVersion) ?? "").split("://");
-  return isAtLeast(textOf(kubeletVersion) ?? "", KUBELET) && isAtLeast(version, RUNTIMES.get(runtime));
+function mountsImages({ kubeletVersion, containerRuntimeVersion }: NodeInfo): boolean {
+  const [runtime = "", version = ""] = containerRuntimeVersion.split("://");
+  return isAtLeast(kubeletVersion, KUBELET) && isAtLeast(version, RUNTIMES.get(runtime));
 }
 
 function isAtLeast(version: string, least: Version | undefined): boolean {

@@ -1,5 +1,5 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
 import { counted } from "../../../shared/core/wording.ts";
+import type { CronJob, Metadata, Selectors, Workload } from "../../api/core/objects.ts";
 import { secretName } from "../../certificates/core/secret-name.ts";
 import { COMPONENT_LABEL } from "../../core/installed.ts";
 import type { Finding } from "./finding.ts";
@@ -42,37 +42,31 @@ export function componentOf(installed: Installed): Component {
   const images = (specs.length > 0 ? specs : [templateOf(installed)]).map(imageIn);
   return {
     ...namesOf(metadata),
-    ready: Number(objectOf(status).readyReplicas ?? 0),
-    replicas: wantedOf(spec),
+    ready: status?.readyReplicas ?? 0,
+    replicas: spec.replicas ?? 1,
     image: [...new Set(images)].join(" and "),
     ...(isComplete(installed.deployment) ? {} : { why: whyNotReady(installed) }),
   };
 }
 
 /** Summarises a CronJob of the installation. */
-export function scheduledOf({ metadata, spec }: JsonObject): Component {
-  const { schedule, suspend, jobTemplate } = objectOf(spec);
-  const { template } = objectOf(objectOf(jobTemplate).spec);
-  const image = imageIn(objectOf(template).spec);
-  const runs = { ready: 0, replicas: 0, schedule: String(schedule), suspended: suspend === true };
-  return { ...namesOf(metadata), ...runs, image };
+export function scheduledOf({ metadata, spec: { schedule, suspend = false, jobTemplate } }: CronJob): Component {
+  const image = imageIn(jobTemplate.spec.template.spec);
+  return { ...namesOf(metadata), ready: 0, replicas: 0, schedule, suspended: suspend, image };
 }
 
-function namesOf(metadata: unknown): Pick<Component, "component" | "namespace" | "name"> {
-  const { namespace, name, labels } = objectOf(metadata);
-  const component = textOf(objectOf(labels)[COMPONENT_LABEL]) ?? "deployment";
-  return { component, namespace: String(namespace), name: String(name) };
-}
-
-function wantedOf(spec: unknown): number {
-  return Number(objectOf(spec).replicas ?? 1);
+function namesOf({
+  namespace,
+  name,
+  labels,
+}: Workload["metadata"]): Pick<Component, "component" | "namespace" | "name"> {
+  return { component: labels?.[COMPONENT_LABEL] ?? "deployment", namespace, name };
 }
 
 /** Reports whether all replicas are those of the template, and ready. */
-function isComplete({ spec, status }: JsonObject): boolean {
-  const { readyReplicas, updatedReplicas, unavailableReplicas } = objectOf(status);
-  const wanted = wantedOf(spec);
-  return Number(readyReplicas ?? 0) >= wanted && Number(updatedReplicas ?? 0) >= wanted && !unavailableReplicas;
+function isComplete({ spec: { replicas = 1 }, status }: Workload): boolean {
+  const { readyReplicas = 0, updatedReplicas = 0, unavailableReplicas } = status ?? {};
+  return readyReplicas >= replicas && updatedReplicas >= replicas && !unavailableReplicas;
 }
 
 /** Formats `reaper ebb-reaper/ebb-reaper: 1 of 1 replicas ready, image registry.example.com/ebb:0.1.0`. */
@@ -130,10 +124,8 @@ function injectedBy(args: Arguments): Injected {
  * Returns how to install again what an object belongs to: by the Helm release that it names, as Helm writes it into all
  * objects (helm pkg/action/validate.go); else by the component's manifests.
  */
-export function howToInstall(component: string, metadata: unknown): string {
-  const { annotations } = objectOf(metadata);
-  const release = textOf(objectOf(annotations)["meta.helm.sh/release-name"]);
-  const namespace = textOf(objectOf(annotations)["meta.helm.sh/release-namespace"]);
+export function howToInstall(component: string, { annotations = {} }: Pick<Metadata, "annotations">): string {
+  const { "meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": namespace } = annotations;
   if (release === undefined) return `ebb manifests ${component}`;
   return `helm upgrade ${release} CHART --namespace ${namespace} --reset-then-reuse-values`;
 }
@@ -148,7 +140,7 @@ export interface Registration {
   /** How to install it again (`howToInstall`). */
   readonly again: string;
   /** The label selectors of each of its webhooks. */
-  readonly selectors: readonly Omit<Selection, "all">[];
+  readonly selectors: readonly Selectors[];
   /** Its Service, as `NAMESPACE/NAME`. */
   readonly service: string;
   /** Undefined if the Service may not be read. */
@@ -234,10 +226,10 @@ export function secretsOf(installed: Installed): readonly string[] {
   const { component, name: deployment } = namesOf(installed.deployment.metadata);
   const name = valuesOf(args, "--name").at(-1) ?? deployment;
   const hasOwn = component === "webhook" && valuesOf(args, "--cert-dir").length === 0;
-  const mounted = listOf(templateOf(installed).volumes).map((volume) => objectOf(objectOf(volume).secret));
+  const { volumes = [] } = templateOf(installed);
   return [
     ...(hasOwn ? [secretName(name)] : []),
-    ...mounted.flatMap(({ secretName, optional }) => (optional === true ? [] : (textOf(secretName) ?? []))),
+    ...volumes.flatMap(({ secret }) => (secret?.optional ? [] : (secret?.secretName ?? []))),
   ];
 }
 

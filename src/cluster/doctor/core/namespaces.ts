@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../shared/core/json.ts";
+import type { Texts } from "../../api/core/objects.ts";
 import { ASK } from "../../inject/core/annotation-names.ts";
 import type { Finding } from "./finding.ts";
 import type { Webhooks } from "./installation.ts";
@@ -10,7 +10,7 @@ import { coversNamespace, OUTSIDE } from "./selection.ts";
  */
 export function namespaceFinding(
   name: string,
-  labels: JsonObject,
+  labels: Texts,
   { count, selections }: Pick<Webhooks, "count" | "selections">,
 ): Finding | undefined {
   const label = labels[ASK];

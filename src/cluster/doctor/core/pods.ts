@@ -1,10 +1,10 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
+import type { Pod, Texts } from "../../api/core/objects.ts";
 import { STATUS } from "../../inject/core/annotation-names.ts";
 import { readStatus, type Status } from "../../inject/core/edits/status.ts";
 import { MUST_BE_FIRST } from "../../inject/core/facts/command.ts";
 import { injectPod } from "../../inject/core/inject-pod.ts";
 import { roleIn } from "../../inject/core/orchestrators/registry.ts";
-import type { Pod } from "../../inject/core/pod.ts";
+import type { Pod as ManifestPod } from "../../inject/core/pod.ts";
 import { presenceOf } from "../../inject/core/presence.ts";
 import { type Finding, ofPod } from "./finding.ts";
 import type { Injected, Webhooks } from "./installation.ts";
@@ -15,11 +15,7 @@ import { OUTSIDE, requestOf } from "./selection.ts";
  * options than the webhooks' replicas inject now. `namespace` has the labels of its namespace. Returns undefined if
  * nothing is wrong.
  */
-export function podFinding(
-  pod: JsonObject,
-  namespace: JsonObject | undefined,
-  webhooks: Webhooks,
-): Finding | undefined {
+export function podFinding(pod: Pod, namespace: Texts | undefined, webhooks: Webhooks): Finding | undefined {
   const again = howAgain(pod);
   const presence = presenceOf(pod);
   const { by, isCovered } = requestOf(pod, namespace, webhooks.selections);
@@ -46,7 +42,7 @@ function otherImage(image: string | undefined, injected: readonly Injected[]): s
 }
 
 /** Names the options that all replicas set, each to another value. One that they do not set may be the manifest's. */
-function otherOptions(pod: JsonObject, injected: readonly Injected[]): string | undefined {
+function otherOptions(pod: Pod, injected: readonly Injected[]): string | undefined {
   const options = recordedStatus(pod)?.options ?? {};
   const differing = injected.map((one) =>
     Object.keys(one.options).filter((flag) => options[flag] !== one.options[flag]),
@@ -60,8 +56,8 @@ function inManifest([one]: readonly Injected[]): string {
 }
 
 /** Returns what the pod's ebb.dev/status records; undefined if it has none, or an unreadable one. */
-function recordedStatus({ metadata }: JsonObject): Status | undefined {
-  const status = readStatus(textOf(objectOf(objectOf(metadata).annotations)[STATUS]));
+function recordedStatus({ metadata }: Pod): Status | undefined {
+  const status = readStatus(metadata.annotations?.[STATUS]);
   return status === undefined || "field" in status ? undefined : status;
 }
 
@@ -69,9 +65,9 @@ function recordedStatus({ metadata }: JsonObject): Status | undefined {
  * Returns a finding for each container of an injected pod that ebb does not start, because its command was not known, or
  * must stay. One whose orchestrator needs its command as it is is none.
  */
-export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
+export function unwrappedFindings(pod: Pod): readonly Finding[] {
   return Object.entries(recordedStatus(pod)?.containers ?? {}).flatMap(([name, { hook, unwrapped }]) => {
-    if (unwrapped === undefined || roleIn(pod as Pod & JsonObject, { name }) === "untouchable") return [];
+    if (unwrapped === undefined || roleIn(pod as unknown as ManifestPod, { name }) === "untouchable") return [];
     const does = hook === true ? "drains, and does not wait for the sidecars" : "starts without ebb";
     if (unwrapped.includes(MUST_BE_FIRST)) return [ofPod(pod, `its container "${name}" ${does}: ${unwrapped}`)];
     const message = `its container "${name}" ${does}, because its command was not known: ${unwrapped}`;
@@ -83,12 +79,12 @@ export function unwrappedFindings(pod: JsonObject): readonly Finding[] {
  * Returns what makes a pod: the Deployment of its ReplicaSet, the CronJob of its Job, else its owner. Undefined if it
  * has none.
  */
-function ownerOf({ metadata }: JsonObject): { readonly kind: string; readonly name: string } | undefined {
-  const { ownerReferences, labels } = objectOf(metadata);
-  const { kind, name } = objectOf(listOf(ownerReferences)[0]);
-  if (typeof kind !== "string" || typeof name !== "string") return undefined;
+function ownerOf({ metadata }: Pod): { readonly kind: string; readonly name: string } | undefined {
+  const [owner] = metadata.ownerReferences ?? [];
+  if (owner === undefined) return undefined;
+  const { kind, name } = owner;
   // a ReplicaSet's name is its Deployment's, and the hash of the template
-  const hash = textOf(objectOf(labels)["pod-template-hash"]);
+  const hash = metadata.labels?.["pod-template-hash"];
   if (kind === "ReplicaSet" && hash !== undefined && name.endsWith(`-${hash}`))
     return { kind: "Deployment", name: name.slice(0, -hash.length - 1) };
   const run = kind === "Job" ? RUN.exec(name) : null;
@@ -102,12 +98,11 @@ function ownerOf({ metadata }: JsonObject): { readonly kind: string; readonly na
 const RUN = /-(2[6-9]|3\d)\d{6}$/;
 
 /** Returns in words how to create the pod again. */
-function howAgain(pod: JsonObject): string {
+function howAgain(pod: Pod): string {
   const owner = ownerOf(pod);
   if (owner === undefined) return "create the pod again";
   const { kind, name } = owner;
-  const { namespace } = objectOf(pod.metadata);
-  if (kind === "Deployment") return `kubectl -n ${namespace} rollout restart deployment/${name}`;
+  if (kind === "Deployment") return `kubectl -n ${pod.metadata.namespace} rollout restart deployment/${name}`;
   if (kind === "CronJob") return `the next run of its CronJob ${name} gets it`;
   if (kind === "Job") return "a new Job gets it: delete this one, and create it again";
   return `delete the pod, and its ${kind} creates it again`;
@@ -127,7 +122,7 @@ const nobodys = { image: "ebb", all: true, volume: "emptyDir", options: new Map(
  * nothing to change. What it cannot do without a registry, it says in the pod's ebb.dev/status.
  */
 function whyMissing(
-  pod: JsonObject,
+  pod: Pod,
   by: keyof typeof words,
   { answering, isCovered }: Pick<Webhooks, "answering"> & { readonly isCovered: boolean },
 ): string | undefined {

@@ -1,18 +1,18 @@
-import { type JsonObject, listOf, objectOf, textOf, textsOf } from "../../../shared/core/json.ts";
 import { shortened } from "../../../shared/core/text.ts";
+import type { Conditions, Pod, PodSpec, Workload } from "../../api/core/objects.ts";
 import { failureOf, LONGEST } from "./init.ts";
 
 /** A Deployment of ebb's, with its pods; without them if they may not be read. */
 export interface Installed {
-  readonly deployment: JsonObject;
-  readonly pods: readonly JsonObject[] | undefined;
+  readonly deployment: Workload;
+  readonly pods: readonly Pod[] | undefined;
 }
 
 /** The arguments of a pod's ordinary containers, in one list. */
 export type Arguments = readonly string[];
 
-function argumentsOf(podSpec: unknown): Arguments {
-  return listOf(objectOf(podSpec).containers).flatMap((one) => textsOf(objectOf(one).args));
+function argumentsOf({ containers }: PodSpec): Arguments {
+  return containers.flatMap(({ args = [] }) => args);
 }
 
 /** Returns the values of a flag, as `--flag=VALUE` or as two arguments. */
@@ -24,8 +24,8 @@ export function valuesOf(args: Arguments, flag: string): readonly string[] {
 }
 
 /** Returns the spec of the pods that a Deployment makes now. */
-export function templateOf({ deployment }: Installed): JsonObject {
-  return objectOf(objectOf(objectOf(deployment.spec).template).spec);
+export function templateOf({ deployment }: Installed): PodSpec {
+  return deployment.spec.template.spec;
 }
 
 /** Returns the arguments of the pods that a Deployment makes now. */
@@ -34,8 +34,8 @@ export function argumentsNow(installed: Installed): Arguments {
 }
 
 /** Returns the specs of the replicas that are known to be ready. */
-export function readySpecs({ pods = [] }: Installed): readonly JsonObject[] {
-  return pods.filter((pod) => !isDeleted(pod) && isReady(pod)).map(({ spec }) => objectOf(spec));
+export function readySpecs({ pods = [] }: Installed): readonly PodSpec[] {
+  return pods.filter((pod) => !isDeleted(pod) && isReady(pod)).map(({ spec }) => spec);
 }
 
 /** Returns the arguments of each replica that is known to be ready. */
@@ -43,11 +43,11 @@ export function readyArguments(installed: Installed): readonly Arguments[] {
   return readySpecs(installed).map(argumentsOf);
 }
 
-function isDeleted({ metadata }: JsonObject): boolean {
-  return objectOf(metadata).deletionTimestamp !== undefined;
+function isDeleted({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }
 
-function isReady({ status }: JsonObject): boolean {
+function isReady({ status }: Pod): boolean {
   return conditionIn(status, "Ready", "True") !== undefined;
 }
 
@@ -63,32 +63,30 @@ export function whyNotReady({ deployment, pods = [] }: Installed): string | unde
   return waiting.map(whyPodWaits).find((why) => why !== undefined);
 }
 
-function whyPodWaits({ metadata, spec, status }: JsonObject): string | undefined {
-  const { namespace, name } = objectOf(metadata);
+function whyPodWaits({ metadata: { namespace, name }, spec, status }: Pod): string | undefined {
   const pod = `its pod ${name}`;
   const unscheduled = messageOf(status, "PodScheduled", "False");
   if (unscheduled !== undefined) return `${pod} has no node: ${unscheduled}; add one, or correct the nodeSelector`;
-  for (const container of listOf(objectOf(status).containerStatuses).map(objectOf)) {
+  for (const container of status?.containerStatuses ?? []) {
     const why = failureOf(container, "; correct --image (Helm: image, imagePullSecrets)");
     if (why !== undefined) return `${pod} (image ${imageIn(spec)}) ${why}`;
-    if (textOf(objectOf(objectOf(container.state).waiting).reason) === "ContainerCreating")
+    if (container.state?.waiting?.reason === "ContainerCreating")
       return `${pod} waits for its image or a volume: kubectl -n ${namespace} describe pod ${name}`;
   }
   return undefined;
 }
 
 /** Returns the image of a pod's first container. */
-export function imageIn(podSpec: unknown): string {
-  return textOf(objectOf(listOf(objectOf(podSpec).containers)[0]).image) ?? "unknown";
+export function imageIn({ containers: [first] }: PodSpec): string {
+  return first?.image ?? "unknown";
 }
 
 /** Returns the message of a condition that has this status. */
-function messageOf(status: unknown, type: string, wanted: "True" | "False"): string | undefined {
+function messageOf(status: Conditions | undefined, type: string, wanted: "True" | "False"): string | undefined {
   const found = conditionIn(status, type, wanted);
-  return found && shortened(textOf(found.message) ?? String(found.reason), LONGEST);
+  return found && shortened(found.message || String(found.reason), LONGEST);
 }
 
-function conditionIn(status: unknown, type: string, wanted: "True" | "False"): JsonObject | undefined {
-  const conditions = listOf(objectOf(status).conditions).map(objectOf);
-  return conditions.find((one) => one.type === type && one.status === wanted);
+function conditionIn(status: Conditions | undefined, type: string, wanted: "True" | "False") {
+  return status?.conditions?.find((one) => one.type === type && one.status === wanted);
 }

@@ -25,7 +25,7 @@ export function isNumbered(name: string, base: string): boolean {
 }
 
 /** Returns a test of a container or volume for this name, or for one that is numbered so. */
-export function isNamed(base: string): (one: JsonObject) => boolean {
+export function isNamed(base: string): (one: { readonly name?: unknown }) => boolean {
   return ({ name }) => isNumbered(textOf(name) ?? "", base);
 }
 

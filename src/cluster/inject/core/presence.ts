@@ -1,6 +1,7 @@
 import { boolean } from "../../../shared/cli/core/syntax.ts";
-import { type JsonObject, listOf, objectOf, parseObject, textOf } from "../../../shared/core/json.ts";
+import { parseObject, textOf } from "../../../shared/core/json.ts";
 import { baseName } from "../../../shared/core/text.ts";
+import type { Container, PodTemplate, Texts } from "../../api/core/objects.ts";
 import { ASK, INSTALL, isNamed, STATUS, VOLUME } from "./annotation-names.ts";
 import { skippedIn } from "./skipped.ts";
 
@@ -18,27 +19,23 @@ export type Presence =
  * Returns whether a pod has ebb: put there, as its annotation ebb.dev/status says, and from which image; or its own, if
  * a container's command starts a program called ebb.
  */
-export function presenceOf(pod: JsonObject): Presence {
-  const { metadata, spec } = pod;
-  const { initContainers, volumes, containers } = objectOf(spec);
-  const status = objectOf(objectOf(metadata).annotations)[STATUS];
+export function presenceOf({ metadata = {}, spec }: PodTemplate): Presence {
+  const status = metadata.annotations?.[STATUS];
   const skipped = skippedIn(status);
   if (status === undefined || skipped !== undefined) {
-    if (listOf(containers).some((each) => ebbStartedBy(each) !== undefined))
-      return { kind: "present", image: undefined };
-    const isAsked = requestedBy(pod, { label: undefined, all: false }) !== undefined;
+    if (spec.containers.some((each) => ebbStartedBy(each) !== undefined)) return { kind: "present", image: undefined };
+    const isAsked = requestedBy(metadata, { label: undefined, all: false }) !== undefined;
     return { kind: "absent", isAsked, ...(skipped === undefined ? {} : { skipped }) };
   }
-  const copies = listOf(initContainers).map(objectOf).find(isNamed(INSTALL));
-  const volume = listOf(volumes).map(objectOf).find(isNamed(VOLUME));
+  const copies = spec.initContainers?.find(isNamed(INSTALL));
+  const volume = spec.volumes?.find(isNamed(VOLUME));
   // another webhook may have moved the image of ebb-install to a mirror since
-  const { ebb } = parseObject(textOf(status) ?? "") ?? {};
-  return { kind: "present", image: textOf(ebb) ?? textOf(copies?.image) ?? textOf(objectOf(volume?.image).reference) };
+  const { ebb } = parseObject(status) ?? {};
+  return { kind: "present", image: textOf(ebb) ?? copies?.image ?? volume?.image?.reference };
 }
 
 /** Returns the path of ebb if a container's command starts it, by that name. */
-export function ebbStartedBy(container: unknown): string | undefined {
-  const program = textOf(listOf(objectOf(container).command)[0]) ?? "";
+export function ebbStartedBy({ command: [program = ""] = [] }: Container): string | undefined {
   return baseName(program) === "ebb" ? program : undefined;
 }
 
@@ -48,12 +45,12 @@ export function ebbStartedBy(container: unknown): string | undefined {
  * webhook has --all.
  */
 export function requestedBy(
-  { metadata }: JsonObject,
+  { annotations }: { readonly annotations?: Texts },
   { label, all }: { readonly label: string | undefined; readonly all: boolean },
 ): "annotation" | "namespace" | "--all" | undefined {
-  const wish = objectOf(objectOf(metadata).annotations)[ASK];
+  const wish = annotations?.[ASK];
   if (label === "false") return undefined;
-  if (wish !== undefined) return typeof wish === "string" && boolean.parse(wish) === true ? "annotation" : undefined;
+  if (wish !== undefined) return boolean.parse(wish) === true ? "annotation" : undefined;
   if (label === "true") return "namespace";
   return all ? "--all" : undefined;
 }

@@ -46,10 +46,12 @@ export function runningIn({ containers, initContainers }: PodView): readonly Con
 export function restartAfter(exitCode: number, container: ContainerView, pod: PodView): string | undefined {
   const own = container.restartPolicy;
   if (own === undefined) return afterPolicy(exitCode, pod.restartPolicy, "restartPolicy");
-  const rule = container.restartRules.find((each) => coversExit(each, exitCode));
+  const rule = container.restartRules.find(
+    ({ exitCodes }) => exitCodes === undefined || coversExit(exitCodes, exitCode),
+  );
   return rule === undefined
     ? afterPolicy(exitCode, own, "its own restartPolicy")
-    : `its restartPolicyRules: ${rule.action ?? "an action"} after exit code ${exitCode}`;
+    : `its restartPolicyRules: ${rule.action} after exit code ${exitCode}`;
 }
 
 function afterPolicy(exitCode: number, policy: string, whose: string): string | undefined {

@@ -32,7 +32,6 @@ export const rules = [
   ["opted-out", chosen("out")],
   ["unreadable-choice", chosen("unreadable")],
   ["not-selected", chosen("not in")],
-  ["unreadable", ({ pod }) => pod.problem],
   ["handled", ({ memory }) => memory.handled],
   ["deleted", ({ pod }) => (pod.isDeleted ? "it is being deleted: the kubelet ends all its containers" : undefined)],
   ["static", ({ pod }) => (pod.isStatic ? "it is a static pod, the kubelet's own" : undefined)],

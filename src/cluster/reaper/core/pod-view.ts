@@ -1,6 +1,5 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
-import type { RestartCodes } from "../../../shared/core/restart.ts";
 import { kindOf, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
+import type { Container, ContainerStatus, Pod, RestartRule, State, Texts, Variable } from "../../api/core/objects.ts";
 import { timeOf } from "../../core/time.ts";
 import { STATUS } from "../../inject/core/annotation-names.ts";
 import { EBB_FOLDER } from "../../inject/core/facts/command.ts";
@@ -43,11 +42,6 @@ export interface PodView extends PodRef {
   readonly containers: readonly ContainerView[];
   readonly initContainers: readonly ContainerView[];
   readonly ephemeralContainers: readonly ContainerView[];
-  /**
-   * Why Kubernetes cannot have written this of a pod that runs, or why ebb does not understand it; undefined if all is
-   * well.
-   */
-  readonly problem: string | undefined;
 }
 
 /** What the reaping of a pod depends on in one container. */
@@ -55,13 +49,13 @@ export interface ContainerView {
   readonly name: string;
   readonly image: string | undefined;
   /** Of the reaper's own ephemeral containers alone. */
-  readonly args: readonly unknown[];
+  readonly args: readonly string[];
   readonly state: ContainerState;
   /** As it is written for this container; undefined if the pod's counts. */
   readonly restartPolicy: string | undefined;
   readonly restartRules: readonly RestartRule[];
   /** Those by which ebb finds a sidecar, as the manifest has them. The values of others may be secret. */
-  readonly variables: readonly JsonObject[];
+  readonly variables: readonly Variable[];
   /** ebb is mounted there. */
   readonly hasEbb: boolean;
   /** Whoever runs a command in it controls the node. */
@@ -71,147 +65,91 @@ export interface ContainerView {
 /** A container's state, from the pod's status. */
 export type ContainerState =
   | { readonly kind: "running" }
-  | { readonly kind: "waiting"; readonly reason: string; readonly message?: string }
+  | { readonly kind: "waiting"; readonly reason: string; readonly message: string | undefined }
   | {
       readonly kind: "terminated";
       readonly exitCode: number;
       readonly reason: string;
-      readonly message?: string;
+      readonly message: string | undefined;
       /** Milliseconds since the epoch, by the node's clock. */
       readonly finishedAt: number;
     }
-  /** No state is set, or none that ebb understands. */
+  /** No state is set, or an end without its time. */
   | { readonly kind: "unknown" };
 
-/** A rule about restarts after certain exit codes (Kubernetes 1.34: k8s.io/api core/v1, ContainerRestartRule). */
-export interface RestartRule extends RestartCodes {
-  readonly action: string | undefined;
-}
-
-/**
- * Reads a pod's JSON. Accepts any, and never throws: a field that is missing or malformed is undefined or empty, and what
- * matters is told by `problem`.
- */
-export function viewOf(pod: unknown): PodView {
-  const { metadata, spec, status } = objectOf(pod);
-  const { name, namespace, uid, labels, annotations, deletionTimestamp, ownerReferences } = objectOf(metadata);
-  const { restartPolicy, containers, initContainers, ephemeralContainers, hostNetwork } = objectOf(spec);
-  const { phase, reason, conditions, containerStatuses, initContainerStatuses, ephemeralContainerStatuses } =
-    objectOf(status);
-  const owners = listOf(ownerReferences).map(objectOf);
+/** Returns what is read of a pod. */
+export function viewOf({ metadata, spec, status = {} }: Pod): PodView {
+  const { annotations = {}, ownerReferences: owners = [] } = metadata;
   return {
-    name: textOf(name) ?? "",
-    namespace: textOf(namespace) ?? "",
-    uid: textOf(uid) ?? "",
-    label: textOf(objectOf(labels)[REAP]),
-    annotations: annotationsIn(objectOf(annotations)),
-    ebb: presenceOf(objectOf(pod)),
-    isDeleted: deletionTimestamp !== undefined && deletionTimestamp !== null,
-    job: textOf(owners.find(isJob)?.name),
-    isStatic: textOf(objectOf(annotations)[MIRROR]) !== undefined || owners.some(({ kind }) => kind === "Node"),
-    hasHostNetwork: hostNetwork === true,
-    restartPolicy: textOf(restartPolicy) ?? "Always",
-    phase: textOf(phase),
-    statusReason: textOf(reason),
-    isRestarting: listOf(conditions).map(objectOf).some(isRestart),
-    containers: containersIn(containers, containerStatuses),
-    initContainers: containersIn(initContainers, initContainerStatuses),
-    ephemeralContainers: containersIn(ephemeralContainers, ephemeralContainerStatuses),
-    problem: problemOf(objectOf(metadata), objectOf(spec), status),
+    name: metadata.name,
+    namespace: metadata.namespace,
+    uid: metadata.uid,
+    label: metadata.labels?.[REAP],
+    annotations: annotationsIn(annotations),
+    ebb: presenceOf({ metadata, spec }),
+    isDeleted: metadata.deletionTimestamp !== undefined,
+    job: owners.find((one) => one.kind === "Job" && one.controller && one.apiVersion.startsWith("batch/"))?.name,
+    isStatic: MIRROR in annotations || owners.some(({ kind }) => kind === "Node"),
+    hasHostNetwork: spec.hostNetwork === true,
+    restartPolicy: spec.restartPolicy ?? "Always",
+    phase: status.phase,
+    statusReason: status.reason,
+    isRestarting: status.conditions?.some((one) => one.type === RESTART && one.status === "True") ?? false,
+    containers: containersIn(spec.containers, status.containerStatuses),
+    initContainers: containersIn(spec.initContainers, status.initContainerStatuses),
+    ephemeralContainers: containersIn(spec.ephemeralContainers, status.ephemeralContainerStatuses),
   };
 }
 
 const MIRROR = "kubernetes.io/config.mirror";
+const RESTART = "AllContainersRestarting";
 const kinds = sidecarNames.map(kindOf);
 const annotationPrefixes = ["ebb.dev/", ...kinds.flatMap((kind) => kind.annotationPrefixes)];
 const variablePrefixes = kinds.flatMap((kind) => kind.variablePrefixes ?? []);
 /** Shared by all pods, most of which have none. */
 const none = { annotations: new Map<string, string>(), list: [] } as const;
 
-/** Returns the annotations that are read and whose values are texts, as Kubernetes' are. */
-function annotationsIn(all: JsonObject): ReadonlyMap<string, string> {
-  const read = Object.entries(all).filter((entry): entry is [string, string] => {
-    const [name, value] = entry;
-    return typeof value === "string" && name !== STATUS && startsWithOne(name, annotationPrefixes);
-  });
+/** Returns the annotations that are read. */
+function annotationsIn(all: Texts): ReadonlyMap<string, string> {
+  const read = Object.entries(all).filter(([name]) => name !== STATUS && startsWithOne(name, annotationPrefixes));
   return read.length === 0 ? none.annotations : new Map(read);
 }
 
-function startsWithOne(name: unknown, prefixes: readonly string[]): boolean {
-  return typeof name === "string" && prefixes.some((prefix) => name.startsWith(prefix));
+function startsWithOne(name: string, prefixes: readonly string[]): boolean {
+  return prefixes.some((prefix) => name.startsWith(prefix));
 }
 
-function isJob({ kind, apiVersion, controller }: JsonObject): boolean {
-  return kind === "Job" && controller === true && (textOf(apiVersion) ?? "").startsWith("batch/");
-}
-
-function isRestart({ type, status }: JsonObject): boolean {
-  return type === "AllContainersRestarting" && status === "True";
-}
-
-function problemOf(metadata: JsonObject, spec: JsonObject, status: unknown): string | undefined {
-  for (const field of ["name", "namespace", "uid"]) {
-    if (typeof metadata[field] !== "string" || metadata[field] === "") return `it has no metadata.${field}`;
-  }
-  if (!Array.isArray(spec.containers)) return "it has no spec.containers";
-  const names = [spec.containers, spec.initContainers].flatMap(listOf).map((each) => objectOf(each).name);
-  if (names.some((name) => typeof name !== "string" || name === "")) return "it has a container without a name";
-  if (new Set(names).size < names.length) return "it has two containers of one name";
-  return isObject(status) ? undefined : "it has no status";
-}
-
-function containersIn(specs: unknown, statuses: unknown): readonly ContainerView[] {
-  const byName = new Map(listOf(statuses).map((each) => [objectOf(each).name, objectOf(each)]));
-  const views = listOf(specs).map((each) => containerIn(objectOf(each), byName));
+function containersIn(
+  specs: readonly Container[] = none.list,
+  statuses: readonly ContainerStatus[] = none.list,
+): readonly ContainerView[] {
+  const byName = new Map(statuses.map(({ name, state }) => [name, state]));
+  const views = specs.map((each) => containerIn(each, byName.get(each.name)));
   return views.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function containerIn(spec: JsonObject, statuses: ReadonlyMap<unknown, JsonObject>): ContainerView {
-  const { state } = statuses.get(spec.name) ?? {};
-  const name = textOf(spec.name) ?? "";
-  const isMount = (mount: unknown) => objectOf(mount).mountPath === EBB_FOLDER;
+function containerIn(spec: Container, state: State | undefined): ContainerView {
+  const { name, args = none.list, env = none.list, restartPolicyRules: restartRules = none.list } = spec;
+  const variables = env.filter((one) => startsWithOne(one.name, variablePrefixes));
   return {
     name,
-    image: textOf(spec.image),
-    args: name.startsWith(EPHEMERAL_PREFIX) ? listOf(spec.args) : none.list,
-    state: stateOf(objectOf(state)),
-    restartPolicy: textOf(spec.restartPolicy),
-    restartRules: mapped(listOf(spec.restartPolicyRules), ruleOf),
-    variables: mapped(listOf(spec.env).filter(isObject).filter(isVariable), (variable) => variable),
-    isPrivileged: objectOf(spec.securityContext).privileged === true,
-    hasEbb: listOf(spec.volumeMounts).some(isMount),
+    image: spec.image,
+    args: name.startsWith(EPHEMERAL_PREFIX) ? args : none.list,
+    state: stateOf(state),
+    restartPolicy: spec.restartPolicy,
+    restartRules,
+    variables: variables.length === 0 ? none.list : variables,
+    isPrivileged: spec.securityContext?.privileged === true,
+    hasEbb: spec.volumeMounts?.some(({ mountPath }) => mountPath === EBB_FOLDER) ?? false,
   };
 }
 
-function isVariable({ name }: JsonObject): boolean {
-  return startsWithOne(name, variablePrefixes);
-}
-
-function mapped<T, U>(list: readonly T[], change: (item: T) => U): readonly U[] {
-  return list.length === 0 ? none.list : list.map(change);
-}
-
-function ruleOf(rule: unknown): RestartRule {
-  const { action, exitCodes } = objectOf(rule);
-  const { operator, values } = objectOf(exitCodes);
-  return { action: textOf(action), operator: textOf(operator), exitCodes: listOf(values) };
-}
-
-/**
- * Reads a container's state, of which Kubernetes sets one of three. An end without its code or its time is `unknown`.
- */
-function stateOf({ running, waiting, terminated }: JsonObject): ContainerState {
-  if (isObject(running)) return { kind: "running" };
-  if (isObject(waiting)) {
-    return { kind: "waiting", reason: textOf(waiting.reason) ?? "no reason", ...messageOf(waiting) };
-  }
-  if (!isObject(terminated)) return { kind: "unknown" };
-  const { exitCode, reason } = terminated;
-  const finishedAt = timeOf(terminated.finishedAt);
-  if (typeof exitCode !== "number" || finishedAt === undefined) return { kind: "unknown" };
-  return { kind: "terminated", exitCode, reason: textOf(reason) ?? "", finishedAt, ...messageOf(terminated) };
-}
-
-function messageOf({ message }: JsonObject): { readonly message?: string } {
-  return typeof message === "string" && message !== "" ? { message } : {};
+/** Reads a container's state, of which Kubernetes sets one of three, or none. */
+function stateOf({ running, waiting, terminated }: State = {}): ContainerState {
+  if (running) return { kind: "running" };
+  if (waiting) return { kind: "waiting", reason: waiting.reason ?? "no reason", message: waiting.message };
+  const finishedAt = timeOf(terminated?.finishedAt);
+  if (terminated === undefined || finishedAt === undefined) return { kind: "unknown" };
+  const { exitCode, reason = "", message } = terminated;
+  return { kind: "terminated", exitCode, reason, message, finishedAt };
 }

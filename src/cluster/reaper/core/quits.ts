@@ -92,7 +92,7 @@ export function isUsualAdmin(name: SidecarName, quits: readonly QuitRequest[]): 
 function environmentOf({ containers }: PodView): Readonly<Record<string, string>> {
   return Object.fromEntries(
     containers.flatMap(({ variables }) =>
-      variables.flatMap(({ name, value }) => (typeof value === "string" ? [[String(name), value]] : [])),
+      variables.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
     ),
   );
 }

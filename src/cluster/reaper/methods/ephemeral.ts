@@ -1,6 +1,6 @@
 import { formatDuration } from "../../../shared/core/duration.ts";
 import { type JsonObject, valueAt } from "../../../shared/core/json.ts";
-import type { KubeObject } from "../../api/client.ts";
+import type { KubeObject } from "../../api/core/objects.ts";
 import { restrictedSecurity } from "../../core/restricted-security.ts";
 import type { EndResult } from "../core/attempt.ts";
 import { ownEphemerals } from "../core/ephemeral.ts";

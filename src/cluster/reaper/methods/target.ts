@@ -2,7 +2,8 @@ import { formatDuration } from "../../../shared/core/duration.ts";
 import { leftUntil } from "../../../shared/io/timer.ts";
 import type { Log } from "../../../shared/output/log.ts";
 import { ApiError } from "../../api/api-error.ts";
-import type { ApiClient, KubeObject } from "../../api/client.ts";
+import type { ApiClient } from "../../api/client.ts";
+import type { Pod } from "../../api/core/objects.ts";
 import type { Stream } from "../../api/stream.ts";
 import type { EndResult } from "../core/attempt.ts";
 import type { PodRef, PodView } from "../core/pod-view.ts";
@@ -20,7 +21,7 @@ export interface SendSettings {
 /** A pod as it was just read. */
 export interface FreshPod {
   /** As the API server sent it. */
-  readonly object: KubeObject;
+  readonly object: Pod;
   readonly pod: PodView;
   /** When the API server was asked for it, in milliseconds of the monotonic clock. */
   readonly askedAt: number;

@@ -1,8 +1,9 @@
 import { expect, setSystemTime } from "bun:test";
 import { ApiError, isConflict } from "../../../../src/cluster/api/api-error.ts";
+import type { Secret, WebhookConfiguration } from "../../../../src/cluster/api/core/objects.ts";
 import { reconcileCertificates } from "../../../../src/cluster/certificates/authority.ts";
-import { CONFIGURATIONS, type WebhookConfiguration } from "../../../../src/cluster/certificates/ca-bundle.ts";
-import { type KeyPair, readAuthorities, readSecret, type Secret } from "../../../../src/cluster/certificates/held.ts";
+import { CONFIGURATIONS } from "../../../../src/cluster/certificates/ca-bundle.ts";
+import { type KeyPair, readAuthorities, readSecret } from "../../../../src/cluster/certificates/held.ts";
 import type { OwnCertificates } from "../../../../src/cluster/certificates/own-certificates.ts";
 import type { Leaf, ReplicaState } from "../../../../src/cluster/certificates/replica-state.ts";
 import { createFakeApi, type FakeApi } from "../fake-api.ts";

@@ -1,6 +1,7 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { KEYS, type Secret } from "../../../../src/cluster/certificates/held.ts";
+import type { Secret } from "../../../../src/cluster/api/core/objects.ts";
+import { KEYS } from "../../../../src/cluster/certificates/held.ts";
 import { issueAuthority } from "../../../../src/cluster/certificates/issue.ts";
 import {
   apply,
@@ -24,7 +25,7 @@ import {
 afterEach(() => void setSystemTime());
 
 /** The Secret as it is installed. */
-const empty: Secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "ebb-certificates", namespace: "ebb" } };
+const empty: Secret = { metadata: { name: "ebb-certificates", namespace: "ebb" } };
 
 /** The Secret with another value, in base64. */
 function withData(world: World, key: string, value: string): Secret {

@@ -1,4 +1,5 @@
 import { ApiError } from "../../../../src/cluster/api/api-error.ts";
+import type { Pod } from "../../../../src/cluster/api/core/objects.ts";
 import type { Stream } from "../../../../src/cluster/api/stream.ts";
 import { type MethodKind, methodKinds } from "../../../../src/cluster/reaper/core/methods.ts";
 import { viewOf } from "../../../../src/cluster/reaper/core/pod-view.ts";
@@ -97,7 +98,7 @@ export function reconcile(clock: FakeClock, { afterMs = 0, methods = methodKinds
   });
   const show = (name: string): void => {
     const pod = api.objects.get(pathOf(name));
-    if (pod !== undefined && given.isOnce !== true) reconciler.changed(viewOf(pod));
+    if (pod !== undefined && given.isOnce !== true) reconciler.changed(viewOf(pod as Pod));
   };
   const start = () =>
     reconciler.run(stop.signal).then(
@@ -117,7 +118,7 @@ export function reconcile(clock: FakeClock, { afterMs = 0, methods = methodKinds
     putUnseen: (pod: Json) => api.put(pathOf((pod.metadata as { name: string }).name), pod),
     /** Reconciles the pods that are there, as --once does. */
     list(): void {
-      for (const pod of api.objects.values()) reconciler.changed(viewOf(pod));
+      for (const pod of api.objects.values()) reconciler.changed(viewOf(pod as Pod));
       void start();
     },
     /** Lets that much time pass, in steps in which all that is due is done. */

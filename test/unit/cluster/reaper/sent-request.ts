@@ -1,4 +1,4 @@
-import type { KubeObject } from "../../../../src/cluster/api/client.ts";
+import type { Pod } from "../../../../src/cluster/api/core/objects.ts";
 import { throttleClient } from "../../../../src/cluster/controller/throttle.ts";
 import type { EndResult, Unanswered } from "../../../../src/cluster/reaper/core/attempt.ts";
 import type { Method } from "../../../../src/cluster/reaper/core/methods.ts";
@@ -38,7 +38,7 @@ export interface Sent {
 /** Returns the pod at POD, as a look has just shown it. */
 export async function targetIn({ api }: StandInApi, signal = new AbortController().signal): Promise<PodTarget> {
   const askedAt = performance.now();
-  const object = await api.get<KubeObject>(POD, { retries: 0, signal });
+  const object = await api.get<Pod>(POD, { retries: 0, signal });
   return { object, pod: viewOf(object), askedAt, signal };
 }
 

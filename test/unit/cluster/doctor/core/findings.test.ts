@@ -1,14 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import type { PodSpec, Texts } from "../../../../../src/cluster/api/core/objects.ts";
 import { initFinding } from "../../../../../src/cluster/doctor/core/init.ts";
 import type { Webhooks } from "../../../../../src/cluster/doctor/core/installation.ts";
 import { namespaceFinding } from "../../../../../src/cluster/doctor/core/namespaces.ts";
+import { podFinding, unwrappedFindings } from "../../../../../src/cluster/doctor/core/pods.ts";
 import {
   lacksPods,
   refusalFinding,
   refusedContainer,
   wantsEbb,
-} from "../../../../../src/cluster/doctor/core/owners.ts";
-import { podFinding, unwrappedFindings } from "../../../../../src/cluster/doctor/core/pods.ts";
+} from "../../../../../src/cluster/doctor/core/refusals.ts";
 import { injectPod } from "../../../../../src/cluster/inject/core/inject-pod.ts";
 import { presenceOf } from "../../../../../src/cluster/inject/core/presence.ts";
 import { app, type Loose, podIn, podOf, policy } from "../../inject/core/injection.ts";
@@ -48,11 +49,11 @@ test("the image of ebb is the one that was injected, also where another webhook 
 });
 
 /** As the webhook leaves a pod that it cannot change. */
-const skipped = { ...bare, metadata: { annotations: { "ebb.dev/status": '{"skipped":"WHY"}' } } };
+const skipped: Loose = { ...bare, metadata: { annotations: { "ebb.dev/status": '{"skipped":"WHY"}' } } };
 
 test("a pod that the webhook left as it is has no ebb, unless its image starts one", () => {
   expect(presenceOf(skipped)).toEqual({ kind: "absent", isAsked: false, skipped: "WHY" });
-  const own = { ...skipped, spec: { containers: [{ name: "a", command: ["/ebb", "run"] }] } };
+  const own: Loose = { ...skipped, spec: { containers: [{ name: "a", command: ["/ebb", "run"] }] } };
   expect(presenceOf(own)).toEqual({ kind: "present", image: undefined });
 });
 
@@ -250,17 +251,19 @@ test.each<[string, Record<string, string>, Pick<Webhooks, "count" | "selections"
   else expect(finding).toEqual({ object: "Namespace shop", message: expect.stringMatching(message) });
 });
 
+const web = { metadata: { name: "web", namespace: "shop", uid: "u" } };
+
 test("an owner whose pods the webhook refuses", () => {
   const involvedObject = { kind: "Job", namespace: "shop", name: "report", uid: "u" };
   const said =
     'Error creating: admission webhook "ebb-webhook.inject.ebb.dev" denied the request: ebb cannot be put into this pod: a: b';
-  expect(refusalFinding({ involvedObject, message: said })).toEqual({
+  expect(refusalFinding({ metadata: { name: "e" }, involvedObject, message: said })).toEqual({
     ...involvedObject,
     by: "webhook",
     object: "Job shop/report",
     message: "the webhook refuses its pods: a: b",
   });
-  expect(refusalFinding({ involvedObject, message: "exceeded quota" })).toBeUndefined();
+  expect(refusalFinding({ metadata: { name: "e" }, involvedObject, message: "exceeded quota" })).toBeUndefined();
 });
 
 test.each([
@@ -271,7 +274,7 @@ test.each([
   const involvedObject = { kind: "ReplicaSet", namespace: "shop", name: "web-7c9f", uid: "u" };
   const message = `Error creating: pods "web-7c9f-x" is forbidden: ${why}`;
   const told = `its pods, which have or should have ebb, are refused: ${why}`;
-  expect(refusalFinding({ involvedObject, message })).toMatchObject({ by, message: told });
+  expect(refusalFinding({ metadata: { name: "e" }, involvedObject, message })).toMatchObject({ by, message: told });
 });
 
 const usage = (how: string, name: string, bound: string, but: string) =>
@@ -292,13 +295,13 @@ test.each([
   [usage("max", "ephemeral-storage", "1Gi", "limit is much"), ""],
   ["exceeded quota: q, requested: limits.memory=128Mi, used: limits.memory=0, limited: limits.memory=100Mi", ""],
 ])("which container a limit range refuses: %s", (why, which) => {
-  const of = (name: string, requests: object, limits: object) => ({ name, resources: { requests, limits } });
+  const of = (name: string, requests: Texts, limits: Texts) => ({ name, resources: { requests, limits } });
   const initContainers = [of("ebb-install", { cpu: "0.1", memory: "16Mi" }, { cpu: "1", memory: "128Mi" })];
   const containers = [
     of("app", { cpu: "100m" }, { cpu: "100m", memory: "64Mi" }),
     of("envoy", { memory: "36Mi" }, { memory: "96Mi" }),
   ];
-  const owner = (spec: object) => ({ spec: { template: { spec } } });
+  const owner = (spec: PodSpec) => ({ ...web, spec: { template: { spec } } });
   expect(refusedContainer(`refused: ${why}`, owner({ initContainers, containers }))).toBe(which);
   if (which !== " (container ebb-install)") return;
   const ofWebhook = " (no container of its template has that amount: it may be ebb-install, which the webhook adds)";
@@ -313,13 +316,13 @@ test.each<[string, Loose, string | undefined, boolean, boolean]>([
   ["that the webhook takes with all others", bare, undefined, true, true],
   ["that nothing selects", bare, undefined, false, false],
 ])("whether an owner's pods are to have ebb: one %s", (_, template, label, all, wants) => {
-  expect(wantsEbb({ spec: { template } }, labelled(label), [{ all }])).toBe(wants);
+  expect(wantsEbb({ ...web, spec: { template } }, labelled(label), [{ all }])).toBe(wants);
 });
 
 describe("the init container that copies ebb", () => {
   const withStatus = (state: object, lastState = {}, name = "ebb-install") => ({
     ...stored(injected()),
-    status: { initContainerStatuses: [{ name, state, lastState }] },
+    status: { initContainerStatuses: [{ name, restartCount: 0, state, lastState }] },
   });
   const waiting = (reason: string, message?: string) => ({ waiting: { reason, message } });
   const noUser = 'container has runAsNonRoot and image will run as root (pod: "a_shop(0f3c)", container: ebb-install)';
@@ -384,9 +387,9 @@ describe("the init container that copies ebb", () => {
 });
 
 test.each<[string, Loose, boolean]>([
-  ["a Job without a pod", { status: {} }, true],
-  ["a Job that runs", { status: { active: 1 } }, false],
-  ["a Job that is over", { status: { conditions: [{ type: "Failed", status: "True" }] } }, false],
+  ["a Job without a pod", { spec: {}, status: {} }, true],
+  ["a Job that runs", { spec: {}, status: { active: 1 } }, false],
+  ["a Job that is over", { spec: {}, status: { conditions: [{ type: "Failed", status: "True" }] } }, false],
   ["a ReplicaSet with too few pods", { spec: { replicas: 2 }, status: { replicas: 1 } }, true],
   ["a ReplicaSet with all of them", { spec: { replicas: 2 }, status: { replicas: 2 } }, false],
   ["a DaemonSet", { spec: {}, status: { desiredNumberScheduled: 2, currentNumberScheduled: 1 } }, true],

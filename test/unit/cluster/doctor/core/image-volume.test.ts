@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { imageVolumeFindings, imageVolumeNote } from "../../../../../src/cluster/doctor/core/image-volume.ts";
 
-type Versions = readonly [kubelet: string | undefined, runtime: string | undefined, system?: string];
+type Versions = readonly [kubelet: string, runtime: string, system?: string];
 
 function nodesOf(...all: readonly Versions[]) {
   return all.map(([kubeletVersion, containerRuntimeVersion, operatingSystem = "linux"], at) => ({
@@ -24,7 +24,7 @@ test.each<[string, Versions, boolean]>([
   ["one with an old CRI-O", ["v1.35.0", "cri-o://1.30.9"], false],
   ["one with another runtime", ["v1.35.0", "docker://28.0.0"], false],
   ["a virtual one", ["v1.35.0-vk", ""], false],
-  ["one that says nothing", [undefined, undefined], false],
+  ["one that says nothing", ["", ""], false],
 ])("%s can mount ebb's image, or is a finding", (_, versions, can) => {
   const nodes = nodesOf(fine, versions);
   expect(imageVolumeNote(nodes) !== undefined).toBe(can);
@@ -51,16 +51,16 @@ test("nodes of the same versions are one finding, and those of Windows are none"
 });
 
 test("a control plane that keeps pods off is no finding, but without it not all nodes can", () => {
-  const [node = {}] = nodesOf(["v1.34.0", "containerd://2.0.0"]);
-  const withTaint = (effect: string) => [
-    { ...node, spec: { taints: [{ key: "node-role.kubernetes.io/control-plane", effect }] } },
-  ];
+  const spec = (effect: string) => ({ taints: [{ key: "node-role.kubernetes.io/control-plane", effect }] });
+  const withTaint = (effect: string) =>
+    nodesOf(["v1.34.0", "containerd://2.0.0"]).map((node) => ({ ...node, spec: spec(effect) }));
   expect(imageVolumeFindings(withTaint("NoSchedule"))).toEqual([]);
   expect(imageVolumeFindings(withTaint("PreferNoSchedule"))).toHaveLength(1);
   expect(imageVolumeNote([...nodesOf(fine), ...withTaint("NoSchedule")])).toBeUndefined();
 });
 
-test("without nodes there is no note, and no finding", () => {
+test("a node without a status cannot mount images, and without nodes there is no note, and no finding", () => {
+  expect(imageVolumeFindings([{ metadata: { name: "new" } }])).toHaveLength(1);
   expect(imageVolumeNote([])).toBeUndefined();
   expect(imageVolumeFindings([])).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Pod, PodSpec, Workload } from "../../../../../src/cluster/api/core/objects.ts";
 import {
   componentOf,
   deploymentFinding,
@@ -11,23 +12,29 @@ import {
   webhooksOf,
 } from "../../../../../src/cluster/doctor/core/installation.ts";
 import type { Installed } from "../../../../../src/cluster/doctor/core/replicas.ts";
-import type { JsonObject } from "../../../../../src/shared/core/json.ts";
 
-const specOf = (image: string, ...args: readonly string[]) => ({ containers: [{ image, args }] });
+const specOf = (image: string, ...args: readonly string[]) => ({ containers: [{ name: "ebb", image, args }] });
 const spec = specOf("ebb:1", "--image=ebb:1");
 const ready = { conditions: [{ type: "Ready", status: "True" }] };
-const podOf = (name: string, status: object, own: object = spec): JsonObject => ({
-  metadata: { namespace: "ns", name },
+const podOf = (name: string, status: object, own: PodSpec = spec): Pod => ({
+  metadata: { namespace: "ns", name, uid: name },
   spec: own,
   status,
 });
 
+type Given = { replicas?: number; pods?: Pod[]; template?: PodSpec } & Omit<
+  NonNullable<Workload["status"]>,
+  "replicas"
+>;
+
 /** A Deployment of two replicas with this status and this template. */
-function installed(
-  component: string,
-  { replicas = 2, pods, template = spec, ...status }: { replicas?: number; pods?: JsonObject[] } & JsonObject,
-): Installed {
-  const metadata = { namespace: "ns", name: `ebb-${component}`, labels: { "app.kubernetes.io/component": component } };
+function installed(component: string, { replicas = 2, pods, template = spec, ...status }: Given): Installed {
+  const metadata = {
+    namespace: "ns",
+    name: `ebb-${component}`,
+    uid: "u",
+    labels: { "app.kubernetes.io/component": component },
+  };
   return { deployment: { metadata, spec: { replicas, template: { spec: template } }, status }, pods };
 }
 
@@ -133,7 +140,7 @@ describe("a rollout that is not complete", () => {
 
   test("of one replica is seen, too", () => {
     const one = { replicas: 1, readyReplicas: 1, updatedReplicas: 1, unavailableReplicas: 1 };
-    expect(found(installed("reaper", { ...one, pods: [pods[0] ?? {}, broken] }))).toContain(
+    expect(found(installed("reaper", { ...one, pods: [podOf("old-0", ready), broken] }))).toContain(
       "1 replica ready, with image ebb:1; its pod new-0",
     );
   });
@@ -146,12 +153,12 @@ describe("a rollout that is not complete", () => {
 });
 
 test("the Secrets that a next replica needs are those that its arguments and its volumes name", () => {
-  const of = (component: string, args: readonly string[], volumes: readonly object[] = []) =>
+  const of = (component: string, args: readonly string[], volumes: NonNullable<PodSpec["volumes"]> = []) =>
     secretsOf(installed(component, { template: { ...specOf("ebb", ...args), volumes } }));
   const mounted = [
-    { secret: { secretName: "tls" } },
-    { secret: { secretName: "any", optional: true } },
-    { configMap: { name: "c" } },
+    { name: "a", secret: { secretName: "tls" } },
+    { name: "b", secret: { secretName: "any", optional: true } },
+    { name: "c" },
   ];
   expect(of("webhook", ["--name=own"])).toEqual(["own-certificates"]);
   expect(of("webhook", [])).toEqual(["ebb-webhook-certificates"]);

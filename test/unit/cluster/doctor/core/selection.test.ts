@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { wantsEbb } from "../../../../../src/cluster/doctor/core/owners.ts";
+import type { LabelSelector, Texts } from "../../../../../src/cluster/api/core/objects.ts";
 import { podFinding } from "../../../../../src/cluster/doctor/core/pods.ts";
+import { wantsEbb } from "../../../../../src/cluster/doctor/core/refusals.ts";
 import { requestOf, type Selection } from "../../../../../src/cluster/doctor/core/selection.ts";
 import { injectPod } from "../../../../../src/cluster/inject/core/inject-pod.ts";
-import type { JsonObject } from "../../../../../src/shared/core/json.ts";
 import { type Loose, podIn, podOf, policy } from "../../inject/core/injection.ts";
 
 const matching = (key: string, operator: string, ...values: string[]) => ({
@@ -11,7 +11,7 @@ const matching = (key: string, operator: string, ...values: string[]) => ({
 });
 const both = { matchLabels: { app: "web" }, ...matching("tier", "Exists") };
 
-test.each<[string, object | undefined, object | undefined, boolean]>([
+test.each<[string, LabelSelector | undefined, Texts | undefined, boolean]>([
   ["none", undefined, undefined, true],
   ["one without requirements", {}, {}, true],
   ["matchLabels", { matchLabels: { app: "web" } }, { app: "web", tier: "a" }, true],
@@ -28,15 +28,20 @@ test.each<[string, object | undefined, object | undefined, boolean]>([
   ["both kinds", both, { app: "web", tier: "a" }, true],
   ["both kinds, of which one is met", both, { app: "web" }, false],
 ])("a label selector of a webhook: %s", (_, selector, labels, isCovered) => {
-  const pod = { metadata: { labels } };
-  expect(requestOf(pod, {}, [{ objectSelector: selector, all: true }])).toMatchObject({ isCovered });
-  expect(requestOf({}, { ...labels }, [{ namespaceSelector: selector, all: true }])).toMatchObject({ isCovered });
+  expect(
+    requestOf({ metadata: { labels: { ...labels } } }, {}, [
+      { ...(selector && { objectSelector: selector }), all: true },
+    ]),
+  ).toMatchObject({ isCovered });
+  expect(requestOf({}, { ...labels }, [{ ...(selector && { namespaceSelector: selector }), all: true }])).toMatchObject(
+    { isCovered },
+  );
 });
 
 const ofTeam = { namespaceSelector: { matchLabels: { team: "a" } }, all: true };
 const ofOthers = { namespaceSelector: matching("team", "NotIn", "a"), all: false };
 
-test.each<[string, JsonObject | undefined, Selection[], ReturnType<typeof requestOf>]>([
+test.each<[string, Texts | undefined, Selection[], ReturnType<typeof requestOf>]>([
   ["the --all of another webhook", { team: "b" }, [ofTeam, ofOthers], { by: undefined, isCovered: true }],
   ["its own webhook's --all", { team: "a" }, [ofTeam, ofOthers], { by: "--all", isCovered: true }],
   ["a namespace whose labels are not known", undefined, [ofTeam], { by: "--all", isCovered: true }],
@@ -57,5 +62,6 @@ test("a pod that asks, and that no selector covers, gets no ebb from the webhook
   const told = (pod: Loose) => podFinding(pod, {}, webhooks)?.message;
   expect(told(podOf())).toEndWith("change that, or the labels; after that: create the pod again");
   expect(told(podIn(injectPod(podOf(), policy)))).toContain("its manifest has that ebb, so a restart does not help");
-  expect(wantsEbb({ spec: { template: podOf() } }, {}, [ofTeam])).toBe(false);
+  const metadata = { name: "web", namespace: "shop", uid: "u" };
+  expect(wantsEbb({ metadata, spec: { template: podOf() } }, {}, [ofTeam])).toBe(false);
 });

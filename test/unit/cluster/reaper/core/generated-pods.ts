@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { Pod } from "../../../../../src/cluster/api/core/objects.ts";
 import { methodKinds } from "../../../../../src/cluster/reaper/core/methods.ts";
 import type { ReaperMemory } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
 import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
@@ -89,7 +90,7 @@ export const policy: fc.Arbitrary<ReapPolicy> = fc.record({
 });
 
 /** Checks a property for 1,000 pods, policies and moments: `holds` throws if it does not hold. */
-export function always(holds: (pod: Json, policy: ReapPolicy, known: ReaperMemory) => void): void {
+export function always(holds: (pod: Pod & Json, policy: ReapPolicy, known: ReaperMemory) => void): void {
   const knows = fc.record({
     now: fc.constantFrom(now, now + 200_000),
     seenAt: fc.constantFrom(undefined, now - 2000),

@@ -171,7 +171,6 @@ describe("a sidecar is ended by", () => {
                   name: "CSQL_PROXY_QUIT_URLS",
                   value: "http://localhost:9091/quitquitquit http://localhost:9092/quitquitquit",
                 },
-                { value: "x" },
                 { name: "y" },
               ],
             },

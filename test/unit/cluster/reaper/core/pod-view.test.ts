@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { Pod } from "../../../../../src/cluster/api/core/objects.ts";
 import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import { verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
 import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
@@ -6,7 +7,7 @@ import { ended, known, podOf, policy, running } from "./stuck-pods.ts";
 const token = { name: "DAPR_API_TOKEN", valueFrom: { secretKeyRef: { name: "dapr", key: "token" } } };
 
 /** What a view holds, as text. */
-const textOf = (pod: unknown): string => Bun.inspect(viewOf(pod), { depth: 9 });
+const textOf = (pod: Pod): string => Bun.inspect(viewOf(pod), { depth: 9 });
 
 test.each([
   [

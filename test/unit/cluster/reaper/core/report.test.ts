@@ -91,7 +91,8 @@ describe("what became of a pod", () => {
       why: "the app has ended and will not restart (app: exit code 0), but istio-proxy still runs: exec in istio-proxy: pilot-agent request POST quitquitquit",
     });
     expect(reportOfVerdict(verdictOf(viewOf(pod), { ...policy, afterMs: 1e9 }, known)).result).toBe("later");
-    expect(reportOfVerdict(verdictOf(viewOf({}), policy, known)).result).toBe("left alone");
+    const over = podOf({ containers: { app: ended(0) }, status: { phase: "Succeeded" } });
+    expect(reportOfVerdict(verdictOf(viewOf(over), policy, known)).result).toBe("left alone");
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Pod } from "../../../../../src/cluster/api/core/objects.ts";
 import { methodKinds } from "../../../../../src/cluster/reaper/core/methods.ts";
 import type { ReaperMemory } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
 import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
@@ -42,8 +43,8 @@ export interface PodInWords {
 }
 
 /** Returns a running pod that chose to be reaped, with restartPolicy Never, unless its parts say otherwise. */
-export function podOf({ containers, initContainers = {}, ephemeralContainers = {}, ...more }: PodInWords): Json {
-  return {
+export function podOf({ containers, initContainers = {}, ephemeralContainers = {}, ...more }: PodInWords): Pod & Json {
+  const pod: Json = {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
@@ -69,6 +70,7 @@ export function podOf({ containers, initContainers = {}, ephemeralContainers = {
       ...more.status,
     },
   };
+  return pod as Pod & Json;
 }
 
 function specsOf(containers: Containers): readonly Json[] {

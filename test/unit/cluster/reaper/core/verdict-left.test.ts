@@ -31,14 +31,6 @@ describe("a pod is left", () => {
       "static",
       "static pod",
     ],
-    ["when it has no UID", { containers: stuck, metadata: { uid: undefined } }, "unreadable", "no metadata.uid"],
-    ["when it has no name", { containers: stuck, metadata: { name: "" } }, "unreadable", "no metadata.name"],
-    [
-      "when two containers have one name",
-      { containers: stuck, spec: { containers: [{ name: "app" }, { name: "app" }] } },
-      "unreadable",
-      "two containers of one name",
-    ],
     [
       "when it is a server",
       { containers: { app: running, "istio-proxy": running }, spec: { restartPolicy: "Always" } },
@@ -135,12 +127,6 @@ describe("a pod is left", () => {
     [
       "when the time of an app's end is none that Kubernetes writes",
       { containers: { ...stuck, app: { terminated: { exitCode: 0, finishedAt: "2026" } } } },
-      "app-unknown",
-      "app",
-    ],
-    [
-      "when an app's end has no code",
-      { containers: { ...stuck, app: { terminated: { finishedAt: ago(60) } } } },
       "app-unknown",
       "app",
     ],

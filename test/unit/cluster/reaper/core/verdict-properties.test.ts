@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Pod } from "../../../../../src/cluster/api/core/objects.ts";
 import type { ReaperMemory } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
 import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
@@ -7,7 +8,8 @@ import { type Verdict, verdictOf } from "../../../../../src/cluster/reaper/core/
 import { always, pod, policy } from "./generated-pods.ts";
 import { type Json, known } from "./stuck-pods.ts";
 
-const judge = (pod: unknown, policy: ReapPolicy, known: ReaperMemory) => verdictOf(viewOf(pod), policy, known);
+const judge = (pod: Json, policy: ReapPolicy, known: ReaperMemory) =>
+  verdictOf(viewOf(pod as Json & Pod), policy, known);
 
 interface Shown {
   readonly name: string;
@@ -66,7 +68,7 @@ test("a pod is ended only where that is all that keeps it: afterwards all its co
     expect(others.every(({ name }) => stateOf(pod, name).terminated !== undefined)).toBe(true);
     expect(others.length).toBeGreaterThan(0);
     expect((pod.status as Json).phase).toBe("Running");
-    expect((pod.metadata as Json).deletionTimestamp).toBeUndefined();
+    expect(pod.metadata.deletionTimestamp).toBeUndefined();
   });
 });
 
@@ -87,10 +89,10 @@ test("a pod of which one label or annotation says no is left, whoever else says 
   const word = fc.constantFrom("false", "False", "0");
   fc.assert(
     fc.property(pod, policy, no, word, (pod, policy, where, word) => {
-      const metadata = { ...(pod.metadata as Json) };
+      const metadata: Json = { ...pod.metadata };
       const said = { "ebb.dev/reap": word };
       if (where === "label") metadata.labels = said;
-      if (where === "annotation") metadata.annotations = { ...(metadata.annotations as Json), ...said };
+      if (where === "annotation") metadata.annotations = { ...pod.metadata.annotations, ...said };
       const namespaces = where === "namespace" ? new Map([["shop", word]]) : policy.namespaces;
       const verdict = judge({ ...pod, metadata }, { ...policy, namespaces }, known);
       expect([verdict.kind, verdict.rule]).toEqual(["leave", "opted-out"]);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Pod } from "../../../../../src/cluster/api/core/objects.ts";
 import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import { verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
 import { always, pod, policy } from "./generated-pods.ts";
@@ -15,7 +16,7 @@ test("the order of containers, statuses and annotations counts for nothing", () 
     return Object.fromEntries(Object.entries(value).map(inner).reverse());
   };
   always((pod, policy, known) => {
-    expect(verdictOf(viewOf(turned(pod)), policy, known)).toEqual(verdictOf(viewOf(pod), policy, known));
+    expect(verdictOf(viewOf(turned(pod) as Pod), policy, known)).toEqual(verdictOf(viewOf(pod), policy, known));
   });
 });
 
@@ -32,43 +33,23 @@ test("each reason is a sentence of one line, and each ending has a means that is
   });
 });
 
-test("a verdict about any JSON throws nothing, and ends nothing", () => {
-  const parts = fc.constantFrom(
-    "metadata",
-    "spec",
-    "status",
-    "containers",
-    "state",
-    "name",
-    "terminated",
-    "annotations",
-  );
-  const json = fc.object({ key: fc.oneof(parts, fc.string()), maxDepth: 5, values: [fc.anything({ maxDepth: 0 })] });
+test("a pod of which any text says something else throws nothing", () => {
+  const text = fc.oneof(fc.string(), fc.constantFrom("", "[]", "null", "http://", ":0", "true,"));
   fc.assert(
-    fc.property(fc.oneof(fc.jsonValue(), json), policy, (pod, policy) => {
-      expect(verdictOf(viewOf(pod), policy, known).kind).toBe("leave");
-    }),
-    { numRuns: 1000 },
-  );
-});
-
-test("a pod of which any part is something else throws nothing", () => {
-  const odd = fc.oneof(fc.constantFrom(null, 7, "x", [], {}, [null], [7], true), fc.jsonValue());
-  fc.assert(
-    fc.property(pod, policy, odd, fc.array(fc.nat(9), { maxLength: 5 }), (pod, policy, odd, path) => {
-      const verdict = verdictOf(viewOf(broken(pod, path, odd)), policy, known);
+    fc.property(pod, policy, text, fc.array(fc.nat(9), { maxLength: 6 }), (pod, policy, text, path) => {
+      const verdict = verdictOf(viewOf(reworded(pod, path, text) as Pod), policy, known);
       expect(["leave", "later", "end"]).toContain(verdict.kind);
     }),
     { numRuns: 1000 },
   );
 });
 
-/** The same with something else in one place. */
-function broken(value: unknown, [first, ...rest]: readonly number[], odd: unknown): unknown {
-  if (first === undefined || typeof value !== "object" || value === null) return odd;
-  const keys = Object.keys(value);
+/** The same with another text in one place. */
+function reworded(value: unknown, [first = 0, ...rest]: readonly number[], text: string): unknown {
+  if (typeof value === "string") return text;
+  const keys = Object.keys(value ?? {});
   const key = keys[first % keys.length];
-  if (key === undefined) return odd;
-  if (Array.isArray(value)) return value.with(Number(key), broken(value[Number(key)], rest, odd));
-  return { ...value, [key]: broken((value as Json)[key], rest, odd) };
+  if (key === undefined) return value;
+  if (Array.isArray(value)) return value.with(Number(key), reworded(value[Number(key)], rest, text));
+  return { ...(value as Json), [key]: reworded((value as Json)[key], rest, text) };
 }

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type Rule, ruleNames } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
-import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
+import { ruleNames } from "../../../../../src/cluster/reaper/core/pod-rules.ts";
 import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
-import { verdictOf } from "../../../../../src/cluster/reaper/core/verdict.ts";
-import { ended, known, now, ofJob, type PodInWords, podOf, policy, running } from "./stuck-pods.ts";
+import { ended, now, ofJob, type PodInWords, running } from "./stuck-pods.ts";
 import { native, stuck, testLeft, verdict } from "./stuck-verdicts.ts";
 
 /** A title, the pod, and the containers to end. */
@@ -186,19 +184,6 @@ describe("pods are chosen", () => {
       "its label",
     ],
   ]);
-});
-
-test.each<[unknown, string]>([
-  [undefined, "not-selected"],
-  ["pod", "not-selected"],
-  [[], "not-selected"],
-  [{ ...podOf({ containers: stuck }), status: undefined }, "unreadable"],
-  [{ ...podOf({ containers: stuck }), spec: 7 }, "unreadable"],
-  [{ ...podOf({ containers: stuck }), spec: { containers: [null] } }, "unreadable"],
-  [{ ...podOf({ containers: stuck }), spec: { containers: [{ name: "app" }, {}] } }, "unreadable"],
-])("JSON that is no pod is left: %j", (pod, rule) => {
-  const got = verdictOf(viewOf(pod), policy, known);
-  expect([got.kind, got.rule]).toEqual(["leave", rule as Rule]);
 });
 
 test("a pod that is done with is left for its own reason", () => {

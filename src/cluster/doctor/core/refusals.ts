@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf, textOf } from "../../../shared/core/json.ts";
+import type { Container, KubeEvent, Texts, Workload } from "../../api/core/objects.ts";
 import { REFUSED } from "../../core/installed.ts";
 import { parseQuantity } from "../../core/quantity.ts";
 import { INSTALL, isNumbered } from "../../inject/core/annotation-names.ts";
@@ -28,16 +28,15 @@ const FORBIDDEN = " is forbidden: ";
  * Returns a finding for an Event that says that the webhook, or a rule such as a ResourceQuota or a LimitRange, refused
  * a pod. Returns undefined for any other Event.
  */
-export function refusalFinding({ involvedObject, message }: JsonObject): Refused | undefined {
-  const { kind, namespace, name, uid } = objectOf(involvedObject);
-  const text = textOf(message) ?? "";
-  const [ours, others] = [REFUSED, FORBIDDEN].map((words) => text.split(words).slice(1).join(words));
+export function refusalFinding({ involvedObject, message = "" }: KubeEvent): Refused | undefined {
+  const { kind, namespace, name, uid } = involvedObject;
+  const [ours, others] = [REFUSED, FORBIDDEN].map((words) => message.split(words).slice(1).join(words));
   if (!ours && !others) return undefined;
   const object = `${kind} ${namespace}/${name}`;
-  const owner = { kind: String(kind), namespace: String(namespace), name: String(name), uid: String(uid) };
+  const owner = { kind, namespace, name, uid };
   if (ours) return { ...owner, by: "webhook", object, message: `the webhook refuses its pods: ${ours}` };
   const refused = `its pods, which have or should have ebb, are refused: ${others}`;
-  return { ...owner, by: text.includes(INSTALL) ? "ebb-install" : "rule", object, message: refused };
+  return { ...owner, by: message.includes(INSTALL) ? "ebb-install" : "rule", object, message: refused };
 }
 
 /**
@@ -53,27 +52,26 @@ const refusals = [
  * Returns which container of an owner's pods a LimitRange refuses, in brackets, by the amounts in the owner's template;
  * "" if `refusal` is about none, or about none of ebb's and the template's.
  */
-export function refusedContainer(refusal: string, { spec }: JsonObject): string {
-  const { containers, initContainers } = objectOf(objectOf(objectOf(spec).template).spec);
-  const all = [...listOf(initContainers), ...listOf(containers)].map(objectOf);
+export function refusedContainer(refusal: string, { spec }: Workload): string {
+  const { containers, initContainers = [] } = spec.template.spec;
+  const all = [...initContainers, ...containers];
   const amounts = refusals.flatMap((each) => [...refusal.matchAll(each)]);
   if (amounts.length === 0) return "";
-  const isRefused = (one: JsonObject): boolean =>
+  const isRefused = (one: Container): boolean =>
     amounts.some(([, resource = "", what = "", amount]) => {
       const own = amountOf(one, resource, what);
       return own !== undefined && own === parseQuantity(amount);
     });
-  const names = all.filter(isRefused).map(({ name }) => String(name));
+  const names = all.filter(isRefused).map(({ name }) => name);
   if (names.length > 0) return ` (container ${names.join(", ")})`;
-  if (all.some(({ name }) => isNumbered(String(name), INSTALL))) return "";
+  if (all.some(({ name }) => isNumbered(name, INSTALL))) return "";
   return ` (no container of its template has that amount: it may be ${INSTALL}, which the webhook adds)`;
 }
 
 /** Returns a container's request, limit or ratio of both as the API server prints it; undefined if it sets none. */
-function amountOf({ resources }: JsonObject, resource: string, what: string): number | undefined {
-  const { requests, limits } = objectOf(resources);
-  const limit = parseQuantity(objectOf(limits)[resource]);
-  const request = parseQuantity(objectOf(requests)[resource]) ?? limit;
+function amountOf({ resources }: Container, resource: string, what: string): number | undefined {
+  const limit = parseQuantity(resources?.limits?.[resource]);
+  const request = parseQuantity(resources?.requests?.[resource]) ?? limit;
   if (what === "limit") return limit;
   if (what === "request") return request;
   return limit === undefined || request === undefined ? undefined : Number((limit / request).toFixed(6));
@@ -84,24 +82,20 @@ function amountOf({ resources }: JsonObject, resource: string, what: string): nu
  * namespace.
  */
 export function wantsEbb(
-  { spec }: JsonObject,
-  namespace: JsonObject | undefined,
+  { spec: { template } }: Workload,
+  namespace: Texts | undefined,
   selections: readonly Selection[],
 ): boolean {
-  const template = objectOf(objectOf(spec).template);
   const { by, isCovered } = requestOf(template, namespace, selections);
   return presenceOf(template).kind === "present" || (by !== undefined && isCovered);
 }
 
 /** Reports whether an owner still lacks pods. A Job that is over, or that has an active or succeeded pod, does not. */
-export function lacksPods(owner: JsonObject): boolean {
-  const { spec, status } = owner;
-  const { active, succeeded, replicas, currentNumberScheduled, desiredNumberScheduled } = objectOf(status);
-  if (isOver(owner) || Number(active ?? 0) + Number(succeeded ?? 0) > 0) return false;
-  if (desiredNumberScheduled !== undefined) return Number(currentNumberScheduled ?? 0) < Number(desiredNumberScheduled);
-  return Number(replicas ?? 0) < Number(objectOf(spec).replicas ?? 1);
-}
-
-function isOver({ status }: JsonObject): boolean {
-  return listOf(objectOf(status).conditions).some((each) => /^(Complete|Failed)$/.test(String(objectOf(each).type)));
+export function lacksPods({ spec, status = {} }: Workload): boolean {
+  const { active = 0, succeeded = 0, replicas = 0, currentNumberScheduled = 0, desiredNumberScheduled } = status;
+  const isOver = status.conditions?.some(({ type }) => type === "Complete" || type === "Failed");
+  if (isOver || active + succeeded > 0) return false;
+  return desiredNumberScheduled === undefined
+    ? replicas < (spec.replicas ?? 1)
+    : currentNumberScheduled < desiredNumberScheduled;
 }

@@ -10,7 +10,7 @@ const LONGEST_NAME = 52;
 const STYLE = `text{font:14px sans-serif;fill:#24292f}.end{text-anchor:end}.dim{fill:#57606a}.count{fill:#fff;font-size:15px}
 .grid{stroke:#d0d7de}.wait{fill:#bf8700}.run{fill:#2da44e}.drain{fill:#0969da}.stop{fill:#8250df}.quit{fill:#bc4c00}
 @media(max-width:560px){text{font-size:21px}.count{font-size:18px}}
-@media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#9198a1}.count{fill:#fff}
+@media(prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}.dim{fill:#9198a1}.count{fill:#fff}
 .grid{stroke:#3d444d}.wait{fill:#9e6a03}.run{fill:#238636}.drain{fill:#1f6feb}.stop{fill:#8957e5}.quit{fill:#bd561d}}`;
 
 /** Draws a timeline as an SVG document, for light and dark. */
@@ -46,6 +46,7 @@ export function drawSvg(timeline: Timeline): string {
       .join(", ")}`,
   )}</title>
 <style>${STYLE}</style>
+<rect class="paper" width="${WIDTH}" height="${height}" fill="#fff"/>
 ${[textAt(PAD, 26, title), ...axis, ...drawn, ...items].join("\n")}
 </svg>
 `;

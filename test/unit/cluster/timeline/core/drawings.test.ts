@@ -217,6 +217,7 @@ describe("as SVG", () => {
 
   test("a timeline has the same rows, for light and dark", () => {
     expect(svg).toContain("@media(prefers-color-scheme:dark)");
+    expect(svg).toMatch(/<rect [^>]*fill="#fff"/); // a viewer without styles shows its black text on white
     for (const pod of ["web-7d4b9c5f-abc12", "web-66f9d7bb8-m2n3b"]) expect(svg).toContain(`>${pod}</text>`);
     for (const phase of ["wait", "run", "drain", "stop", "quit"]) expect(svg).toContain(`<rect class="${phase}" `);
     expect([...svg.matchAll(/class="count"[^>]*>(\d+)</g)].map(([, count]) => count).sort()).toEqual([

@@ -17,11 +17,10 @@ export function manualPages(): Readonly<Record<string, string>> {
   );
 }
 
-/** Replaces each `<picture>` of a page by its drawing in text, as a block of code, or by nothing if it has none. */
+/** Replaces each picture of a page by its drawing in text, as a block of code, or by nothing if it has none. */
 function withDrawings(page: string): string {
-  return page.replaceAll(/<picture>[\s\S]*?<\/picture>\n\n/g, (picture) => {
-    const [, name = ""] = /src="pictures\/([a-z-]+)-light\.svg"/.exec(picture) ?? [];
-    const path = join(root, folder, "pictures", `${name}.txt`);
+  return page.replaceAll(/^!\[.*\]\((.+)\.svg\)\n\n/gm, (_, name) => {
+    const path = join(root, folder, `${name}.txt`);
     return existsSync(path) ? `\`\`\`text\n${readFileSync(path, "utf8")}\`\`\`\n\n` : "";
   });
 }

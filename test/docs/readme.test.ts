@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { manualPaths } from "../../build/pages.ts";
-import { files, folder } from "../../build/pictures/pictures.ts";
 import { pagePaths, withTables } from "../../build/readme.ts";
 import type { Exposition } from "../../src/cluster/controller/process-metrics.ts";
 import { injectPod } from "../../src/cluster/inject/core/inject-pod.ts";
@@ -43,26 +42,10 @@ test("a place for a table that is missing is named", () => {
   expect(() => withTables("README.md", "# ebb")).toThrow("README.md has no place for the table of terminal output");
 });
 
-test.each(Object.entries(files))(
-  "%s is as its description draws it (bun build/pictures/pictures.ts)",
-  (name, content) => {
-    expect(readFileSync(join(folder, name), "utf8")).toBe(content);
-  },
-);
-
-test.each(pages)("each picture of %s has a file for each theme, and says what it shows", (page) => {
-  const text = textOf(page);
-  const pictures = [
-    ...text.matchAll(
-      /^<picture>\n {2}<source media="\(prefers-color-scheme: dark\)" srcset="(.+)-dark\.svg">\n {2}<img alt="[^"\n]{80,}" src="(.+)-light\.svg">\n<\/picture>\n\n/gm,
-    ),
-  ];
-  expect(pictures.length).toBe(text.split("<picture").length - 1);
-  for (const [, dark = "", light = ""] of pictures) {
-    expect(dark).toBe(light);
-    for (const theme of ["light", "dark"])
-      expect(existsSync(join(root, dirname(page), `${dark}-${theme}.svg`))).toBe(true);
-  }
+test("each picture says what it shows", () => {
+  const pictures = all.split("\n").filter((line) => line.includes(".svg)") && line.startsWith("!["));
+  expect(pictures.length).toBeGreaterThan(5);
+  expect(pictures.filter((line) => !/^!\[[^\]]{80,}\]\(/.test(line))).toEqual([]);
 });
 
 test("the README is read in one sitting", () => {

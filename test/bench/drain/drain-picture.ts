@@ -1,12 +1,15 @@
 // bun test/bench/drain/drain-picture.ts drains under load in each way, and draws the manual's picture of it:
-// test/bench/drain/drain-light.svg and drain-dark.svg.
+// test/bench/drain/drain.svg.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FAMILY, type ThemeName, themeNames, themes } from "../../../build/pictures/svg.ts";
 import { drainUnderLoad } from "./drain.ts";
 import type { InFlight } from "./drain-client.ts";
 import { lossOf, setting, type UnderLoad } from "./drain-tables.ts";
 import { shown } from "./drain-ways.ts";
+
+/** GitHub's fonts, and its colours on white, as those of src/manual/pictures. */
+const FAMILY = "-apple-system,'Segoe UI','Noto Sans',Helvetica,Arial,sans-serif";
+const [paper, plain, dim, ebb, lost, idle] = ["#ffffff", "#1f2328", "#59636e", "#1a7f37", "#d1242f", "#818b98"];
 
 const WIDTH = 664;
 const LEFT = 12;
@@ -30,8 +33,7 @@ function linesOf(content: string): readonly string[] {
 }
 
 /** Draws a timeline as SVG: a block for each way, a lane for each client, a bar for each request. */
-export function draw(all: readonly UnderLoad[], theme: ThemeName): string {
-  const { paper, plain, dim, ebb, lost, idle } = themes[theme];
+function draw(all: readonly UnderLoad[]): string {
   const endMs = 1000 * Math.ceil(Math.max(...all.map(endOf), BEND_MS) / 1000) + 1000;
   const x = (ms: number) =>
     round(
@@ -113,7 +115,4 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-if (import.meta.main) {
-  const all = await drainUnderLoad();
-  for (const theme of themeNames) writeFileSync(join(import.meta.dirname, `drain-${theme}.svg`), draw(all, theme));
-}
+writeFileSync(join(import.meta.dirname, "drain.svg"), draw(await drainUnderLoad()));

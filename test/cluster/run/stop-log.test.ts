@@ -7,7 +7,7 @@ import { envoyPort, envoySidecar, inbound, patience, podInfo } from "../envoy.ts
 import { deploymentOf, type Pod, podOf } from "../objects.ts";
 import { programs } from "../programs.ts";
 
-// The log from which build/pictures draws how a pod stops, src/manual/pictures/stop.log, is this test's:
+// The log of src/manual/pictures, stop.log, is this test's:
 // EBB_WRITE_PAGES=1 npm run test:cluster -- test/cluster/run/stop-log.test.ts
 
 const file = join(import.meta.dirname, "../../../src/manual/pictures/stop.log");

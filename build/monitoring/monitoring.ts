@@ -31,7 +31,6 @@ export const alerts: readonly AlertRule[] = groups.flatMap(({ rules }) => rules)
 
 /** The dashboard, as Grafana imports it. */
 export const dashboard = JSON.parse(readFileSync(join(import.meta.dirname, "dashboard.json"), "utf8")) as {
-  readonly schemaVersion: number;
   readonly panels: readonly Panel[];
 };
 

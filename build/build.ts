@@ -14,7 +14,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { compile } from "./bundle/compile.ts";
 import { signAdHoc } from "./bundle/sign.ts";
 import { aboutExecutable, aboutModules } from "./evidence/about.ts";
-import { evidencePaths, writeEvidence } from "./evidence/evidence.ts";
+import { sbomOf, sbomPathOf } from "./evidence/sbom.ts";
 import { digestOf } from "./evidence/sums.ts";
 import { runInEmptyRoot } from "./image/empty-root.ts";
 import { linkStatic } from "./link/link-static.ts";
@@ -49,7 +49,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
   if (release !== undefined) removeSums(release);
   for (const input of inputs) await build(input);
   if (release === undefined) return;
-  const files = inputs.flatMap(({ outfile }) => [outfile, ...Object.values(evidencePaths(outfile))]);
+  const files = inputs.flatMap(({ outfile }) => [outfile, sbomPathOf(outfile)]);
   writeSums(
     release,
     files.map((path) => basename(path)),
@@ -57,7 +57,7 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
 }
 
 /**
- * Builds one executable: facts, compile; for pods link, shrink, verify, run, for a Mac sign; evidence. It moves to
+ * Builds one executable: facts, compile; for pods link, shrink, verify, run, for a Mac sign; its bill of materials. It moves to
  * `outfile` last, so that what is there has always passed.
  */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
@@ -75,7 +75,10 @@ async function build({ entry, outfile, target, bun }: BuildInput): Promise<void>
     writeFileSync(temporary, made.bytes);
     chmodSync(temporary, 0o755);
     if (isStatic(target)) await tryOut(temporary, target);
-    await timed("evidence", () => writeEvidence({ ...made, outfile, about, target }));
+    await timed("bill", () => {
+      const { bytes, map } = made;
+      writeFileSync(sbomPathOf(outfile), sbomOf({ about, sha256: digestOf(bytes), map }));
+    });
     renameSync(temporary, outfile);
     summarise(outfile, made);
   } finally {

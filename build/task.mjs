@@ -131,7 +131,7 @@ const tasks = {
     run: [["bun", "build/release/push.ts"]],
     help: `npm run release:push -- [--from FOLDER]
   pushes the image and the chart of dist/release to the registry of its --name, signs them and SHA256SUMS, and attests the
-  image's provenance and bills of materials; needs skopeo, helm and cosign
+  image's bills of materials; needs skopeo, helm and cosign
   cosign signs with the key of COSIGN_KEY or, without it, as the workflow that runs this; any flag of it is a variable:
   COSIGN_USE_SIGNING_CONFIG=false COSIGN_TLOG_UPLOAD=false for no transparency log`,
   },

@@ -8,9 +8,14 @@ export type Product = {
   readonly about: About;
   /** The SHA-256 of the executable, in hexadecimal. */
   readonly sha256: string;
-  /** The text of ld's map file, which says what it linked. */
+  /** The text of ld's map file, which says what it linked; empty for a desk. */
   readonly map: string;
 };
+
+/** Returns the path of the bill of materials, which stands beside its executable. */
+export function sbomPathOf(executable: string): string {
+  return `${executable}.cdx.json`;
+}
 
 /**
  * Returns the bill of materials of an executable, as the JSON of CycloneDX 1.6. The same executable gives the same

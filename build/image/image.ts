@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { evidencePaths } from "../evidence/evidence.ts";
+import { sbomPathOf } from "../evidence/sbom.ts";
 import { digestOf } from "../evidence/sums.ts";
 import { imageLabels, revisionLabel, type Sbom } from "./image-labels.ts";
 import { ebbConfig, type ImageInput, knownPlatforms, ociLayout, type PlatformImage } from "./oci.ts";
@@ -75,7 +75,7 @@ type Built = PlatformImage & { readonly sbom: Sbom };
 function readBuilt(name: string, from: string, baseline: boolean): Built {
   const { platform, file } = knownPlatforms[name] as (typeof knownPlatforms)[string];
   const path = join(from, baseline && platform.architecture === "amd64" ? `${file}-baseline` : file);
-  const { sbom: sbomPath } = evidencePaths(path);
+  const sbomPath = sbomPathOf(path);
   const missing = [path, sbomPath].filter((each) => !existsSync(each));
   if (missing.length > 0) throw new Error(`${missing.join(" and ")}: not there; npm run build -- --all makes it`);
   const bytes = new Uint8Array(readFileSync(path));

@@ -59,13 +59,6 @@ function pathInPackage(path: string): string {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: these are dpkg-query's
 const debianFormat = "${Package} ${Version} ${Architecture}";
 
-/** Returns the Debian packages of gcc and ld, each once. A program that dpkg does not know has none. */
-export function toolPackages(target: Target): readonly DebianPackage[] {
-  const { gcc, ld } = findToolchain(target);
-  const packages = [gcc, ld].flatMap((tool) => debianPackageOf(Bun.which(tool) ?? tool, target) ?? []);
-  return packages.filter(({ name }, index) => packages.findIndex((other) => other.name === name) === index);
-}
-
 function debianPackageOf(path: string, target: Target): DebianPackage | undefined {
   const real = realpathSync(path);
   const owner = ask("dpkg-query", ["--search", real]).split(": ")[0] ?? "";

@@ -1,15 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { evidencePaths } from "../evidence/evidence.ts";
+import { sbomPathOf } from "../evidence/sbom.ts";
 import { knownPlatforms } from "../image/oci.ts";
 import { run } from "../run.ts";
 import { files, imageIn } from "./files.ts";
-import { signedProvenance } from "./signed-provenance.ts";
 
 // bun build/release/push.ts [--from FOLDER] pushes the image and the chart of a release, signs both and SHA256SUMS, and
-// attests how the image was made and what is in it. skopeo, helm and cosign do that; cosign's flags may be COSIGN_FLAG.
+// attests what is in the image. skopeo, helm and cosign do that; cosign's flags may be COSIGN_FLAG.
 
 const { values } = parseArgs({ options: { from: { type: "string" } } });
 
@@ -27,7 +25,8 @@ function push(folder: string): void {
   const copy = ["copy", "--all", "--preserve-digests", `oci-archive:${join(folder, files.image)}`, `docker://${name}`];
   run(["skopeo", "--insecure-policy", ...copy], { isShown: true });
   cosign("sign", "--recursive", image);
-  attest(folder, image);
+  for (const { file } of Object.values(knownPlatforms))
+    cosign("attest", "--type", "cyclonedx", "--predicate", sbomPathOf(join(folder, file)), image);
   if (existsSync(join(folder, files.chart)))
     cosign("sign", pushChart(join(folder, files.chart), `${dirname(name)}/charts`));
   cosign("sign-blob", "--bundle", join(folder, files.signature), join(folder, files.sums));
@@ -36,22 +35,6 @@ function push(folder: string): void {
 /** Signs with the key of COSIGN_KEY or, without it, as the workflow that runs this. */
 function cosign(command: string, ...words: readonly string[]): void {
   run(["cosign", command, "--yes", ...words], { isShown: true });
-}
-
-/** Attests, to the index of the platforms, what is in the executable of each and how it was made. */
-function attest(folder: string, image: string): void {
-  const scratch = mkdtempSync(join(tmpdir(), "ebb-push-"));
-  try {
-    for (const { file } of Object.values(knownPlatforms)) {
-      const { sbom, provenance } = evidencePaths(join(folder, file));
-      const predicate = join(scratch, "provenance.json");
-      writeFileSync(predicate, signedProvenance(readFileSync(provenance, "utf8"), process.env));
-      cosign("attest", "--type", "cyclonedx", "--predicate", sbom, image);
-      cosign("attest", "--type", "slsaprovenance1", "--predicate", predicate, image);
-    }
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
 }
 
 /** Pushes the chart into the repository `charts/ebb` beside the image's, and returns its name with its digest. */

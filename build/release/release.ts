@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json";
-import { evidencePaths } from "../evidence/evidence.ts";
+import { sbomPathOf } from "../evidence/sbom.ts";
 import { run } from "../run.ts";
 import { platformOf, releaseTargets } from "../targets.ts";
 import { completeRelease, differingFiles, files, imageIn } from "./files.ts";
@@ -75,7 +75,7 @@ function gather(dist: string): string {
   mkdirSync(folder);
   const take = (path: string, name = basename(path)): void => renameSync(path, join(folder, name));
   for (const path of releaseTargets.map((target) => join(dist, `ebb-${platformOf(target)}`)))
-    for (const each of [path, ...Object.values(evidencePaths(path))]) take(each);
+    for (const each of [path, sbomPathOf(path)]) take(each);
   take(join(dist, "image.tar"), files.image);
   const krew = join(dist, "krew");
   if (existsSync(krew)) for (const name of readdirSync(krew)) take(join(krew, name));

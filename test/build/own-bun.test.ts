@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { evidencePaths } from "../../build/evidence/evidence.ts";
+import { sbomPathOf } from "../../build/evidence/sbom.ts";
 import { digestOf } from "../../build/evidence/sums.ts";
 import { fetchPinnedBun } from "../../build/link/pinned-bun.ts";
 import { targetNamed } from "../../build/targets.ts";
@@ -23,7 +23,7 @@ test("ebb is linked with a Bun that somebody has changed, as the LGPL wants it, 
   const { exitCode, stderr } = Bun.spawnSync(words, { cwd: project });
   expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: "" });
   expect(readFileSync(outfile).includes(after)).toBe(true);
-  const { components } = JSON.parse(readFileSync(evidencePaths(outfile).sbom, "utf8"));
+  const { components } = JSON.parse(readFileSync(sbomPathOf(outfile), "utf8"));
   const [inside] = components.filter(({ name }: { name: string }) => name === "Bun");
   expect(inside).toMatchObject({
     version: process.versions.bun,

@@ -26,7 +26,7 @@ describe.each(names)("%s", (name) => {
 
   test("has no right but to read, unless a release needs it", () => {
     const rights = [...text.matchAll(/([\w-]+): write/g)].map(([, right]) => right);
-    expect(rights).toEqual(name === "release.yml" ? ["contents", "packages", "id-token"] : []);
+    expect(rights).toEqual(name === "release.yml" ? ["contents", "packages", "id-token", "attestations"] : []);
     expect(text).toMatch(/^permissions:( \{\}|\n {2}contents: read)$/m);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { evidencePaths } from "../../build/evidence/evidence.ts";
+import { sbomPathOf } from "../../build/evidence/sbom.ts";
 import { digestOf } from "../../build/evidence/sums.ts";
 import packageJson from "../../package.json";
 import { childPath } from "../harness/compiled.ts";
@@ -83,11 +83,11 @@ function makeImage(): void {
   const here = join(place.path, `ebb-linux-${process.arch}`);
   const there = join(place.path, `ebb-linux-${other}`);
   copyFileSync(ebbPath, here);
-  copyFileSync(evidencePaths(ebbPath).sbom, evidencePaths(here).sbom);
-  const sbom = JSON.parse(readFileSync(evidencePaths(here).sbom, "utf8"));
+  copyFileSync(sbomPathOf(ebbPath), sbomPathOf(here));
+  const sbom = JSON.parse(readFileSync(sbomPathOf(here), "utf8"));
   sbom.metadata.component.hashes[0].content = digestOf(new TextEncoder().encode(other));
   writeFileSync(there, other);
-  writeFileSync(evidencePaths(there).sbom, JSON.stringify(sbom));
+  writeFileSync(sbomPathOf(there), JSON.stringify(sbom));
   run(
     process.execPath,
     join(project, "build/image/image.ts"),

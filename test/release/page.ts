@@ -11,8 +11,8 @@ const lines = section.split("\n").flatMap((line) => (line.startsWith("    ") ? [
 
 /** Those that verify. */
 export const commands = lines.filter((line) => /^(cosign|sha256sum) /.test(line));
-export const [verifyBlob, checkSums, verifyImage, verifyProvenance, verifySbom, verifyChart] = commands as [
-  ...[string, string, string, string, string, string],
+export const [verifyBlob, checkSums, verifyImage, verifySbom, verifyChart] = commands as [
+  ...[string, string, string, string, string],
 ];
 
 /** The line that sets IMAGE. */

@@ -38,7 +38,7 @@ test("SHA256SUMS has all files but itself and its signature", async () => {
   const present = (await mustRun("ls", released)).trim().split("\n");
   expect(present.toSorted()).toEqual([...listed, files.sums, files.signature].toSorted());
   const built = releaseTargets.flatMap((target) =>
-    ["", ".cdx.json", ".provenance.json"].map((ending) => `ebb-${platformOf(target)}${ending}`),
+    ["", ".cdx.json"].map((ending) => `ebb-${platformOf(target)}${ending}`),
   );
   const others = [files.image, "CHANGES.md", "LICENSES.txt", "ebb-webhook.yaml", "ebb-reaper.yaml"];
   const monitoring = ["ebb-alerts.yaml", "ebb-dashboard.json"];

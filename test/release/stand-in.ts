@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { evidencePaths } from "../../build/evidence/evidence.ts";
+import { sbomPathOf } from "../../build/evidence/sbom.ts";
 import { digestOf } from "../../build/evidence/sums.ts";
 import { knownPlatforms } from "../../build/image/oci.ts";
 import { tarOf } from "../../build/image/tar.ts";
@@ -20,14 +20,10 @@ export function makeRelease(folder: string, name: string, words = "for"): void {
   for (const { file } of Object.values(knownPlatforms)) {
     const path = join(folder, file);
     const bytes = new TextEncoder().encode(`${words} ${file}`);
-    const [built, paths] = [evidencePaths(ebbPath), evidencePaths(path)];
-    const sbom = JSON.parse(readFileSync(built.sbom, "utf8"));
+    const sbom = JSON.parse(readFileSync(sbomPathOf(ebbPath), "utf8"));
     sbom.metadata.component.hashes[0].content = digestOf(bytes);
-    const provenance = JSON.parse(readFileSync(built.provenance, "utf8"));
-    provenance.subject = [{ name: file, digest: { sha256: digestOf(bytes) } }];
     writeFileSync(path, bytes);
-    writeFileSync(paths.sbom, JSON.stringify(sbom));
-    writeFileSync(paths.provenance, JSON.stringify(provenance));
+    writeFileSync(sbomPathOf(path), JSON.stringify(sbom));
   }
   const out = join(folder, files.image.replace(/\.tar$/, ""));
   const image = [join(project, "build/image/image.ts"), "--from", folder, "--out", out, "--tar", "--name", name];

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { differingFiles } from "../../../build/release/files.ts";
-import { signedProvenance } from "../../../build/release/signed-provenance.ts";
 import { otherVersions } from "../../../build/release/version.ts";
 import { writeSums } from "../../../build/setup/sums.mjs";
 import packageJson from "../../../package.json";
@@ -47,21 +46,4 @@ test.each(places)("another version in %s is found", (file) => {
 
 test("a tag of another version is found", () => {
   expect(otherVersions(project, [`v${version}`, "v7.7.7"])).toEqual(["the tag v7.7.7: 7.7.7"]);
-});
-
-test("a signed provenance has the builder that signs, and all that was resolved, and does not say that it is unsigned", () => {
-  const text = readFileSync(join(project, "dist/ebb.provenance.json"), "utf8");
-  const { buildDefinition, runDetails } = JSON.parse(text).predicate;
-  const workflow = {
-    GITHUB_SERVER_URL: "https://forge.example.com",
-    GITHUB_WORKFLOW_REF: "o/ebb/release.yml@refs/tags/v1",
-  };
-  const builder = { version: runDetails.builder.version };
-  expect(JSON.parse(signedProvenance(text, workflow))).toEqual({
-    buildDefinition,
-    runDetails: { builder: { ...builder, id: "https://forge.example.com/o/ebb/release.yml@refs/tags/v1" } },
-  });
-  expect(JSON.parse(signedProvenance(text, {})).runDetails).toEqual({
-    builder: { ...builder, id: "urn:ebb:builder:key" },
-  });
 });

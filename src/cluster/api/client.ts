@@ -47,7 +47,6 @@ export interface ApiClient {
   update<T = KubeObject>(path: string, body: object, asking?: RequestOptions): Promise<T>;
   /** Applies a JSON Patch (RFC 6902). */
   patch<T = KubeObject>(path: string, operations: readonly object[], asking?: RequestOptions): Promise<T>;
-  delete(path: string, asking?: RequestOptions): Promise<void>;
   /**
    * Yields events until the server ends the stream, after 5 to 10 min. Throws ApiError 410 if the version expired, and
    * ApiError if the stream ends within 1 s (SHORT_MS) without an event.
@@ -79,7 +78,6 @@ export function createApiClient(access: Access): ApiClient {
     create: (path, body, asking) => call("POST", path, asking, jsonBody(body)),
     update: (path, body, asking) => call("PUT", path, asking, jsonBody(body)),
     patch: (path, operations, asking) => call("PATCH", path, asking, patchBody(operations)),
-    delete: async (path, asking) => void (await call("DELETE", path, asking)),
     watch: (path, query, signal) => watch(access, path, query, signal),
     stream: (path, protocol, { signal, timeoutMs = TIMEOUT_MS } = {}) =>
       openStream(access, {

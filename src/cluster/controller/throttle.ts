@@ -52,7 +52,6 @@ export function throttleClient(api: ApiClient, turn: Turn, answered: Answered = 
     create: (path, body, asking) => through("create", asking, (one) => api.create(path, body, one)),
     update: (path, body, asking) => through("update", asking, (one) => api.update(path, body, one)),
     patch: (path, operations, asking) => through("patch", asking, (one) => api.patch(path, operations, one)),
-    delete: (path, asking) => through("delete", asking, (one) => api.delete(path, one)),
     stream: (path, protocol, asking) => through("connect", asking, (one) => api.stream(path, protocol, one)),
     async *watch<T = KubeObject>(path: string, query: Query, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
       await turn(signal);

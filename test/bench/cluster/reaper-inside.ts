@@ -5,7 +5,17 @@ import { type ApiClient, connect, type List } from "../../../src/cluster/api/cli
 import type { KubeObject } from "../../../src/cluster/api/core/objects.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
 import { startMeasured } from "./measured-reaper.ts";
-import { each, kubeconfig, NODE, PODS, prepare, setStatus, startKubelet, statusOf } from "./stand-in-kubelet.ts";
+import {
+  deletePod,
+  each,
+  kubeconfig,
+  NODE,
+  PODS,
+  prepare,
+  setStatus,
+  startKubelet,
+  statusOf,
+} from "./stand-in-kubelet.ts";
 
 /** The result of reaping that many pods. */
 export interface Reaped {
@@ -55,7 +65,7 @@ async function main(): Promise<readonly Reaped[]> {
     const names = Array.from({ length: pods }, (_, at) => `${method}-${pods}-${at}`);
     await each(names, (one) => createStuck(api, one));
     const used = await reapAll(pods, ["--methods", method, ...flags]);
-    await each(names, (one) => api.delete(`${PODS}/${one}?gracePeriodSeconds=0`));
+    await each(names, (one) => deletePod(api, one));
     const isOnce = told.size === pods && [...told.values()].every((times) => times === 1);
     return { name, pods, ...used, streams, isOnce };
   };

@@ -10,7 +10,17 @@ import { collectLog } from "../../unit/cluster/collect-log.ts";
 import { median } from "../statistics.ts";
 import { type MeasuredReaper, startMeasured } from "./measured-reaper.ts";
 import { changePod, createPod, endApp, namesOf, ofJob } from "./pods.ts";
-import { each, kubeconfig, PODS, prepare, STARTED_AT, setStatus, startKubelet, statusOf } from "./stand-in-kubelet.ts";
+import {
+  deletePod,
+  each,
+  kubeconfig,
+  PODS,
+  prepare,
+  STARTED_AT,
+  setStatus,
+  startKubelet,
+  statusOf,
+} from "./stand-in-kubelet.ts";
 
 /** What a reaper costs in a cluster of many pods, 200 of them of Jobs, all of which become stuck at once. */
 export interface Scaled {
@@ -72,7 +82,7 @@ async function main(): Promise<readonly Scaled[]> {
       const listsAgain = !isQuick && size === sizes.at(-1) && flags === ways.at(-1);
       scaled.push({ flags, pods: size, ...(await measure(api, { flags, others, jobs, listsAgain })) });
       console.log(`scale: ${size} pods, ${flags || "no flags"}: done`);
-      await each(jobs, (name) => api.delete(`${PODS}/${name}?gracePeriodSeconds=0`));
+      await each(jobs, (name) => deletePod(api, name));
     }
   }
   return scaled;

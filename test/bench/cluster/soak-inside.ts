@@ -203,7 +203,7 @@ async function runJob(api: ApiClient, name: string): Promise<void> {
   waits.push((performance.now() - since) / 1000);
   asked.delete(name);
   await persist(() => kubelet.setStatus(api, name, kubelet.statusOf("nothing", kubelet.STARTED_AT)));
-  await persist(() => api.delete(`${kubelet.PODS}/${name}?gracePeriodSeconds=0`));
+  await persist(() => kubelet.deletePod(api, name));
   counts.ended += 1;
 }
 

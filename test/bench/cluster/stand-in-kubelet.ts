@@ -68,6 +68,12 @@ export async function setStatus(api: ApiClient, name: string, value: object): Pr
   await api.patch(`${PODS}/${name}/status`, [{ op: "replace", path: "/status", value }]);
 }
 
+/** Deletes a pod at once, by its eviction: ebb deletes nothing, so its client cannot. */
+export async function deletePod(api: ApiClient, name: string): Promise<void> {
+  const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } };
+  await api.create(`${PODS}/${name}/eviction`, { ...eviction, deleteOptions: { gracePeriodSeconds: 0 } });
+}
+
 /** When the containers of all pods have started. */
 export const STARTED_AT = "2026-01-01T00:00:00Z";
 

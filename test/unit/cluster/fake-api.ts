@@ -65,7 +65,6 @@ export function createFakeApi(): FakeApi {
       if (errors.some((error) => error !== null)) refuse(422, "Invalid");
       return write<T>(path, changed);
     },
-    delete: async (path) => void objects.delete(path),
     // biome-ignore lint/correctness/useYield: nobody watches it
     watch: async function* () {
       throw new Error("the fake is not watched");

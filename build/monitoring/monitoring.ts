@@ -14,13 +14,6 @@ interface RuleFile {
   readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
 }
 
-interface Panel {
-  readonly type: string;
-  readonly title: string;
-  readonly targets?: readonly { readonly expr: string }[];
-  readonly [field: string]: unknown;
-}
-
 /** The path of the alerts, which the chart installs, too. */
 export const alertsPath = join(import.meta.dirname, "../chart/alerts.yaml");
 
@@ -28,16 +21,6 @@ const { groups } = Bun.YAML.parse(readFileSync(alertsPath, "utf8")) as RuleFile;
 
 /** The alerts. */
 export const alerts: readonly AlertRule[] = groups.flatMap(({ rules }) => rules);
-
-/** The dashboard, as Grafana imports it. */
-export const dashboard = JSON.parse(readFileSync(join(import.meta.dirname, "dashboard.json"), "utf8")) as {
-  readonly panels: readonly Panel[];
-};
-
-/** The dashboard's queries, with the title of their panel. */
-export const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
-  targets.map(({ expr }) => ({ title, expr: expr.replaceAll("$__rate_interval", "5m") })),
-);
 
 /** Returns the alerts as a table of the manual. */
 export function alertTable(): string {

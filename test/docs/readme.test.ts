@@ -7,7 +7,6 @@ import type { Exposition } from "../../src/cluster/controller/process-metrics.ts
 import { injectPod } from "../../src/cluster/inject/core/inject-pod.ts";
 import { ownNames } from "../../src/cluster/inject/core/pod-annotations.ts";
 import type { InjectPolicy } from "../../src/cluster/inject/core/policy.ts";
-import { podsIn } from "../../src/cluster/inject/core/workload/workload.ts";
 import { methodKinds } from "../../src/cluster/reaper/core/methods.ts";
 import { eventTypes } from "../../src/cluster/reaper/core/report.ts";
 import { createReaperMetrics } from "../../src/cluster/reaper/reaper-metrics.ts";
@@ -17,6 +16,7 @@ import { findingKinds, type Snapshot, type StatusFinding, type Zombie } from "..
 import { readCommandCall, readOperandCall } from "../../src/shared/cli/core/call.ts";
 import { options } from "../../src/shared/cli/core/options.ts";
 import { changesIn } from "../harness/diffs.ts";
+import { podsIn } from "../unit/cluster/inject/pods-in.ts";
 import { appSocket, processes, snapshot } from "../unit/pod/status/core/snapshots.ts";
 
 const policy: InjectPolicy = {

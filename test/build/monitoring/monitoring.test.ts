@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Metric, reaperMetrics, webhookMetrics } from "../../../build/metric-tables.ts";
-import { alerts, dashboard, queries } from "../../../build/monitoring/monitoring.ts";
+import { alerts } from "../../../build/monitoring/monitoring.ts";
 import { logMessages } from "../../docs/manual-messages.ts";
+import { panels, queries } from "./dashboard.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const monitoring = readFileSync(join(root, "src/manual/monitoring.md"), "utf8");
@@ -61,10 +62,10 @@ test("each log line that the manual says to watch is one that ebb writes", () =>
 });
 
 test("the dashboard has panels that do not overlap, each with a number of its own", () => {
-  const cells = dashboard.panels.flatMap(({ gridPos }) => {
+  const cells = panels.flatMap(({ gridPos }) => {
     const { x, y, w, h } = gridPos as Readonly<Record<"x" | "y" | "w" | "h", number>>;
     return Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`);
   });
   expect(new Set(cells).size).toBe(cells.length);
-  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+  expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
 });

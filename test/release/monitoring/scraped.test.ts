@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { alerts, alertsPath, queries } from "../../../build/monitoring/monitoring.ts";
+import { alerts, alertsPath } from "../../../build/monitoring/monitoring.ts";
 import { type Cluster, type Reaper, startCluster, startReaper, stuckPod } from "../../binary/cluster/reaper.ts";
 import { ended } from "../../binary/cluster/reaper-calls.ts";
 import { mountCertificate, startWebhook, type Webhook } from "../../binary/cluster/webhook/webhook.ts";
+import { queries } from "../../build/monitoring/dashboard.ts";
 import { until } from "../../harness/ebb.ts";
 import { type Prometheus, startPrometheus } from "./prometheus.ts";
 

@@ -30,9 +30,6 @@ const TAG = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}";
 /** Those that can be verified; OCI image-spec 1.1, descriptor.md, "Registered algorithms". */
 const DIGEST = "sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128}";
 
-/** The parts of a name, as regular expressions for schemas. */
-export const patterns = { host: HOST, repository: `(?:${HOST}/)?${PART}(?:/${PART})*`, tag: TAG, digest: DIGEST };
-
 const host = new RegExp(`^${HOST}$`);
 const digest = new RegExp(`^(?:${DIGEST})$`);
 const remainder = new RegExp(`^(${PART}(?:/${PART})*)(?::(${TAG}))?(?:@(${DIGEST}))?$`);

@@ -94,8 +94,6 @@ const serving = issueServing(
 );
 /** The CA of all stand-ins, in PEM. */
 export const caPem = authority.cert;
-/** The certificate and key of all stand-ins. */
-export const keyPair = serving;
 
 /** Where a registry listens, and by which certificate. */
 export interface StandInPlace {

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { injectPod } from "../../../../src/cluster/inject/core/inject-pod.ts";
-import { podsIn } from "../../../../src/cluster/inject/core/workload/workload.ts";
 import { readDocument } from "../../../../src/cluster/inject/yaml/document.ts";
 import { editsTo } from "../../../../src/cluster/inject/yaml/edit.ts";
 import { applySplices } from "../../../../src/cluster/inject/yaml/splice.ts";
 import { withValuesAt } from "../../../../src/shared/core/json.ts";
 import { anyPod, anyPolicy } from "./core/pods.ts";
+import { podsIn } from "./pods-in.ts";
 import { anyHand, marksIn, written } from "./yaml-written.ts";
 
 setDefaultTimeout(120_000);

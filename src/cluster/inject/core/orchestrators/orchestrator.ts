@@ -31,9 +31,6 @@ export interface Orchestrator {
   readonly exemption?: { readonly prefix: string; readonly value: string };
 }
 
-/** What a fact about an orchestrator can be about. `init` is about the init containers that need the mesh. */
-export const aspects = ["pods", "app", "helper", "sidecar", "untouchable", "wrapping", "end", "mesh", "init"] as const;
-
 /** Returns the value of a pod's label. */
 export function labelOf({ metadata }: Pod, name: string): string | undefined {
   return textOf(objectOf(metadata?.labels)[name]);

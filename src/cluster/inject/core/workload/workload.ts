@@ -52,16 +52,8 @@ export interface NoObject {
 type Found = FoundPod | LeftObject | NoObject;
 
 /**
- * Returns the pods and pod templates of a document: of one object, or of all objects in a List or a Template. Returns an
- * empty list if there are none. Never throws.
- */
-export function podsIn(document: unknown): readonly FoundPod[] {
-  return objectsIn(document).filter((one) => "pod" in one);
-}
-
-/**
- * Returns the same as `podsIn`, and between them the objects that are left as they are, and what is no object. Never
- * throws.
+ * Returns the pods and pod templates of a document: of one object, or of all objects in a List or a Template. Between
+ * them are the objects that are left as they are, and what is no object. Never throws.
  */
 export function objectsIn(document: unknown): readonly Found[] {
   return document === null ? [] : objectsFrom(document, []);
@@ -94,7 +86,7 @@ export function describeRemark({ object, path }: FoundPod, { field, message }: R
 /**
  * Returns a pod's field as the document has it (`spec.template.spec.containers[0].command`). `path` leads to the pod.
  */
-export function fieldIn(path: Path, field: string): string {
+function fieldIn(path: Path, field: string): string {
   return [describePath(path), field].filter((part) => part !== "").join(".");
 }
 

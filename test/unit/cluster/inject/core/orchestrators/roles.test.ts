@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { aspects, type Role } from "../../../../../../src/cluster/inject/core/orchestrators/orchestrator.ts";
+import type { Role } from "../../../../../../src/cluster/inject/core/orchestrators/orchestrator.ts";
 import {
   orchestratorOf,
   orchestrators,
@@ -108,6 +108,9 @@ test("all containers of Argo's emissary count if the template is not in the pod"
 const root = join(import.meta.dirname, "../../../../../..");
 const sources = join(root, "src/cluster/inject/core/orchestrators");
 const modules = readdirSync(sources).filter((file) => !["orchestrator.ts", "registry.ts"].includes(file));
+
+/** What a fact can be about. `init` is about the init containers that need the mesh. */
+const aspects = ["pods", "app", "helper", "sidecar", "untouchable", "wrapping", "end", "mesh", "init"];
 
 test.each(modules)("each fact in %s is read at a place of a version, and what was run has a test", async (file) => {
   const { facts } = (await import(join(sources, file))) as { readonly facts: string };

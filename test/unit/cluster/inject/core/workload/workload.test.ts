@@ -6,8 +6,8 @@ import {
   describeRemark,
   type FoundPod,
   objectsIn,
-  podsIn,
 } from "../../../../../../src/cluster/inject/core/workload/workload.ts";
+import { podsIn } from "../../pods-in.ts";
 import { policy } from "../injection.ts";
 import { imageSays } from "../registry.ts";
 

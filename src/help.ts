@@ -114,7 +114,7 @@ function groupsOf(pages: Pages): Parameters<typeof listPages>[0] {
 }
 
 /** Reads the manual: embedded in the executable, or in development from the source. */
-export async function readPages(): Promise<Pages> {
+async function readPages(): Promise<Pages> {
   const { pages } = await import("./build-info.ts");
   if (pages !== undefined) return JSON.parse(Bun.zstdDecompressSync(Buffer.from(pages, "base64")).toString());
   const { manualPages } = await import("../build/pages.ts");

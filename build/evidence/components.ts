@@ -138,7 +138,7 @@ function library({ file, path, version, sha256, debian }: Archive): Component {
 }
 
 /** Returns the package URL, of the type deb, of a Debian package. */
-export function debianUrl({ name, version, architecture }: NonNullable<Archive["debian"]>): string {
+function debianUrl({ name, version, architecture }: NonNullable<Archive["debian"]>): string {
   const encoded = [name, version].map((each) => encodeURIComponent(each).replaceAll("%3A", ":"));
   return `pkg:deb/debian/${encoded.join("@")}?arch=${architecture}`;
 }

@@ -15,7 +15,7 @@ import { findToolchain, type Toolchain } from "./toolchain.ts";
  * Variables of musl that start as zero, each with its aliases. The runtime uses the executable's copy of them. (On
  * arm64 the stack protector's canary is such a variable.)
  */
-export const sharedVariables: readonly (readonly string[])[] = [
+const sharedVariables: readonly (readonly string[])[] = [
   ["environ", "__environ", "_environ", "___environ"],
   ["__stack_chk_guard"],
 ];

@@ -10,7 +10,7 @@ export const debianNames = { x64: "amd64", arm64: "arm64" };
  * Returns the Debian packages that the static link for an architecture ("x64", "arm64") needs on this machine. `check`
  * is a way to see whether a package is installed: a program in PATH, a file that gcc finds, or a file that exists.
  */
-export function packagesFor(arch) {
+function packagesFor(arch) {
   const triplet = triplets[arch];
   if (triplet === undefined)
     throw new Error(`ebb is built for ${Object.keys(triplets).join(" and ")}, not for ${arch}`);

@@ -5,7 +5,7 @@ import { freePort } from "../harness/free-port.ts";
 import { takes } from "../harness/time.ts";
 
 /** How long a request to /slow takes, and when the stop signal comes meanwhile. */
-export const SLOW_MS = 2000;
+const SLOW_MS = 2000;
 export const SIGNAL_AFTER_MS = 700;
 
 /** Where an app of a test is: its folder, its port, and the server behind it, which is slow at /slow. */

@@ -21,7 +21,7 @@ function endsEarly(code: number): readonly Partial<Seen>[] {
 }
 
 /** All that rivals do now and then. */
-export const chances: readonly Chance[] = [
+const chances: readonly Chance[] = [
   {
     by: "first-instant",
     rivals: ["scuttle", "scuttle-redbox", "envoy-preflight"],

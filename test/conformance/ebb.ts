@@ -15,7 +15,7 @@ mkdirSync(join(folder.path, "bin"));
 for (const name of toolNames) symlinkSync(ebbPath, join(folder.path, "bin", name));
 
 /** Returns the words that start ebb in another tool's place: by a link of that name (0), or as `ebb NAME` (1). */
-export function wordsOf(as: ToolName, way: 0 | 1): readonly string[] {
+function wordsOf(as: ToolName, way: 0 | 1): readonly string[] {
   return way === 0 ? [join(folder.path, "bin", as)] : [ebbPath, as];
 }
 

@@ -34,7 +34,7 @@ export function compiled(source: string): string {
  * Compiles a C file to the static executable `name` in a folder of the cache, with its digest. @throws Error if gcc
  * fails
  */
-export function compileInto(folder: string, source: string, name: string): void {
+function compileInto(folder: string, source: string, name: string): void {
   mkdirSync(dirname(folder), { recursive: true });
   const temporary = mkdtempSync(`${folder}-`);
   try {

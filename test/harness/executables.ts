@@ -1,5 +1,5 @@
 /** e_machine of some processors (elf.h). */
-export const MACHINE = { "386": 3, amd64: 62, arm64: 183, s390x: 22 } as const;
+const MACHINE = { "386": 3, amd64: 62, arm64: 183, s390x: 22 } as const;
 
 export interface SmallElf {
   readonly machine: keyof typeof MACHINE;

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { syscallNumbers } from "../seccomp/filter.ts";
 
-export const roles = ["main", "thread", "child"] as const;
+const roles = ["main", "thread", "child"] as const;
 export type Role = (typeof roles)[number];
 
 /** A call that is to fail once. */

@@ -27,7 +27,7 @@ export async function findAccess(given: Surroundings, log: Log): Promise<Access>
 }
 
 /** The folder with the pod's token, CA and namespace (kubernetes.io/docs/tasks/run-application/access-api-from-pod). */
-export const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
+const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Reports whether this process runs in a pod: whether the kubelet has set KUBERNETES_SERVICE_HOST. */
 export function isInCluster({ KUBERNETES_SERVICE_HOST: host }: Surroundings["env"]): boolean {

@@ -7,7 +7,7 @@ import { abortedAfter } from "../../shared/io/timer.ts";
 import { createHttpClient } from "./http.ts";
 
 /** The default limit of a body's bytes. All of it is held in memory, and /config_dump of a large mesh is long. */
-export const MAX_WHOLE = 256 * MiB;
+const MAX_WHOLE = 256 * MiB;
 
 /**
  * Sends a request whose method, path and body go out unchanged, and resolves with the answer once it is whole. Rejects

@@ -4,7 +4,7 @@ export function formatHostPort(host: string, port: number | string): string {
 }
 
 /** Puts an IPv6 address in brackets, as URLs have it. Returns any other host unchanged. */
-export function bracketed(host: string): string {
+function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 

@@ -7,7 +7,7 @@ import { injected, startIstio } from "./istio.ts";
  * registrations' names. If ebb's comes first it is asked once more, because Istio's changes the pod; Istio's own asks
  * for no second time.
  */
-export const orders = { "before Istio's": "a-", "after Istio's": "z-" } as const;
+const orders = { "before Istio's": "a-", "after Istio's": "z-" } as const;
 
 export type Order = keyof typeof orders;
 

@@ -23,7 +23,7 @@ export function blocksIn(page: string): readonly Block[] {
  * Returns the blocks of a Markdown text but its drawings, which are between backticks without a language, and what
  * commands print, which output.test.ts compares.
  */
-export function blocksOf(markdown: string): readonly Block[] {
+function blocksOf(markdown: string): readonly Block[] {
   const written = markdown.replace(/<!-- (\w+ output) -->[\s\S]*?<!-- \/\1 -->/g, "");
   return written.split(/^## /m).flatMap((part, index) => {
     const section = index === 0 ? "" : part.slice(0, part.indexOf("\n"));

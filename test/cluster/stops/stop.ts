@@ -93,7 +93,7 @@ export function expectGone(what: string, { goneAt, busyShare }: Stopped, since: 
 }
 
 /** Checks that an app's calls were answered, also those after its SIGTERM, for which it needed so long. */
-export function expectAnswered({ before, after }: Calls, needsMs: number): void {
+function expectAnswered({ before, after }: Calls, needsMs: number): void {
   expect([before.answered, after.answered]).toEqual([before.asked, after.asked]);
   expect(after.asked).toBeGreaterThan(needsMs / 500); // one each 100 ms; fewer on a busy machine
 }

@@ -26,7 +26,7 @@ export function judgeQuits(one: Case): void {
 }
 
 /** Reports whether a quit is due after this exit code (--quit-on, --restart-policy); a native sidecar is never quit. */
-export function quitIsDue({ plan: { command, flags, isNative }, seen }: Case): boolean {
+function quitIsDue({ plan: { command, flags, isNative }, seen }: Case): boolean {
   const { code } = seen;
   if (isNative) return false;
   if (command === "wait") return false;

@@ -53,7 +53,7 @@ function mismatch(platforms: readonly Platform[], queried: readonly Architecture
 }
 
 /** Formats what an image starts: `ENTRYPOINT ["/app"] CMD ["serve"]`. */
-export function describeCommand({ entrypoint, cmd }: Pick<ImageConfig, "entrypoint" | "cmd">): string {
+function describeCommand({ entrypoint, cmd }: Pick<ImageConfig, "entrypoint" | "cmd">): string {
   const named = [
     ["ENTRYPOINT", entrypoint],
     ["CMD", cmd],

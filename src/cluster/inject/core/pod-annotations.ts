@@ -52,7 +52,7 @@ export function flagsOf(flag: string, text: string): readonly string[] {
 }
 
 /** Formats `expected a duration such as 5m, got "soon"`. `shown` redacts the value, by default credentials in URLs. */
-export function mismatch(expected: string, text: string, shown = redactUrls): Mismatch {
+function mismatch(expected: string, text: string, shown = redactUrls): Mismatch {
   return `expected ${expected}, got ${JSON.stringify(shown(text))}`;
 }
 

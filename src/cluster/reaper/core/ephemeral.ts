@@ -69,7 +69,7 @@ function failureOf({ name, state }: ContainerView): string | undefined {
 }
 
 /** Says, in the kubelet's words, why an ephemeral container does not start. */
-export function notStarted(name: string, { reason, message }: Reasons): string {
+function notStarted(name: string, { reason, message }: Reasons): string {
   return `ephemeral container ${name} does not start: ${described(reason, message)}`;
 }
 

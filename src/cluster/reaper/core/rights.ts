@@ -28,9 +28,7 @@ export interface RightsNeeded {
  * What each method must be allowed. exec and port-forward by WebSocket are a GET, of which the API server asks for
  * create too (Kubernetes 1.35).
  */
-export const rightsByMethod: Readonly<
-  Record<MethodKind, Pick<Right, "resource"> & { readonly verbs: readonly string[] }>
-> = {
+const rightsByMethod: Readonly<Record<MethodKind, Pick<Right, "resource"> & { readonly verbs: readonly string[] }>> = {
   exec: { resource: "pods/exec", verbs: ["get", "create"] },
   "port-forward": { resource: "pods/portforward", verbs: ["get", "create"] },
   ephemeral: { resource: "pods/ephemeralcontainers", verbs: ["patch"] },

@@ -25,7 +25,7 @@ export function socketOf({ stage, container, pid, program }: Announcement): stri
 }
 
 /** Finds the announcements in the text of /proc/net/unix. */
-export function announcementsIn(table: string): readonly Announcement[] {
+function announcementsIn(table: string): readonly Announcement[] {
   const rows = table.matchAll(/ @ebb\/(owns|runs|drained)\/(\d{1,15})\/(\d{1,10})\/([\w.-]*)$/gm);
   return Array.from(rows, ([, stage, container, pid, program = ""]) => {
     return { stage: stage as Stage, container: Number(container), pid: Number(pid), program };

@@ -112,7 +112,7 @@ export function needsAll({ isRestarted, listeners, managers }: Stats): boolean {
  * The HTTP connection managers, by stat_prefix, of admin, statistics and readiness endpoints: Envoy's own, Contour's,
  * Istio's (15021), Envoy Gateway's.
  */
-export const ownManagers: ReadonlySet<string> = new Set([
+const ownManagers: ReadonlySet<string> = new Set([
   "admin",
   "envoy-admin",
   "stats",
@@ -127,7 +127,7 @@ export const ownManagers: ReadonlySet<string> = new Set([
  * Reports whether a listener, by its name in statistics, serves only Envoy or its agent (admin, internal, probes),
  * never the app.
  */
-export function isOwnListener(name: string, listeners: ReadonlyMap<string, ListenerStats>): boolean {
+function isOwnListener(name: string, listeners: ReadonlyMap<string, ListenerStats>): boolean {
   if (name === "admin" || name.startsWith("envoy_internal_") || isOwnPort(portOf(name))) return true;
   const managers = listeners.get(name)?.managers ?? [];
   return managers.length > 0 && managers.every(({ name }) => ownManagers.has(name));

@@ -171,7 +171,7 @@ function getOrAdd<T>(map: Map<string, T>, name: string, fresh: T): T {
  * The ports of the proxy's own statistics and readiness endpoints: Istio's 15021 and 15090, Envoy Gateway's 19001 and
  * 19003. They tell what a listener is until a request shows which manager serves it.
  */
-export const ownPorts = [15021, 15090, 19001, 19003];
+const ownPorts = [15021, 15090, 19001, 19003];
 
 /** Reports whether a listener's port is one of `ownPorts`, an endpoint of the proxy itself. */
 export function isOwnPort(port: number | undefined): boolean {

@@ -91,7 +91,7 @@ export function resolve<O extends Options>(options: O, sources: Sources): Resolv
 }
 
 /** Calls `of` for each option of a set, and returns the results under the same keys. */
-export function mapOptions<O extends Options, T>(options: O, of: (key: string, option: Option<unknown>) => T) {
+function mapOptions<O extends Options, T>(options: O, of: (key: string, option: Option<unknown>) => T) {
   const entries = Object.entries(options).map(([key, option]) => [key, of(key, option)] as const);
   return Object.fromEntries(entries) as { readonly [K in keyof O]: T };
 }
@@ -100,18 +100,18 @@ export function mapOptions<O extends Options, T>(options: O, of: (key: string, o
  * Formats where an option's values come from: `default` if undefined, otherwise each origin once (`--grace`,
  * `EBB_GRACE`).
  */
-export function originOf(found: readonly Found[] | undefined): Origin {
+function originOf(found: readonly Found[] | undefined): Origin {
   return found === undefined ? "default" : [...new Set(found.map(({ origin }) => origin))].join(", ");
 }
 
 /** Returns an option's default as text, in a list that is empty if the option has none. */
-export function defaultTexts({ initial, initially }: Option<unknown>): readonly string[] {
+function defaultTexts({ initial, initially }: Option<unknown>): readonly string[] {
   const isSet = initial !== undefined && !(Array.isArray(initial) && initial.length === 0);
   return isSet ? [initially] : [];
 }
 
 /** A value that an option does not take. Its message names origin and value, and what was expected. */
-export class BadValue extends Error {}
+class BadValue extends Error {}
 
 /**
  * Finds the texts that set an option, each with its origin. Flags win over variables, ebb's own variable over those of
@@ -119,11 +119,7 @@ export class BadValue extends Error {}
  * Kubernetes' service links are ignored. If `mayBeOwn` is false, the option's own `EBB_` variable is not looked up.
  * @throws BadValue if a variable's own reader cannot read it
  */
-export function findTexts(
-  option: Option<unknown>,
-  { flags, env, compat }: Sources,
-  mayBeOwn: boolean,
-): readonly Found[] {
+function findTexts(option: Option<unknown>, { flags, env, compat }: Sources, mayBeOwn: boolean): readonly Found[] {
   const given = flags.get(option.flag);
   if (given !== undefined) return foundBy(`--${option.flag}`, given);
   let found: readonly Found[] = nothing;
@@ -139,7 +135,7 @@ export function findTexts(
 }
 
 /** Returns the texts with the flag or variable that gave them all. */
-export function foundBy(origin: Origin, texts: readonly string[]): readonly Found[] {
+function foundBy(origin: Origin, texts: readonly string[]): readonly Found[] {
   const found: Found[] = [];
   for (const text of texts) found.push({ origin, text });
   return found;
@@ -160,7 +156,7 @@ export interface Setting {
  * Returns the texts that a variable gives for an option: its value, or what the variable's own reader returns for it.
  * @throws BadValue if that reader throws
  */
-export function textsOf({ shown }: Option<unknown>, variable: Variable, { value, env }: Setting): readonly string[] {
+function textsOf({ shown }: Option<unknown>, variable: Variable, { value, env }: Setting): readonly string[] {
   if (variable.read === undefined) return [value];
   try {
     return variable.read(value, env);
@@ -174,7 +170,7 @@ export function textsOf({ shown }: Option<unknown>, variable: Variable, { value,
  * repeatable, otherwise the last value.
  * @throws BadValue with the origin and what is expected
  */
-export function parseFound(option: Option<unknown>, found: readonly Found[]): unknown {
+function parseFound(option: Option<unknown>, found: readonly Found[]): unknown {
   const { syntax, repeatable } = option;
   const several = repeatable || found.length < 2 ? undefined : syntax.several;
   if (several !== undefined) refuseSeveral(option, found, several);

@@ -20,7 +20,7 @@ export type Parsed =
 
 export const PARTIAL = { kind: "partial" } as const;
 
-export const WHOLE = { kind: "whole" } as const;
+const WHOLE = { kind: "whole" } as const;
 
 /** The state of a body that is being read: more bytes are needed, it is complete, or it is not HTTP. */
 export type Reading = typeof PARTIAL | typeof WHOLE | Garbage;
@@ -55,7 +55,7 @@ export function framingOf(headers: ReadonlyMap<string, string>): Framing | strin
 }
 
 /** Reads a body that ends with the connection. */
-export const untilEnd: Framing = {
+const untilEnd: Framing = {
   isUntilEnd: true,
   take(text, emit) {
     emit(text);
@@ -78,13 +78,13 @@ export function ofLength(length: number): Framing {
 }
 
 /** The most bytes in the line with a chunk's size. */
-export const MAX_SIZE_LINE = 4096;
+const MAX_SIZE_LINE = 4096;
 
 /**
  * Creates a reader for a body with `Transfer-Encoding: chunked` (RFC 9112, 7.1). It emits the bytes of the chunks,
  * without sizes and trailers.
  */
-export function inChunks(): Framing {
+function inChunks(): Framing {
   /** Bytes left of the current chunk and its line break; undefined before a chunk's size; 0 in the trailer section. */
   let left: number | undefined;
   return {
@@ -117,7 +117,7 @@ export function inChunks(): Framing {
  * Reads the line with a chunk's size that begins at an offset of `text`. `bytes` is the size, `end` the offset after
  * the line. Returns an empty text if the line is not complete yet, or a text that says what is wrong.
  */
-export function takeSize(text: string, at: number): { readonly bytes: number; readonly end: number } | string {
+function takeSize(text: string, at: number): { readonly bytes: number; readonly end: number } | string {
   const end = text.indexOf("\r\n", at);
   if (end < 0 && text.length - at <= MAX_SIZE_LINE) return "";
   const line = text.slice(at, end < 0 ? text.length : end);
@@ -129,7 +129,7 @@ export function takeSize(text: string, at: number): { readonly bytes: number; re
 /**
  * Reads what follows the last chunk: trailers, if any, up to an empty line. More than 64 KiB (MAX_HEAD) is not HTTP.
  */
-export function trailerIn(text: string): Reading {
+function trailerIn(text: string): Reading {
   if (text.startsWith("\r\n") || text.includes("\r\n\r\n")) return WHOLE;
   return text.length > MAX_HEAD ? garbage(`not HTTP: a trailer longer than ${MAX_HEAD / 1024} KiB`) : PARTIAL;
 }
@@ -142,7 +142,7 @@ export function garbage(reason: string): Garbage {
 }
 
 /** The characters of a text that `excerpt` looks at. */
-export const LONGEST_LOOK = 4096;
+const LONGEST_LOOK = 4096;
 
 /**
  * Quotes the first `length` characters of what another program sent, on one line, for a message. Each run of characters

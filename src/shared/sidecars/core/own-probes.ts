@@ -45,7 +45,7 @@ export function ownProbes(kind: SidecarKind, adjustment: Adjustment, given: Http
 }
 
 /** Returns the probe of `ready`, a sidecar's readiness URL; a probe of kind `any` if readiness may be elsewhere too. */
-export function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
+function defaultProbe({ admin, notReady, orReady }: SidecarKind, ready: string, adjustment: Adjustment): Probe {
   const probe = parseProbe(ready) as Probe;
   const own = probe.kind === "http" && notReady !== undefined ? { ...probe, except: notReady } : probe;
   if (orReady === undefined) return own;

@@ -11,7 +11,7 @@ import { linkerd } from "./kinds/linkerd.ts";
 import { vaultAgent } from "./kinds/vault-agent.ts";
 
 /** The sidecars that ebb knows. Nothing in src/ names one of them but this table and the file of its kind. */
-export const sidecarKinds = {
+const sidecarKinds = {
   istio,
   envoy,
   linkerd,

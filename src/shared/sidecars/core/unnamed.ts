@@ -53,6 +53,6 @@ export function whyUnnamed(name: SidecarName): string {
 }
 
 /** Returns what names the address of a sidecar, as a user writes it. */
-export function waysToName(name: SidecarName): string {
+function waysToName(name: SidecarName): string {
   return `--sidecar ${name}:PORT${isProxy(name) ? " or --admin http://127.0.0.1:PORT" : ""}`;
 }

@@ -20,7 +20,7 @@ export const HOUR = 60 * MINUTE;
 
 export const DAY = 24 * HOUR;
 
-export const START = Date.parse("2030-01-01T00:00:00Z");
+const START = Date.parse("2030-01-01T00:00:00Z");
 
 /** A replica, and what it knows. A watch that hangs shows it nothing new. */
 export interface Replica {
@@ -59,7 +59,7 @@ export function createWorld(settings: Partial<OwnCertificates> = {}): World {
 }
 
 /** Creates a replica that has just started. */
-export function createReplica(own: OwnCertificates): Replica {
+function createReplica(own: OwnCertificates): Replica {
   return { own, state: { sinceMs: Date.now() }, served: [], hangs: { secret: false, configuration: false } };
 }
 
@@ -133,7 +133,7 @@ async function reconcile({ log }: World, { own, state, served }: Replica): Promi
 }
 
 /** Adds the present CA bundle to `bundles` if it has changed. */
-export function note(world: World): void {
+function note(world: World): void {
   const bundle = bundleOf(world);
   if (world.bundles.at(-1)?.bundle !== bundle) world.bundles.push({ atMs: Date.now(), bundle });
 }

@@ -28,7 +28,7 @@ export const noCommand: Answers = [
   onChannel(3, JSON.stringify({ status: "Failure", message: "no such file or directory" })),
 ];
 
-export const pathOf = (name: string): string => `/api/v1/namespaces/shop/pods/${name}`;
+const pathOf = (name: string): string => `/api/v1/namespaces/shop/pods/${name}`;
 
 /** Returns a pod whose app has ended and that its Envoy keeps, unless that has ended, too. `/stop` ends its Envoy. */
 export function podWith(envoy: Json, name = "p", more: Json = {}): Json {

@@ -5,11 +5,11 @@ import type { ReaperMemory } from "../../../../../src/cluster/reaper/core/pod-ru
 import type { ReapPolicy } from "../../../../../src/cluster/reaper/core/policy.ts";
 import { ago, type Containers, ended, type Json, now, ofJob, podOf, running, waiting } from "./stuck-pods.ts";
 
-export const exitCode = fc.constantFrom(0, 1, 42, 137);
+const exitCode = fc.constantFrom(0, 1, 42, 137);
 
-export const seconds = fc.constantFrom(-100, -1, 0, 3, 5, 60);
+const seconds = fc.constantFrom(-100, -1, 0, 3, 5, 60);
 
-export const state: fc.Arbitrary<Json> = fc.oneof(
+const state: fc.Arbitrary<Json> = fc.oneof(
   { weight: 3, arbitrary: fc.constant(running) },
   { weight: 6, arbitrary: fc.tuple(exitCode, seconds).map(([code, at]) => ended(code, at)) },
   { weight: 1, arbitrary: fc.constantFrom(waiting("CrashLoopBackOff"), {}, { terminated: {} }, { terminated: null }) },
@@ -19,7 +19,7 @@ export const state: fc.Arbitrary<Json> = fc.oneof(
   },
 );
 
-export const rules = fc.array(
+const rules = fc.array(
   fc.record({
     action: fc.constantFrom("Restart", "RestartAllContainers"),
     exitCodes: fc.record({ operator: fc.constantFrom("In", "NotIn"), values: fc.subarray([0, 1, 42, 137]) }),
@@ -27,7 +27,7 @@ export const rules = fc.array(
   { maxLength: 2 },
 );
 
-export const restarts: fc.Arbitrary<Json> = fc.oneof(
+const restarts: fc.Arbitrary<Json> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({}) },
   {
     weight: 1,
@@ -35,17 +35,17 @@ export const restarts: fc.Arbitrary<Json> = fc.oneof(
   },
 );
 
-export const container = fc.record({ state, spec: restarts });
+const container = fc.record({ state, spec: restarts });
 
-export const name = fc.constantFrom("app", "other", "third", "istio-proxy", "daprd", "linkerd-proxy", "envoy");
+const name = fc.constantFrom("app", "other", "third", "istio-proxy", "daprd", "linkerd-proxy", "envoy");
 
 /** Generates the usual value, as in a pod that is stuck, nine times in ten; otherwise one of the others. */
-export function mostly<T>(usual: T, ...others: readonly fc.Arbitrary<NoInfer<T>>[]): fc.Arbitrary<T> {
+function mostly<T>(usual: T, ...others: readonly fc.Arbitrary<NoInfer<T>>[]): fc.Arbitrary<T> {
   return fc.oneof({ weight: 9 * others.length, arbitrary: fc.constant(usual) }, ...others);
 }
 
 /** Generates the containers of a pod that is stuck: an app that has ended, and a sidecar that runs. */
-export const stuck = fc.tuple(exitCode, seconds, fc.boolean(), fc.boolean()).map(
+const stuck = fc.tuple(exitCode, seconds, fc.boolean(), fc.boolean()).map(
   ([code, at, hasSecond, hasDapr]): Containers => ({
     app: ended(code, at),
     "istio-proxy": running,

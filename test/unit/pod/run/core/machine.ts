@@ -7,7 +7,7 @@ export interface Machine<State, Event, Action> {
 }
 
 /** Runs a state machine, and returns its actions: those of its beginning, then those in answer to each event. */
-export function actionsOf<State, Event, Action>(
+function actionsOf<State, Event, Action>(
   { begin, step }: Machine<State, Event, Action>,
   events: readonly Event[],
 ): readonly (readonly Action[])[] {

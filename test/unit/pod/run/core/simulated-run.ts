@@ -62,7 +62,7 @@ export interface World {
 }
 
 /** Why the sidecars are kept if this container is not the last one. */
-export const OTHERS_RUN = "--last-of: other runs";
+const OTHERS_RUN = "--last-of: other runs";
 
 /**
  * Makes the moves, and then whatever is left to do, until the run is over. After 1,000 more it is wrong: "it never

@@ -16,10 +16,10 @@ import type { Rule } from "../../../../../../src/cluster/reaper/core/pod-rules.t
 export const usual: AttemptPolicy = { rounds: 2, pause: { firstMs: 1000, longestMs: 60_000 } };
 
 /** Returns the method of executing /stop in a container. */
-export const exec = (container: string): Method => ({ kind: "exec", container, command: ["/stop"] });
+const exec = (container: string): Method => ({ kind: "exec", container, command: ["/stop"] });
 
 /** Returns the method of `POST /quit` to port 1 of a container, through a port-forward. */
-export const forward = (container: string): Method => ({
+const forward = (container: string): Method => ({
   kind: "port-forward",
   container,
   requests: [{ port: 1, method: "POST", path: "/quit", headers: [] }],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { facts as allFacts } from "../../../../../build/readme.ts";
+import { facts as allFacts } from "../../../../../build/sidecar-tables.ts";
 import { aspects, type Fact } from "../../../../../src/shared/sidecars/core/kinds/fact.ts";
 import type { SidecarKind } from "../../../../../src/shared/sidecars/core/kinds/kind.ts";
 import { kindOf, sidecarNames } from "../../../../../src/shared/sidecars/core/registry.ts";

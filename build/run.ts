@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-export type RunOptions = {
+type RunOptions = {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whether its stdout is shown, and not returned. */

@@ -16,7 +16,7 @@ import type { Patch } from "./link/relocate.ts";
 import { relroPages } from "./link/relro.ts";
 import type { Target } from "./targets.ts";
 
-export type VerifyInput = {
+type VerifyInput = {
   /** The dynamically linked executable from which `output` was made. */
   readonly input: Uint8Array;
   /** The static executable. */

@@ -6,7 +6,7 @@ import type { Environment } from "./shared/core/environment.ts";
 import { isServiceLink } from "./shared/core/service-links.ts";
 
 /** A variable that no option reads, though its name says that one should: a type, so that it is a log line's fields, too. */
-export type UnknownVariable = { readonly variable: string; readonly didYouMean?: string };
+type UnknownVariable = { readonly variable: string; readonly didYouMean?: string };
 
 /**
  * Lists the `EBB_` variables that neither one of the options nor a command for the cluster reads, each with the variable

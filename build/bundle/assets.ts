@@ -3,14 +3,14 @@ import { zstdDecompressSync } from "node:zlib";
 import type { Range } from "../shrink/range.ts";
 import { toolAssets } from "../shrink/tool-assets.ts";
 
-export type Asset = Range & {
+type Asset = Range & {
   /** The first 16 hexadecimal digits of the SHA-256 of its compressed bytes. */
   readonly digest: string;
   /** The first 60 bytes of its content, as Latin-1. */
   readonly text: string;
 };
 
-export type Assets = {
+type Assets = {
   /** Assets of Bun's developer tools, listed in tool-assets.ts: a program that only runs never opens them. */
   readonly dead: readonly Asset[];
   /** Assets that tool-assets.ts does not list yet, so they stay. */

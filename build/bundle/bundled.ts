@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /** An npm package that has code in the bundle. */
-export type BundledPackage = {
+type BundledPackage = {
   readonly name: string;
   readonly version: string;
   /** An SPDX expression. */

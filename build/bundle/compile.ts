@@ -3,7 +3,7 @@ import { fetchPinnedBun } from "../link/pinned-bun.ts";
 import { type BunTarget, isStatic } from "../targets.ts";
 import { deskModules } from "./desk.ts";
 
-export type CompileInput = {
+type CompileInput = {
   /** The TypeScript file that the executable starts with. */
   readonly entry: string;
   /** The path of the executable. Bun puts its last part into the file, so that part must be the same in each build. */

@@ -13,7 +13,7 @@ import type { Patch } from "../link/relocate.ts";
 import { protectedLoads } from "../link/relro.ts";
 import type { ThreadBlock } from "../link/thread-local.ts";
 
-export type Parts = {
+type Parts = {
   readonly image: Elf;
   readonly runtime: Elf;
   readonly patches: readonly Patch[];

@@ -4,7 +4,7 @@ import { linkedMembers } from "../link/linked-members.ts";
 import type { About } from "./about.ts";
 import type { Component } from "./components.ts";
 
-export type Product = {
+type Product = {
   readonly about: About;
   /** The SHA-256 of the executable, in hexadecimal. */
   readonly sha256: string;

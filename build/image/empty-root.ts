@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Target } from "../targets.ts";
 
-export type EmptyRootRun = {
+type EmptyRootRun = {
   /** How it was run, in words: `in an empty root folder`. */
   readonly how: string;
   /** Its standard output; empty if it was not run. */

@@ -7,7 +7,7 @@ export type PlatformImage = {
   readonly files: readonly TarEntry[];
 };
 
-export type Platform = { readonly architecture: string; readonly os: string; readonly variant?: string };
+type Platform = { readonly architecture: string; readonly os: string; readonly variant?: string };
 
 export type ImageInput = {
   /** The image's name once it is loaded: `localhost/ebb:0.1.0`. */

@@ -1,5 +1,5 @@
 /** An archive of a release for one platform. */
-export interface Archive {
+interface Archive {
   /** As Kubernetes and krew name them: linux or darwin, amd64 or arm64. */
   readonly os: string;
   readonly arch: string;

@@ -19,7 +19,7 @@ export type Archive = {
   readonly debian: DebianPackage | undefined;
 };
 
-export type DebianPackage = { readonly name: string; readonly version: string; readonly architecture: string };
+type DebianPackage = { readonly name: string; readonly version: string; readonly architecture: string };
 
 /**
  * Returns the build machine's archives (.a) for the static link, in the order in which ld searches them.

@@ -13,7 +13,7 @@ export type Relocation = {
 };
 
 /** A part of a program's memory; `size` is in bytes. */
-export type AddressRange = { readonly address: number; readonly size: number };
+type AddressRange = { readonly address: number; readonly size: number };
 
 /** What a dynamic loader would do for an executable, read from its dynamic table. */
 export type DynamicTable = {

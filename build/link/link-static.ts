@@ -7,7 +7,7 @@ import { type Patch, type Runtime, resolveRelocations } from "./relocate.ts";
 import { type LinkedRuntime, linkRuntime } from "./runtime.ts";
 import { checkThreadBlock, type ThreadBlock, threadBlock, threadOffset } from "./thread-local.ts";
 
-export type LinkInput = {
+type LinkInput = {
   /** A dynamically linked ELF executable for musl at a fixed address (ET_EXEC). */
   readonly bytes: Uint8Array;
   /** The name that error messages give it. */

@@ -1,6 +1,6 @@
 import type { Target } from "../targets.ts";
 
-export type ScriptInput = {
+type ScriptInput = {
   /** The address of the runtime's first byte. */
   readonly base: number;
   /** The addresses of symbols that are defined by the executable, not by the runtime. */

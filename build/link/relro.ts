@@ -1,7 +1,7 @@
 import { type Elf, type Segment, segmentFlag, segmentOf, segmentsOf, segmentType } from "./elf.ts";
 
 /** The addresses from `start` up to but without `end`. */
-export type AddressSpan = { readonly start: number; readonly end: number };
+type AddressSpan = { readonly start: number; readonly end: number };
 
 /**
  * Returns the whole pages that a loader makes read-only when it has applied the relocations (PT_GNU_RELRO); a page that

@@ -23,7 +23,7 @@ const sharedVariables: readonly (readonly string[])[] = [
 /** The runtime begins at the next multiple of this above the executable (all page sizes divide it). */
 const spacing = 0x10_0000;
 
-export type RuntimeInput = {
+type RuntimeInput = {
   /** The dynamically linked executable. */
   readonly image: Elf;
   /** The executable's dynamic table. */

@@ -22,7 +22,7 @@ export const files = {
 } as const;
 
 /** The image of a release. */
-export type ReleasedImage = {
+type ReleasedImage = {
   /** `REGISTRY/NAME:VERSION`. */
   readonly name: string;
   /** The digest of the index of its platforms: `sha256:...`. */

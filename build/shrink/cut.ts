@@ -10,7 +10,7 @@ import {
 import type { Target } from "../targets.ts";
 import type { Range } from "./range.ts";
 
-export type CutInput = {
+type CutInput = {
   readonly elf: Elf;
   /** The parts of the file that nothing reads, in order; no two of them touch. */
   readonly dead: readonly Range[];

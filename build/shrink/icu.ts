@@ -4,7 +4,7 @@ import { folderOf, isIndex, isKeptItem, localeOf, missingItems } from "./icu-ite
 import type { Range } from "./range.ts";
 
 /** An item of ICU's data; its places count from the table of contents. */
-export type IcuItem = {
+type IcuItem = {
   /** The name with the package's: `icudt78l/curr/de.res`. */
   readonly name: string;
   /** The offset of its first byte. */
@@ -21,7 +21,7 @@ export type IcuPackage = {
   readonly items: readonly IcuItem[];
 };
 
-export type Reduced = {
+type Reduced = {
   /** The part of the file that nothing refers to any more; it is zero. */
   readonly dead: Range;
   /** The number of items that are left. */

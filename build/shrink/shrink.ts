@@ -6,7 +6,7 @@ import { cutDeadPages } from "./cut.ts";
 import { readIcu, reduceIcu } from "./icu.ts";
 import type { Range } from "./range.ts";
 
-export type ShrinkInput = {
+type ShrinkInput = {
   /** The executable before the static link, which still has its section headers. */
   readonly input: Uint8Array;
   /** The static executable. */
@@ -14,7 +14,7 @@ export type ShrinkInput = {
   readonly target: Target;
 };
 
-export type ShrinkResult = {
+type ShrinkResult = {
   readonly bytes: Uint8Array;
   /** Lines that say what went, and what stayed because it is unknown. */
   readonly report: readonly string[];

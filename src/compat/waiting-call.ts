@@ -9,7 +9,7 @@ import { type Probe, parseTarget, withHeaders } from "../shared/sidecars/core/pr
 import { compatTools } from "./tools.ts";
 
 /** A call of ebb that waits for sidecars: `ebb run`, `ebb wait`, or another tool's that means one of them. */
-export interface WaitingCall extends Pick<Call<typeof options>, "values" | "origins"> {
+interface WaitingCall extends Pick<Call<typeof options>, "values" | "origins"> {
   /** What `ebb wait` waits for beside the sidecars. */
   readonly targets: readonly Probe[];
 }

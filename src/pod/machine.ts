@@ -2,7 +2,7 @@ import type { Queue } from "../shared/io/queue.ts";
 import { deadline } from "../shared/io/timer.ts";
 
 /** A pure state machine of core, and the function that performs its actions. It ends in the phase `over`. */
-export interface Machine<State extends { readonly phase: string }, Event, Action> {
+interface Machine<State extends { readonly phase: string }, Event, Action> {
   begin(): readonly [State, readonly Action[]];
   step(state: State, event: Event): readonly [State, readonly Action[]];
   perform(action: Action): void;

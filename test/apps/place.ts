@@ -41,7 +41,7 @@ export async function withPlace<T>(use: (place: Place) => Promise<T>): Promise<T
 }
 
 /** How an app ended that got a signal while a request was under way. */
-export interface Stopped {
+interface Stopped {
   readonly code: number;
   readonly wasAnswered: boolean;
   readonly stderr: string;

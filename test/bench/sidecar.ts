@@ -1,7 +1,7 @@
 import { programPath } from "./programs.ts";
 
 /** What a sidecar saw in a life. Times are nanoseconds of CLOCK_MONOTONIC, 0 if it did not happen. */
-export interface SidecarLife {
+interface SidecarLife {
   /** The time when it was ready. */
   readonly readyNs: number;
   /** The time when the first quit came. */

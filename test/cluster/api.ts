@@ -4,7 +4,7 @@ import { environment } from "./environment.ts";
 
 const { proxy } = environment();
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly text: string;
 }

@@ -1,7 +1,7 @@
 import type { ImageReferences } from "./images.ts";
 
 /** The facts that test/cluster/run.ts passes to the tests. */
-export interface Environment {
+interface Environment {
   /** The names of the images that it has given to the cluster. */
   readonly images: ImageReferences;
   /** The path of the socket of a `kubectl proxy`, which authenticates itself as KUBECONFIG says. */

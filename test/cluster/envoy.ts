@@ -3,7 +3,7 @@ import { images } from "./cluster.ts";
 import { type Container, configMapOf, type KubeObject } from "./objects.ts";
 
 /** A plan of a real Envoy as a sidecar. */
-export interface EnvoyPlan {
+interface EnvoyPlan {
   /** The name of the container, its ConfigMap and its volume; by default `envoy`, or Istio's. */
   readonly name?: string;
   /** The listeners; by default one, for HTTP on port 8080 of every address, from outside the pod to the upstream. */
@@ -20,7 +20,7 @@ export interface EnvoyPlan {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-export interface EnvoySidecar {
+interface EnvoySidecar {
   /** To be applied before the pod. */
   readonly configMap: KubeObject;
   /** For the pod's `volumes`. */

@@ -58,7 +58,7 @@ export interface ContainerStatus {
   readonly lastState: ContainerState;
 }
 
-export interface ContainerState {
+interface ContainerState {
   readonly waiting?: { readonly reason: string; readonly message?: string };
   readonly running?: { readonly startedAt: string };
   readonly terminated?: {
@@ -104,7 +104,7 @@ export function jobOf(name: string, spec: PodSpec, more: Readonly<Record<string,
   return { apiVersion: "batch/v1", kind: "Job", metadata: { name }, spec: { backoffLimit: 0, ...more, template } };
 }
 
-export interface MoreOfDeployment {
+interface MoreOfDeployment {
   /** The annotations of its pods. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Other fields of its spec. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { collect, temporaryFolder, until } from "../harness/ebb.ts";
 
-export interface Proxy extends Disposable {
+interface Proxy extends Disposable {
   /** The path of its socket. */
   readonly socket: string;
 }

@@ -4,7 +4,7 @@ import type { Namespace } from "./cluster.ts";
 import type { Pod } from "./objects.ts";
 
 /** Pods that are watched until they are gone. Times are in ms since 1970, by the pod's name. */
-export interface WatchedPods {
+interface WatchedPods {
   /** When the deletion of each pod was seen. */
   readonly deletedAt: Readonly<Record<string, number>>;
   /** When each was gone or, if nobody deletes it, had ended. */

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { ebbPath, type Started, startEbb } from "../harness/ebb.ts";
 
 /** A pod in gVisor: a sandbox with containers, as containerd makes it. */
-export interface GvisorPod extends AsyncDisposable {
+interface GvisorPod extends AsyncDisposable {
   /** Starts ebb as a container. */
   start(name: string, args: readonly string[]): Started;
   /** Sends SIGTERM to a container's first process. */

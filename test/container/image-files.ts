@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-export interface ImageFile {
+interface ImageFile {
   /** The path from the image's root: `/ebb`. */
   readonly path: string;
   /** The size in bytes. */

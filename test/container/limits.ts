@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const root = "/sys/fs/cgroup";
 
-export interface Limits {
+interface Limits {
   /** The memory in bytes. */
   readonly memory: number;
   /** The processor time in thousandths of one processor. */

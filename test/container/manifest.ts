@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-export interface PodSpec {
+interface PodSpec {
   readonly securityContext: Security;
   readonly initContainers: readonly ContainerSpec[];
   readonly containers: readonly ContainerSpec[];

@@ -60,7 +60,7 @@ export interface ListenerPlan {
 export type Late = "endpoints" | "routes";
 
 /** The configuration of an Envoy with listeners to one upstream (envoyproxy.io, api-v3/config/bootstrap/v3). */
-export interface Configuration {
+interface Configuration {
   readonly bootstrap: object;
   readonly listeners: readonly object[];
   readonly clusters: readonly object[];

@@ -12,7 +12,7 @@ export interface InnerEnvoy {
   readonly node?: object;
 }
 
-export interface BesideEnvoys extends Ended {
+interface BesideEnvoys extends Ended {
   /** The state of each Envoy when ebb has ended: LIVE or DRAINING; undefined if it is gone. */
   readonly states: readonly (string | undefined)[];
 }

@@ -22,7 +22,7 @@ export function startUpstream(): Upstream {
   };
 }
 
-export interface ControlPlane extends AsyncDisposable {
+interface ControlPlane extends AsyncDisposable {
   readonly port: number;
   readonly what: Late;
   /** Returns the number of Envoy's requests so far; none is answered before `release`. */

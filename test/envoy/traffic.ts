@@ -209,7 +209,7 @@ export async function holdIdle({ port }: Way): Promise<Connection> {
   return connection;
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: string;
   /** Whether the server closes the connection after it: `connection: close`, or GOAWAY before it. */
@@ -296,7 +296,7 @@ async function callByHttp2(port: number): Promise<Caller> {
 }
 
 /** Clients that call as fast as they can, each on a connection of its own; if told to close it, they open another. */
-export interface Load {
+interface Load {
   /** The path of each request that was sent. */
   readonly sent: readonly string[];
   /** The path of each that was answered with 200 and its own path. */

@@ -3,7 +3,7 @@ import { takes } from "../harness/time.ts";
 import type { Answer } from "./plan/planned.ts";
 
 /** What an answer can ask and do beside writing. */
-export interface Means {
+interface Means {
   /** Reports whether the connection is still there. */
   readonly isOpen: () => boolean;
   /** Ends the proxy: nobody listens any more. */

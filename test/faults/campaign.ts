@@ -15,7 +15,7 @@ import { soak } from "./soak.ts";
 /** The number of runs at the same time: they mostly wait. */
 const WIDTH = 16;
 
-export interface Campaign extends Disposable {
+interface Campaign extends Disposable {
   /** Runs each seed once. Of each that breaks a promise it says which, and how to see it again, and keeps the seed. */
   run(seeds: readonly number[]): Promise<Result>;
   /** Runs one seed alone, and tells all of it. Resolves with whether all promises were kept. */

@@ -23,7 +23,7 @@ const BEAT_MS = 10;
 const STALL_MS = 40;
 
 /** A time, in ms of CLOCK_MONOTONIC, in which the machine stood still. */
-export interface Stall {
+interface Stall {
   readonly from: number;
   readonly to: number;
 }

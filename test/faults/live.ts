@@ -12,7 +12,7 @@ import type { Cue, Plan } from "./plan/planned.ts";
 import { type DoorChange, type Request, startProxy } from "./proxy.ts";
 
 /** A signal that ebb was sent. */
-export interface Sent {
+interface Sent {
   readonly at: number;
   readonly signal: number;
 }

@@ -30,7 +30,7 @@ export interface DoorChange {
   readonly state: Door["state"];
 }
 
-export interface Proxy extends AsyncDisposable {
+interface Proxy extends AsyncDisposable {
   readonly requests: readonly Request[];
   readonly doors: readonly DoorChange[];
   /** Returns the most connections that were open at the same time. */

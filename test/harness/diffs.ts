@@ -1,5 +1,5 @@
 /** A text before and after a change. */
-export interface Change {
+interface Change {
   readonly before: string;
   readonly after: string;
 }

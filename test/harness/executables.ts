@@ -1,7 +1,7 @@
 /** e_machine of some processors (elf.h). */
 const MACHINE = { "386": 3, amd64: 62, arm64: 183, s390x: 22 } as const;
 
-export interface SmallElf {
+interface SmallElf {
   readonly machine: keyof typeof MACHINE;
   /** The path in its program header of a loader; none without. */
   readonly loader?: string;

@@ -11,7 +11,7 @@ export function buildahMissing(): string | undefined {
 }
 
 /** How an image is built. */
-export interface BuildOptions {
+interface BuildOptions {
   readonly format?: "oci" | "docker";
   /** Dockerfiles by platform: `linux/amd64`. */
   readonly platforms: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export interface BuildOptions {
 }
 
 /** Builds images, and pushes them to registries. It keeps them in a folder of its own. */
-export interface Buildah extends Disposable {
+interface Buildah extends Disposable {
   /** Builds an image of each Dockerfile, which may name images of the same registry, and pushes it under this name, as an index if there are several. */
   push(registry: Registry, name: string, options: BuildOptions): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { issueAuthority, issueServing } from "../../src/cluster/certificates/iss
 import { collect, temporaryFolder, until } from "../harness/ebb.ts";
 import { startTokenServer, user } from "./token-server.ts";
 
-export interface RegistryOptions {
+interface RegistryOptions {
   /** Whether and how it asks its clients who they are. */
   readonly auth: "none" | "basic" | "token";
   /** The address at which it listens, and its tokens' server does; by default 127.0.0.1. */

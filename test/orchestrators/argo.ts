@@ -18,7 +18,7 @@ export interface Workflow extends KubeObject {
   };
 }
 
-export interface WorkflowNode {
+interface WorkflowNode {
   readonly type: string;
   readonly displayName: string;
   readonly phase: string;

@@ -10,7 +10,7 @@ import { images, outsideMesh } from "./mesh.ts";
 const operator = "kuberay-operator";
 
 /** A job that KubeRay's operator has Ray do. */
-export interface RayJob extends KubeObject {
+interface RayJob extends KubeObject {
   readonly status?: {
     readonly jobStatus?: string;
     readonly jobDeploymentStatus?: string;

@@ -11,7 +11,7 @@ export interface Ended {
 }
 
 /** Somebody with a registry of their own, who is logged in there, and the keys `ours` and `theirs`. */
-export interface Publisher extends AsyncDisposable {
+interface Publisher extends AsyncDisposable {
   /** The folder of all that they make, with the keys: `ours.key`, `ours.pub`. */
   readonly path: string;
   readonly registry: Registry;

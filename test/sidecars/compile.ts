@@ -17,7 +17,7 @@ import { copyOwn, download, go, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf } from "./programs.ts";
 
 /** A program that can be run. */
-export interface Compiled {
+interface Compiled {
   /** The path of its executable. */
   readonly path: string;
   /** Returns the path of one of its `files`. */

@@ -122,7 +122,7 @@ export function drainTests(mesh: Mesh): void {
 }
 
 /** A program that is ready, and an app that others reach through it. */
-export interface Pair {
+interface Pair {
   readonly beside: Beside;
   readonly app: Container;
 }
@@ -163,7 +163,7 @@ interface Request {
 }
 
 /** The result of a drain. */
-export interface Drained {
+interface Drained {
   readonly ended: Ended;
   /** ebb's exit code, and the outcome that it logged. */
   readonly came: { readonly code: number; readonly outcome: unknown };

@@ -10,7 +10,7 @@ import { type Answer, type Pod, startPod } from "./pod.ts";
 import type { Beside, Subject } from "./subject.ts";
 
 /** The requests that are answered with the refusals that ebb explains, by status. */
-export type Refusals = Readonly<Record<number, string>>;
+type Refusals = Readonly<Record<number, string>>;
 
 /**
  * Declares a test that asks the program for each port, path and status in ebb's own table. `agentPorts` are ports of an

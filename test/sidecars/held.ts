@@ -5,7 +5,7 @@ import type { Container, ContainerOptions, Pod } from "./pod.ts";
 import type { Beside } from "./subject.ts";
 
 /** A container to be started in a pod. */
-export interface Start {
+interface Start {
   readonly pod: Pod;
   readonly command: readonly string[];
   readonly options?: ContainerOptions;

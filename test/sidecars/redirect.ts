@@ -1,7 +1,7 @@
 import { compiledProgram } from "./compile.ts";
 import type { Pod } from "./pod.ts";
 
-export interface Redirection {
+interface Redirection {
   /** The iptables target; by default REDIRECT. */
   readonly how?: "REDIRECT" | "TPROXY";
   /** The user of the proxy, whose own connections are not redirected. */

@@ -6,7 +6,7 @@ import { type Pod, signalEbb, startPod } from "./pod.ts";
 import type { Subject } from "./subject.ts";
 
 /** A sidecar through which an app calls others. */
-export interface Called {
+interface Called {
   readonly subject: Subject;
   /** The same with a delay of its own before it ends at SIGTERM, of a minute or more. */
   readonly delayed: Subject;

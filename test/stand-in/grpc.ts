@@ -3,7 +3,7 @@ import type { Server } from "node:net";
 import { listen } from "../harness/free-port.ts";
 
 /** A gRPC server whose health service says what `statuses` has; gRPC's own codes are negative numbers. */
-export interface GrpcServer extends AsyncDisposable {
+interface GrpcServer extends AsyncDisposable {
   readonly port: number;
   /** By service: a ServingStatus of grpc.health.v1; or -n: the call fails with gRPC status n. It fails with 5 for others. */
   readonly statuses: Map<string, number>;

@@ -37,7 +37,7 @@ export const scenarios = {
 
 export type ScenarioName = keyof typeof scenarios;
 
-export interface Proxy extends AsyncDisposable {
+interface Proxy extends AsyncDisposable {
   readonly url: string;
   /** Returns the number of quits so far. */
   readonly quits: () => number;

@@ -17,7 +17,7 @@ const HANG_MS = 15_000;
 /** The time, in ms, in which ebb must say that nothing can be started, beside the time that this machine stands still. */
 const AT_ONCE_MS = 4000;
 
-export interface Trial {
+interface Trial {
   readonly ended: Ended;
   /** The system calls that were made. */
   readonly made: readonly Made[];

@@ -13,7 +13,7 @@ export function withoutOwnVariables(env: Environment): Environment {
 const MOST_BYTES = MiB;
 
 /** A program that was started with a pipe for its output. */
-export type Plugin = Pick<Bun.Subprocess<"inherit" | "ignore" | Blob, "pipe">, "pid" | "stdout" | "exited">;
+type Plugin = Pick<Bun.Subprocess<"inherit" | "ignore" | Blob, "pipe">, "pid" | "stdout" | "exited">;
 
 /**
  * Reads the output of a program for credentials to its end. Resolves with it, and with the exit code. Kills the program,

@@ -13,7 +13,7 @@ export interface Stream extends Disposable {
 }
 
 /** A stream to open. */
-export interface StreamRequest {
+interface StreamRequest {
   readonly path: string;
   /** The WebSocket's subprotocol. */
   readonly protocol: string;

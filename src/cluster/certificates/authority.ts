@@ -26,7 +26,7 @@ const PACE_MS = 1000;
 const CONFLICT_MS = 5000;
 
 /** Who is told of the certificates. */
-export interface Keeping extends Context {
+interface Keeping extends Context {
   /** Called with each certificate to serve from now on. */
   readonly serve: (leaf: Leaf) => void;
   /** Called whenever the Secret was read, with undefined; and at each failure to read it or to write, logged or not. */

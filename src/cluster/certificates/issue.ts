@@ -7,7 +7,7 @@ import { AUTHORITY_NAME, type KeyPair } from "./held.ts";
 // Certificates as RFC 5280 has them, on P-256: DER by @peculiar/asn1-x509, keys and signatures by the runtime.
 
 /** The validity of a certificate to create, in milliseconds since the epoch. */
-export interface Order {
+interface Order {
   readonly fromMs: number;
   readonly untilMs: number;
 }

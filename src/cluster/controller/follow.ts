@@ -5,7 +5,7 @@ import { withQuery } from "../api/query.ts";
 import { keepTrying, type Trying } from "./keep-trying.ts";
 
 /** The object to follow. */
-export interface Followed {
+interface Followed {
   /** The API path of its collection: `/api/v1/namespaces/x/secrets`. */
   readonly collection: string;
   readonly name: string;

@@ -2,13 +2,13 @@ import { bindFailure, type ListenAddress } from "./core/listen.ts";
 import type { Exposition } from "./process-metrics.ts";
 
 /** What the kubelet's probes are told. */
-export interface Probes {
+interface Probes {
   /** Returns why no requests should come here; undefined if they should. */
   readonly unready: () => string | undefined;
 }
 
 /** A server of probes and metrics. `close` cuts its connections. */
-export interface Health {
+interface Health {
   readonly port: number;
   close(): Promise<void>;
 }

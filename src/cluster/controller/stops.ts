@@ -2,7 +2,7 @@ import type { Signals } from "../../shared/process/signals.ts";
 import { onStop } from "../../shared/process/stop.ts";
 
 /** Requests to leave: the first one in order, the second one at once. */
-export interface Stops {
+interface Stops {
   readonly first: AbortSignal;
   readonly second: AbortSignal;
 }

@@ -2,7 +2,7 @@ import { deadline } from "../../shared/io/timer.ts";
 import { whenAborted } from "./stops.ts";
 
 /** A work queue and its workers, as client-go has them (util/workqueue): no key is reconciled twice at once. */
-export interface WorkQueue {
+interface WorkQueue {
   /** Has a key reconciled after this time. If it waits already, the earlier time counts. */
   add(key: string, afterMs?: number): void;
   /** Takes a key out of the queue. */

@@ -9,10 +9,10 @@ import { type DockerConfig, helperFor, parseDockerConfig, type RegistryAuths } f
 import { createHelpers, type Helpers } from "./helpers.ts";
 
 /** Returns the credentials of ebb's own user, or of the webhook, for a registry. Never rejects. */
-export type OwnAuths = (host: string) => Promise<readonly RegistryAuths[]>;
+type OwnAuths = (host: string) => Promise<readonly RegistryAuths[]>;
 
 /** Where credentials are looked for. */
-export interface CredentialPlaces {
+interface CredentialPlaces {
   /** --registry-config; undefined: the usual files, if `isAtDesk`. */
   readonly registryConfig: string | undefined;
   /** Whether a person's files are read, and programs run for credentials. */

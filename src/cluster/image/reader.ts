@@ -49,7 +49,7 @@ export interface Reader {
 }
 
 /** The end of a look-up. */
-export interface LookupEnd {
+interface LookupEnd {
   readonly limitMs: number;
   /** Ends it before that. */
   readonly stop?: AbortSignal;

@@ -19,7 +19,7 @@ import { withLookups } from "./with-lookups.ts";
 import { applySplices } from "./yaml/splice.ts";
 
 /** What a call of `ebb inject` asks for. */
-export interface Order {
+interface Order {
   /** Files, folders, or `-` for stdin; empty: stdin. */
   readonly paths: readonly string[];
   /** Whether subfolders are read, too. */

@@ -18,13 +18,13 @@ import { listPods, showPod } from "./status.ts";
 import { explainPod } from "./why.ts";
 
 /** A call of one of the plugin's commands: an Invocation (command.ts). */
-export interface PluginCall extends CallContext {
+interface PluginCall extends CallContext {
   readonly argvIndex: number | undefined;
   readonly signals: Signals;
 }
 
 /** A command of the plugin, or of ebb. */
-export interface PluginCommand extends PluginHelp {
+interface PluginCommand extends PluginHelp {
   main(call: PluginCall): Promise<number>;
 }
 

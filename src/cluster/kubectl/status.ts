@@ -13,7 +13,7 @@ import { execEbb } from "./exec.ts";
 import { type Format, type PodSession, print, type Session } from "./session.ts";
 
 /** The flags of `kubectl ebb status`. */
-export interface StatusSettings {
+interface StatusSettings {
   readonly allNamespaces: boolean;
   readonly selector: string | undefined;
   readonly output: Format;

@@ -9,7 +9,7 @@ export type Component = "webhook" | "reaper";
 const files: Readonly<Record<Component, string>> = { webhook, reaper };
 
 /** What is filled into a file. */
-export interface Filling {
+interface Filling {
   readonly image: string;
   /** A namespace that exists already, and stays; undefined for one of the component's own, which goes with it. */
   readonly namespace: string | undefined;

@@ -20,7 +20,7 @@ export interface WatchedNamespaces {
 }
 
 /** A cache of the label ebb.dev/reap of namespaces. */
-export interface Namespaces {
+interface Namespaces {
   /**
    * Keeps the cache up to date until the signal is aborted. Calls `changed` with the name of a namespace whose label
    * changed.

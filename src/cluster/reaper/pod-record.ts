@@ -52,7 +52,7 @@ export function isFinal({ kind }: Outcome): boolean {
 }
 
 /** The fields that each log line about a stuck pod has. */
-export interface Audit {
+interface Audit {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;

@@ -13,7 +13,7 @@ export interface WatchedPods extends WatchedNamespaces {
 }
 
 /** What takes the pods that a watch shows. */
-export interface PodsSeen {
+interface PodsSeen {
   /** Takes a pod that is listed, is new or has changed. */
   changed(pod: PodView): void;
   /** Takes the UID of one that no longer exists, runs or has the selected labels. */

@@ -25,7 +25,7 @@ export interface ReaperMetrics extends Exposition {
 }
 
 /** The values that each scrape reads. */
-export interface ReaperGauges {
+interface ReaperGauges {
   readonly records: PodRecords;
   /** How many pods wait for their time or turn. */
   readonly depth: () => number;

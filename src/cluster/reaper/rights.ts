@@ -13,7 +13,7 @@ const SURE_MS = 3000;
 const again: Backoff = { firstMs: 1000, longestMs: 30_000 };
 
 /** Which permissions to review, and with which client. */
-export interface RightsContext {
+interface RightsContext {
   readonly api: ApiClient;
   readonly needed: readonly Right[];
   readonly isByHand?: boolean | undefined;

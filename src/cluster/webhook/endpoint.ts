@@ -13,7 +13,7 @@ import { createRefusalLogger, logDecision } from "./request-log.ts";
 import { createReviewer } from "./reviewer.ts";
 
 /** How requests are answered, and how many. */
-export interface EndpointSettings {
+interface EndpointSettings {
   readonly policy: InjectPolicy;
   readonly images: ImageCache;
   readonly credentials: Credentials;

@@ -20,7 +20,7 @@ export interface HttpsServer {
 }
 
 /** How to serve. */
-export interface HttpsSettings {
+interface HttpsSettings {
   readonly listen: ListenAddress;
   readonly certificate: KeyPair;
   /** Milliseconds for a TLS handshake, for a request to arrive, and for its answer to be taken, each. */

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../shared/core/json.ts";
 
 /** An operation of a JSON Patch (RFC 6902). */
-export type Operation =
+type Operation =
   | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 

@@ -18,7 +18,7 @@ export interface Metrics extends Exposition {
 }
 
 /** The values that each scrape reads. */
-export interface Gauges {
+interface Gauges {
   /** How many requests are in progress. */
   readonly inFlight: () => number;
   /** How many connections are open. */

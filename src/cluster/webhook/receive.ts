@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
 /** How much is read. */
-export interface ReceiveLimits {
+interface ReceiveLimits {
   /** The largest body, in bytes. */
   readonly mostBytes: number;
   /** The most bytes of all bodies together, from their first byte until they are released. */
@@ -9,7 +9,7 @@ export interface ReceiveLimits {
 }
 
 /** A body, which takes room until it is released, or why there is none; `gone`: the client closed the connection. */
-export type Received = { readonly body: Uint8Array; readonly release: () => void } | "too large" | "no room" | "gone";
+type Received = { readonly body: Uint8Array; readonly release: () => void } | "too large" | "no room" | "gone";
 
 /**
  * Creates a function that reads a request's body. It resolves with `too large` if the body is or says to be larger than

@@ -4,7 +4,7 @@ import { ownerOf, podNameOf } from "./admission.ts";
 import type { Decision } from "./reviewer.ts";
 
 /** A request that was refused; `from` is the client's address. */
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly from: string | undefined;
   readonly status: number;
   readonly reason: string;

@@ -7,7 +7,7 @@ import { type ImageFor, type MissingImages, type Reviewed, review } from "./admi
 import { type Credentials, findImages, rememberedImage } from "./pod-images.ts";
 
 /** What a reviewer asks. */
-export interface ReviewerSettings {
+interface ReviewerSettings {
   readonly images: ImageCache;
   readonly credentials: Credentials;
   /** The most bytes of the bodies of requests that wait. */
@@ -15,7 +15,7 @@ export interface ReviewerSettings {
 }
 
 /** Reads requests, and decides about their pods. */
-export interface Reviewer {
+interface Reviewer {
   /** How many requests wait for registries. */
   readonly waiting: number;
   /**

@@ -22,10 +22,10 @@ import { noCredentials } from "./pod-images.ts";
 import { createPullSecretReader } from "./pull-secrets.ts";
 
 /** The resolved options of `ebb webhook`, and its limits. */
-export type WebhookSettings = Values<typeof webhookOptions> & WebhookLimits;
+type WebhookSettings = Values<typeof webhookOptions> & WebhookLimits;
 
 /** What `ebb webhook` needs beside its settings. */
-export interface Context {
+interface Context {
   readonly policy: InjectPolicy;
   readonly env: Environment;
   readonly log: Log;

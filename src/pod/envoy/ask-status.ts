@@ -30,7 +30,7 @@ export async function askForStatus(
   return { serverInfo, stats: stats.answer, bound, dumped: dump.listeners, notDumped: dump.problem, clusters };
 }
 
-export interface StateOptions {
+interface StateOptions {
   /** The time for all requests together. */
   readonly withinMs: number;
   /** How to recognize inbound clusters; without it they are not asked for. */

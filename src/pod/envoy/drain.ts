@@ -22,7 +22,7 @@ import type { InFlight } from "./core/in-flight.ts";
 import { boundListenersPath } from "./core/stats.ts";
 import { drainRequests } from "./drain-requests.ts";
 
-export interface DrainOptions {
+interface DrainOptions {
   /** The ms of the whole drain, as planned. */
   readonly drainMs: number;
   /** The ms that are left of them, within which the drain ends. */

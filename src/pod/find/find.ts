@@ -34,7 +34,7 @@ export type SidecarSettings = Settings<
 > &
   Partial<Settings<"signalProcess" | "readyPath" | "header">>;
 
-export interface FindOptions extends SearchOptions {
+interface FindOptions extends SearchOptions {
   readonly env: Environment;
   /** What an earlier search has found and logged. */
   readonly before?: readonly FoundSidecar[] | undefined;

@@ -57,7 +57,7 @@ export interface SearchOptions {
   readonly log: Log;
 }
 
-export interface IdentifyOptions extends Pick<SearchOptions, "forMs" | "actMs" | "signal"> {
+interface IdentifyOptions extends Pick<SearchOptions, "forMs" | "actMs" | "signal"> {
   readonly pod: PodFacts;
   /** The ports that containers of the app declare. They are never asked. */
   readonly appPorts: readonly number[];

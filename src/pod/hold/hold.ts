@@ -5,7 +5,7 @@ import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import type { Announcement } from "../announce/core/announcement.ts";
 import { connectAdmin, type EnvoyTarget, isAnswer } from "../envoy/admin.ts";
 
-export interface HoldOptions {
+interface HoldOptions {
   /** Returns the `ebb run`s of other containers whose commands run, and whether all of them have drained. */
   readonly look: () => { readonly running: readonly Announcement[]; readonly haveDrained: boolean };
   /** Resolves with the sidecars of this pod. Logs what it finds, or why it finds none. Called once at most. */

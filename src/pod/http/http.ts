@@ -30,7 +30,7 @@ export interface HttpClient extends Disposable {
   request(request: HttpRequest, signal: AbortSignal, onBody?: OnBody): Promise<HttpAnswer>;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   /** In bytes; by default DEFAULT_MAX_ANSWER. */
   readonly maxAnswer?: number | undefined;
   /** The client keeps its `opening` up to date. */

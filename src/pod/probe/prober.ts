@@ -20,7 +20,7 @@ import type { GrpcProbe, HealthClient } from "./grpc.ts";
 export const MAX_IN_FLIGHT = 8;
 
 /** Makes attempts of one readiness probe, and keeps a connection between them. */
-export interface Prober extends Disposable {
+interface Prober extends Disposable {
   /** Starts an attempt, which calls `done` once, maybe before this returns. */
   attempt(done: OnVerdict): Cancel;
   /** Reports whether an attempt under way is about to tell, so that another one would only cost the target. */

@@ -9,7 +9,7 @@ import { endingSignals, hasEnded, type Process, runsExecutable } from "./core/pr
 import { allPids, readStat } from "./processes.ts";
 
 /** The outcome of ending one process or, without `pid`, of a search that found no process. */
-export interface ProcessEnd {
+interface ProcessEnd {
   readonly pid?: number;
   /** Whether the process has ended; false if none was found. */
   readonly isGone: boolean;

@@ -6,7 +6,7 @@ import { kill } from "../../shared/process/kill.ts";
 import { type Child, sendSignal } from "./child.ts";
 
 /** The part of a run that ends what a command leaves behind. */
-export interface GroupEnd {
+interface GroupEnd {
   readonly log: Log;
   /** The milliseconds that it has to end. */
   readonly graceMs?: number;

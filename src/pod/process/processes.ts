@@ -5,7 +5,7 @@ import type { ProcessTable } from "./core/process.ts";
 import { parseStat, type Stat, ZOMBIE } from "./core/process.ts";
 
 /** The processes that /proc shows, and their sockets, for `ebb status`. */
-export interface SeenProcesses extends ProcessTable {
+interface SeenProcesses extends ProcessTable {
   /** Maps a socket's inode to the process that has the socket open; if several have, to the last of them in /proc. */
   readonly owners: ReadonlyMap<number, Owner>;
 }
@@ -65,7 +65,7 @@ function readWords(path: string): readonly string[] {
 }
 
 /** How PID 1 was started. */
-export interface InitCall {
+interface InitCall {
   readonly words: readonly string[];
   /** Undefined if ebb may not read it. */
   readonly env: Environment | undefined;

@@ -6,7 +6,7 @@ import { locateAdmin } from "../find/admin-socket.ts";
 import { type QuitOutcome, type QuitReport, type SendOptions, sendQuit } from "./send-quit.ts";
 
 /** `timeoutMs` is the time for each quit. */
-export interface QuitOptions extends SendOptions {
+interface QuitOptions extends SendOptions {
   /** The time for all of them; by default twice `timeoutMs`. */
   readonly withinMs?: number;
 }

@@ -20,7 +20,7 @@ import {
 import type { SidecarContext } from "./sidecars.ts";
 
 /** The part of a run that decides which of several app containers quits the sidecars. */
-export interface PeerRun extends SidecarContext {
+interface PeerRun extends SidecarContext {
   readonly settings: SidecarContext["settings"] & Settings<"lastOf" | "restartPolicy" | "restartCodes">;
   readonly stopWaiting: AbortController;
 }

@@ -14,7 +14,7 @@ import type { FittingShutdown } from "./drain.ts";
 import type { Membership } from "./peers.ts";
 
 /** The values of all options of `ebb run`. */
-export type RunSettings = Values<OptionsOf<"run">>;
+type RunSettings = Values<OptionsOf<"run">>;
 
 /** The state of one `ebb run` outside its state machine, as its actions read and change it. */
 export interface Run {

@@ -11,7 +11,7 @@ import { type FoundSidecars, findSidecars, type SidecarSettings } from "../find/
 import { whenReady } from "../probe/ready.ts";
 import { adviceFor, type Expected, explain, type Logged, nextLine } from "./core/wait-lines.ts";
 
-export interface WaitOptions {
+interface WaitOptions {
   readonly settings: SidecarSettings & Settings<"waitTimeout">;
   /** Further probes to wait for, beside the sidecars. */
   readonly targets: readonly Probe[];

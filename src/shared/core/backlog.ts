@@ -15,7 +15,7 @@ export interface Backlog {
   flush(): boolean;
 }
 
-export interface BacklogLimits {
+interface BacklogLimits {
   /** The most characters that wait; one text alone may be longer. */
   readonly room: number;
   /** Returns the line to write in place of the lines that were dropped, given their number. */

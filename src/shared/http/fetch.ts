@@ -17,7 +17,7 @@ import { trustOptions } from "./trust.ts";
 // thousands). Every pod waits for http.ts alone.
 
 /** What a request is, beside where it goes. Its own headers win over ebb's. */
-export interface FetchOptions extends Pick<HttpRequest, "method" | "headers"> {
+interface FetchOptions extends Pick<HttpRequest, "method" | "headers"> {
   readonly content?: string | Uint8Array<ArrayBuffer> | undefined;
   /** By default a redirect is an answer like any other. It is never followed. */
   readonly redirect?: "error";

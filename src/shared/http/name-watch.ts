@@ -2,7 +2,7 @@ import { lookUpPeriodMs } from "./core/look-up-period.ts";
 import { RequestFailed, UNRESOLVED } from "./request-failed.ts";
 
 /** A name whose addresses are kept, and looked up again at a pace that spares the DNS. */
-export interface NameWatch {
+interface NameWatch {
   /** The IP addresses that were found last; none until there are any. */
   ips(): readonly string[];
   /** Why there are none. */

@@ -6,7 +6,7 @@ import { writeStreamed } from "./output.ts";
  * Writes a piece of content to stdout. Resolves with false if stdout is closed. Rejects with Failure(71) if it
  * cannot be written.
  */
-export type WriteContent = (bytes: Uint8Array) => Promise<boolean>;
+type WriteContent = (bytes: Uint8Array) => Promise<boolean>;
 
 /**
  * Returns a writer to stdout. It writes bytes as they are or, if stdout is a terminal, UTF-8 text with control

@@ -3,7 +3,7 @@ import { native } from "../native/native.ts";
 import type { Log } from "../output/log.ts";
 
 /** How a signal arrived. */
-export interface Arrival {
+interface Arrival {
   /**
    * Whether ebb was started with it ignored, as by nohup. Such a signal is read only once there is a child, and is for
    * the child alone.

@@ -13,7 +13,7 @@ export function onStop(signals: Signals, stop: (signal: SignalNumber) => void): 
 }
 
 /** The first stop signal of a command. */
-export interface Stop {
+interface Stop {
   /** Is aborted when it comes. */
   readonly signal: AbortSignal;
   /** Resolves with its number. */

@@ -78,7 +78,7 @@ export async function deletePod(api: ApiClient, name: string): Promise<void> {
 export const STARTED_AT = "2026-01-01T00:00:00Z";
 
 /** What runs of a pod: its app and its sidecar, only the sidecar, or nothing. */
-export type Stage = "all" | "sidecar" | "nothing";
+type Stage = "all" | "sidecar" | "nothing";
 
 /** Returns the status of a pod with the containers `app` and `envoy`. The app ended at `finishedAt`. */
 export function statusOf(stage: Stage, finishedAt: string): object {

@@ -34,7 +34,7 @@ export interface Place {
 }
 
 /** A clock whose zero is when it begins. */
-export interface Clock {
+interface Clock {
   begin(): void;
   /** Returns the milliseconds since it began; -Infinity before. */
   ms(): number;

@@ -36,7 +36,7 @@ export function legendTable(ways: readonly Way[]): Table {
 }
 
 /** The results of a way, one for each round. */
-export interface Results {
+interface Results {
   readonly way: Way;
   readonly results: readonly Drained[];
 }

@@ -62,7 +62,7 @@ export interface Hooks {
   };
 }
 
-export interface Places {
+interface Places {
   /** The path of the program. */
   readonly path: string;
   /** A folder of this pod. */

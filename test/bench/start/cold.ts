@@ -4,7 +4,7 @@ import { shuffled } from "../statistics.ts";
 import type { Bare } from "./bare.ts";
 import { BARE, type Row, type Values } from "./row.ts";
 
-export interface ColdInput {
+interface ColdInput {
   readonly bare: Bare;
   readonly tools: readonly Candidate[];
   readonly rounds: number;

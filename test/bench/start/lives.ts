@@ -4,7 +4,7 @@ import { shuffled } from "../statistics.ts";
 import type { Bare } from "./bare.ts";
 import { BARE, isEbb, type Row, type Values } from "./row.ts";
 
-export interface LivesInput {
+interface LivesInput {
   readonly bare: Bare;
   readonly tools: readonly Candidate[];
   /** The URL of a sidecar that is ready. */

@@ -5,7 +5,7 @@ import { onChannel } from "../../stand-in/api-server/api-server.ts";
 import { type Cluster, startCluster } from "./reaper.ts";
 
 /** A stand-in cluster, and the executable under the names by which it is kubectl's plugin. */
-export interface PluginCluster extends Cluster {
+interface PluginCluster extends Cluster {
   /** Runs `kubectl-ebb WORD...` in the namespace `shop`, unless the words say otherwise. */
   plugin(...words: readonly string[]): Promise<Ended>;
   /** Runs `kubectl_complete-ebb WORD...`. */

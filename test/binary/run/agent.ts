@@ -4,7 +4,7 @@ import { childPath } from "../../harness/compiled.ts";
 import { collect, temporaryFolder, until } from "../../harness/ebb.ts";
 import { processState } from "../../harness/processes.ts";
 
-export interface Agent extends AsyncDisposable {
+interface Agent extends AsyncDisposable {
   readonly pid: number;
   /** Returns what it has written: `ready`, then a line for each signal that came. */
   readonly output: () => string;

@@ -7,7 +7,7 @@ import { childrenOf } from "../../harness/processes.ts";
 import type { FakeSidecar } from "../../stand-in/sidecar.ts";
 
 /** A pod's volume for `--last-of`, and how its app containers end. */
-export interface Pod extends Disposable {
+interface Pod extends Disposable {
   /** The volume, as the node sees it. */
   readonly volume: string;
   /** Starts an app container in a mount namespace and a PID namespace of its own; resolves when its app runs. */
@@ -18,7 +18,7 @@ export interface Pod extends Disposable {
   recordOf(name: string): string;
 }
 
-export interface ContainerOptions {
+interface ContainerOptions {
   readonly flags?: readonly string[];
   /** The other names of --last-of; by default all others of the pod. */
   readonly lastOf?: string;
@@ -33,7 +33,7 @@ export interface ContainerOptions {
   readonly ends?: string;
 }
 
-export interface Container extends AsyncDisposable {
+interface Container extends AsyncDisposable {
   readonly ebb: Started;
   /** Returns the pid of ebb itself. */
   pid(): number;

@@ -34,7 +34,7 @@ export function startBesideDns(
 }
 
 /** A question to the DNS server. */
-export interface Question {
+interface Question {
   readonly type: string;
   readonly name: string;
   /** When it came, in ms after the first. */

@@ -9,7 +9,7 @@ import { type Target, targetNamed } from "../../../build/targets.ts";
 export const x64 = targetNamed("x64");
 export const sources = [resolve(import.meta.dirname, "../../../build/link/glue.c")];
 
-export type SmallProgram = {
+type SmallProgram = {
   readonly source: string;
   readonly language?: "c" | "c++";
   readonly compileOptions?: readonly string[];
@@ -56,7 +56,7 @@ export function link(bytes: Uint8Array, target = x64): LinkResult {
   return linkStatic({ bytes, name: "small", sources, target });
 }
 
-export type Outcome = {
+type Outcome = {
   readonly status: number | null;
   readonly signal: string | null;
   readonly stdout: string;

@@ -8,7 +8,7 @@ import { kubectl, type Output, runProgram } from "../kubectl.ts";
 import { reportOn } from "../report.ts";
 
 /** The Helm that installs: the programs of that name in test/sidecars/programs.ts. */
-export type Helm = "helm" | "helm-4";
+type Helm = "helm" | "helm-4";
 
 /** A release of the chart in a namespace of its own; `await using` it, which uninstalls it. Its name is the namespace's. */
 export interface Release extends AsyncDisposable {

@@ -5,7 +5,7 @@ import type { Namespace } from "../cluster.ts";
 import { type Output, tryKubectl } from "../kubectl.ts";
 
 /** The real kubectl, with ebb as its plugin in PATH. */
-export interface Plugin extends Disposable {
+interface Plugin extends Disposable {
   /** Runs `kubectl ebb WORD...` in the namespace, and resolves with its exit code and output. */
   ebb(here: Namespace, ...words: readonly string[]): Promise<Output>;
   /** Runs `kubectl WORD...`; `env` is added to this process's. */

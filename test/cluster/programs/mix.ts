@@ -99,7 +99,7 @@ function kindsOf({ host, port: number, grpcPort, tcpPort, longMs, pauseMs, isFew
   return kinds;
 }
 
-export interface Mix {
+interface Mix {
   /** Returns the number of requests so far. */
   count(): number;
   /** Ends the clients, and resolves with what became of their requests once the last has ended. */

@@ -4,14 +4,14 @@
 import { createServer as createHttp2, type ServerHttp2Stream } from "node:http2";
 import { createServer as createTcp, type Socket } from "node:net";
 
-export interface Ports {
+interface Ports {
   readonly hostname?: string;
   readonly port: number | string;
   readonly grpc?: number | string | undefined;
   readonly tcp?: number | string | undefined;
 }
 
-export interface Served {
+interface Served {
   /** Ends its streams in order, tells the clients of sockets to go, and serves on. */
   tellToGo(): void;
   /** Accepts nothing more, and resolves once what is in flight is answered. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A block of code of the README. */
-export interface Block {
+interface Block {
   /** The heading above it; "" before the first. */
   readonly section: string;
   /** A block between backticks with `yaml` (manifest), or indented: commands, or what they print (lines). */

@@ -77,7 +77,7 @@ Bun.serve({
 /** The ConfigMap with both programs, to be applied before pods of `standInPod`. */
 export const standIns: KubeObject = configMapOf(programs.name, { "app.ts": app, "sidecar.ts": sidecar });
 
-export interface StandIn {
+interface StandIn {
   /** What the sidecar does when it is told to quit; by default it ends. */
   readonly sidecar?: "goes" | "stays" | "fails";
   /** The app's exit code, by default 0; an app with undefined does not end. */

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { until } from "../../harness/ebb.ts";
 
-export interface Daemon {
+interface Daemon {
   /**
    * Resolves once `ask` resolves with true; it is called every 20 ms. Rejects with the last 20 lines of the log if the
    * program ends before, or after 3 minutes.

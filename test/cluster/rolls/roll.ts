@@ -6,7 +6,7 @@ import { restartWeb, underLoad } from "../run/rollout.ts";
 import { deploy, MIN_DRAIN_SECONDS, portsOf, type Roll, type Way } from "./ways.ts";
 
 /** What became of the requests of clients, and of the calls of the apps, when the pods went. */
-export interface Counted {
+interface Counted {
   /** The number of clients' requests, by kind of client. */
   readonly sent: Readonly<Record<string, number>>;
   readonly lostIn: readonly Loss[];

@@ -41,7 +41,7 @@ export interface Rollout {
 }
 
 /** The load on ports of the Service `web`. */
-export type Load = Omit<Callee, "host">;
+type Load = Omit<Callee, "host">;
 
 /** The ConfigMap of the programs, which the pods under load and the load's clients run. */
 export const loadPrograms = programs.configMap("server.ts", "clients.ts");

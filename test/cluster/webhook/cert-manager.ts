@@ -6,7 +6,7 @@ import { render } from "../inject/helm.ts";
 import { kubectl } from "../kubectl.ts";
 
 /** cert-manager: its definitions in the cluster, its controller and cainjector on this machine; `using` it. */
-export interface CertManager extends Disposable {
+interface CertManager extends Disposable {
   /** Returns what both have written so far, for people. */
   log(): string;
 }

@@ -141,7 +141,7 @@ interface Deployment extends KubeObject {
 export const inject = { "ebb.dev/inject": "true" };
 
 /** The result of creating a pod. */
-export interface Created {
+interface Created {
   /** The HTTP status: 201, or the API server's refusal. */
   readonly status: number;
   /** The refusal's message; "" without one. */

@@ -6,7 +6,7 @@ interface About {
   readonly drains: boolean;
 }
 
-export interface Planned {
+interface Planned {
   readonly proxy: ProxyPlan;
   /** The value of --wait-timeout, in ms. */
   readonly waitMs: number;

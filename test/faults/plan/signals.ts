@@ -33,7 +33,7 @@ interface About {
   readonly isReadyEver: boolean;
 }
 
-export interface Planned {
+interface Planned {
   /** All steps of the application, with its end. */
   readonly steps: readonly string[];
   readonly signals: readonly SignalPlan[];

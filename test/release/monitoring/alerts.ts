@@ -9,7 +9,7 @@ export interface AlertCase {
 }
 
 /** What an alert fires for. */
-export interface Firing {
+interface Firing {
   readonly series: Series;
   /** The minute in which it does first. */
   readonly inMin: number;

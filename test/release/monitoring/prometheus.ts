@@ -12,7 +12,7 @@ export interface Prometheus extends AsyncDisposable {
 }
 
 /** What has become of a rule. */
-export interface Rule {
+interface Rule {
   readonly name: string;
   readonly health: string;
   readonly state: string;

@@ -9,7 +9,7 @@ import { startControlPlane } from "../xds/control-plane.ts";
 import { from, http, http2, listener, originalDestination, socket, staticCluster, tcp } from "../xds/resources.ts";
 
 /** How Envoy's admin interface listens. */
-export type Admin = "unix" | "tcp";
+type Admin = "unix" | "tcp";
 
 /** The name of the admin interface's socket, in kuma-dp's work folder. */
 export const socketName = "kuma-envoy-admin.sock";

@@ -1,7 +1,7 @@
 // Resources of xDS as JSON (envoyproxy.io, api-v3), as control planes of meshes send them.
 
 /** A plan of a listener. */
-export interface ListenerPlan {
+interface ListenerPlan {
   readonly name: string;
   readonly host: string;
   readonly port: number;

@@ -1,6 +1,6 @@
 import type { Fields, Log } from "../../../src/shared/output/log.ts";
 
-export interface Line {
+interface Line {
   readonly level: string;
   readonly message: string;
   readonly fields: Fields;

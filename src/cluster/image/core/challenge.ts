@@ -1,5 +1,5 @@
 /** A way to authenticate that a server offers. */
-export interface Challenge {
+interface Challenge {
   /** In lower case: `bearer`, `basic`. */
   readonly scheme: string;
   /** By name in lower case: `realm`, `service`, `scope`, ... */

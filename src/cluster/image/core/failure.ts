@@ -86,7 +86,7 @@ export function lookupError(failure: LookupFailure, problem: string, details: De
 }
 
 /** An answer other than 200. */
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   /** The body's beginning. */
   readonly body: string;

@@ -6,7 +6,7 @@ import { isRegistryHost, registryName } from "./reference.ts";
 import { type Mirror, parseMirror } from "./sources.ts";
 
 /** The registries that may be asked: all, or those of these names (`HOST[:PORT]`, none if empty). */
-export type Registries = "all" | readonly string[];
+type Registries = "all" | readonly string[];
 
 /** The options about registries, of the commands that a person starts: `ebb image` and `ebb inject`. */
 export const registryOptions = {

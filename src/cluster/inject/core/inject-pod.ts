@@ -41,7 +41,7 @@ interface Problems {
 }
 
 /** What was put into a pod, by the names of its containers. */
-export interface Recorded {
+interface Recorded {
   /** Those whose command starts with ebb from now on. */
   readonly containers: readonly string[];
   /** Those that ebb drains, and does not start, because nobody knows their command, or that must stay. */

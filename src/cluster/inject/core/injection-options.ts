@@ -68,7 +68,7 @@ export const injectionOptions = {
 };
 
 /** The name of a container or an image, and the words of its command line. */
-export type Entrypoint = readonly [name: string, words: readonly string[]];
+type Entrypoint = readonly [name: string, words: readonly string[]];
 
 function parseEntrypoint(given: string): Entrypoint | undefined {
   const [, name = "", text = ""] = /^([^=]+)=(.+)$/s.exec(given) ?? [];

@@ -26,7 +26,7 @@ export function variablesOf(flag: string): readonly string[] {
 }
 
 /** What is wrong with a value. */
-export type Mismatch = `expected ${string}, got ${string}`;
+type Mismatch = `expected ${string}, got ${string}`;
 
 /**
  * Returns what is wrong with the value of an option, `expected ..., got ...`, with secrets redacted; undefined if it is

@@ -75,7 +75,7 @@ export function removeItems(edit: Edit, node: Collection, stays: readonly boolea
 }
 
 /** Where new items go: behind the item `behind`; if that is undefined, before `first`, the first item that stays. */
-export interface Spot {
+interface Spot {
   readonly behind: number | undefined;
   readonly first: number;
 }

@@ -1,7 +1,7 @@
 import type { Scalar } from "yaml";
 
 /** The value of a YAML scalar. */
-export type ScalarValue = string | number | boolean | null;
+type ScalarValue = string | number | boolean | null;
 
 /**
  * Returns the value of a plain YAML scalar without a tag, as Kubernetes reads it. Kubernetes has a YAML 1.1 of its own:

@@ -5,7 +5,7 @@ import type { ContainerStatus, PodRow, PodSummary } from "./pod-status.ts";
 import type { PodReason } from "./why.ts";
 
 /** What a table shows beside its usual columns. */
-export interface TableShape {
+interface TableShape {
   /** -A: the pods are of several namespaces. */
   readonly hasNamespace: boolean;
   /** -o wide */

@@ -16,7 +16,7 @@ export interface PodReason extends PodRow {
 }
 
 /** A way to end a sidecar. */
-export interface MethodStatus {
+interface MethodStatus {
   readonly container: string;
   readonly kind: string;
   readonly method: string;

@@ -32,7 +32,7 @@ function isStarting(reason: string): boolean {
 }
 
 /** The image and arguments of an ephemeral container that is to be added. */
-export interface Wanted {
+interface Wanted {
   readonly image?: string | undefined;
   readonly args: readonly string[];
 }

@@ -16,7 +16,7 @@ export interface Right {
 }
 
 /** The options that decide which permissions the reaper needs. */
-export interface RightsNeeded {
+interface RightsNeeded {
   /** The namespaces in which it looks; empty: all. */
   readonly namespaces: readonly string[];
   readonly methods: readonly MethodKind[];

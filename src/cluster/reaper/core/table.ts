@@ -30,7 +30,7 @@ const order: readonly Report["result"][] = [
 ];
 
 /** What the table shows. */
-export interface TableOptions {
+interface TableOptions {
   /** Ordinary pods have a line, too. */
   readonly showsAll: boolean;
   /** --all-jobs is on. */

@@ -77,7 +77,7 @@ const KEPT = 4096;
 const KILLED = "137";
 
 /** The exit code of a command, or why it could not be started. */
-export type Exit = { readonly code: string } | { readonly why: string };
+type Exit = { readonly code: string } | { readonly why: string };
 
 /**
  * Returns the exit code in a command's status (meta/v1 Status, with NonZeroExitCode if the command has failed), or why

@@ -14,7 +14,7 @@ export interface Timeline {
   readonly to: number;
 }
 
-export interface Row {
+interface Row {
   readonly pod: string;
   readonly container: string;
   /** In order. None begins before the one before it ends. */

@@ -5,7 +5,7 @@
 export type Stage = "owns" | "runs" | "drained";
 
 /** An `ebb run`, as other containers of its pod see it. Neither half is unique: PIDs repeat in each PID namespace. */
-export interface Announcer {
+interface Announcer {
   /** Its container, among those that run now (`native.container`). */
   readonly container: number;
   readonly pid: number;

@@ -39,7 +39,7 @@ export interface Stats {
  * Which numbers Envoy publishes. They count ebb's own request and connection too: false means that they are thinned
  * out.
  */
-export interface Published {
+interface Published {
   /** Requests in flight, of HTTP connection managers. */
   readonly requests: boolean;
   /** Open connections, of listeners. */

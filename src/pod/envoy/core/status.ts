@@ -39,7 +39,7 @@ export interface EnvoyStatus {
 }
 
 /** The state of one listener that is bound. */
-export interface ListenerStatus {
+interface ListenerStatus {
   readonly name: string;
   /** `127.0.0.1:8080`, `[::]:80`, or the path of a unix socket. Null for a listener inside Envoy. */
   readonly address: string | null;

@@ -1,5 +1,5 @@
 /** The ports that listen in the pod's own network where no sidecar was found, and what to do about them. */
-export interface OtherPorts {
+interface OtherPorts {
   /** In ascending order. Without the app's and those that `auto` knows. */
   readonly ports: readonly number[];
   /** Those of `ports` that no other pod reaches: they listen on loopback addresses alone. */

@@ -10,7 +10,7 @@ export type FileHead =
   | { readonly kind: "text" };
 
 /** Returns up to `length` bytes of a file from `offset` on: fewer where the file ends. */
-export type ReadAt = (offset: number, length: number) => Uint8Array;
+type ReadAt = (offset: number, length: number) => Uint8Array;
 
 /** The bytes in which the kernel looks for `#!` and its line (linux include/uapi/linux/binfmts.h). */
 const HEAD_BYTES = 256;

@@ -57,7 +57,7 @@ export function isOwnAddress(address: Address, tables: Pick<SocketTables, "tcp" 
   return address.kind === "tcp" && sockets.some((socket) => socket.address === address.host);
 }
 
-export interface TcpSockets {
+interface TcpSockets {
   /** The established connections, both those accepted and those opened. */
   readonly sockets: readonly TcpSocket[];
   readonly listening: readonly TcpSocket[];

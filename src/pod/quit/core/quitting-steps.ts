@@ -29,9 +29,7 @@ export interface Attempts {
   readonly last: Last | undefined;
 }
 
-export type Last =
-  | Pick<Extract<QuitEvent, { kind: "answered" }>, "kind" | "status">
-  | Extract<QuitEvent, { kind: "failed" }>;
+type Last = Pick<Extract<QuitEvent, { kind: "answered" }>, "kind" | "status"> | Extract<QuitEvent, { kind: "failed" }>;
 
 /** A quit that the sidecar has taken, or may have taken. */
 export interface Taken {

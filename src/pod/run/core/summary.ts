@@ -3,7 +3,7 @@ import type { ChildExit } from "../../../shared/core/exit.ts";
 import { signalName } from "../../../shared/core/signal.ts";
 
 /** The times and the end of a run. */
-export interface RunTimes {
+interface RunTimes {
   /** When each phase began, in milliseconds of one monotonic clock; a phase that did not begin is absent. */
   readonly since: {
     readonly wait: number;

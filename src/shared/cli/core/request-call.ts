@@ -3,7 +3,7 @@ import { EXIT, Failure } from "../../core/exit.ts";
 import { redactUrl, redactUrls } from "../../core/redact.ts";
 
 /** The request that `ebb request` sends. */
-export interface RequestCall {
+interface RequestCall {
   readonly method: string;
   /** A whole URL, or a path on the proxy's admin interface. */
   readonly where:

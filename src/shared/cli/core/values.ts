@@ -6,7 +6,7 @@ import { nothing, type Option, type Options, OWN, type Values, type Variable } f
 import { type Syntax, unexpected } from "./syntax.ts";
 
 /** Where a value came from, for people: `--flag`, a variable's name, or `default`. */
-export type Origin = string;
+type Origin = string;
 
 /** The options of a call, resolved. */
 export interface Resolved<O extends Options> {
@@ -147,7 +147,7 @@ export function isOwn({ name }: Variable): boolean {
 }
 
 /** The value of a variable, and the environment it is from. */
-export interface Setting {
+interface Setting {
   readonly value: string;
   readonly env: Environment;
 }

@@ -134,7 +134,7 @@ function trailerIn(text: string): Reading {
   return text.length > MAX_HEAD ? garbage(`not HTTP: a trailer longer than ${MAX_HEAD / 1024} KiB`) : PARTIAL;
 }
 
-export type Garbage = Extract<Parsed, { kind: "garbage" }>;
+type Garbage = Extract<Parsed, { kind: "garbage" }>;
 
 /** Returns the result for bytes that are not HTTP, with the reason why. */
 export function garbage(reason: string): Garbage {

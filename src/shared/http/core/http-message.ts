@@ -60,7 +60,7 @@ export function parseAnswer(text: string, isEnd: boolean, method = "GET"): Parse
 }
 
 /** A reader of one response that arrives in pieces. It looks at no byte twice, however many pieces there are. */
-export interface AnswerReader {
+interface AnswerReader {
   /** Reads the next piece, as latin1 text. `isEnd` says that the connection has ended. */
   take(piece: string, isEnd: boolean): Parsed;
 }

@@ -1,7 +1,7 @@
 import { isIp } from "../../core/address.ts";
 
 /** What /etc/resolv.conf says of how names are looked up (resolv.conf(5)), but for the servers. */
-export interface ResolvConf {
+interface ResolvConf {
   /** The domains in which names are searched; "" is the root. */
   readonly search: readonly string[];
   /** A name with so many dots is first asked for as it is. */

@@ -10,7 +10,7 @@ import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** All that tells which sidecars are in this pod. */
-export interface Evidence extends PodFacts {
+interface Evidence extends PodFacts {
   /** The proxy at the admin interface that the user names, unless `adminNamedBy` returns undefined. */
   readonly atAdmin: PortFinding | undefined;
   /** The proxies that were found by their listening ports. */

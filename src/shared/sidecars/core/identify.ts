@@ -124,7 +124,7 @@ export function findingOf(
 }
 
 /** What tells of a mesh besides its admin interface. */
-export interface MeshSigns {
+interface MeshSigns {
   readonly listening: ReadonlySet<number>;
   /** The proxies that the pod's annotations name. */
   readonly annotated: readonly SidecarName[];

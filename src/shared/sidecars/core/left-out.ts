@@ -7,7 +7,7 @@ import { isAt } from "./probe.ts";
 import { isProxy, type SidecarName } from "./registry.ts";
 
 /** Sidecars that will outlive the app, because `--sidecar` leaves them out. */
-export interface LeftOut {
+interface LeftOut {
   readonly names: readonly SidecarName[];
   /** What shows them, in words for the log. */
   readonly by: string;

@@ -205,7 +205,7 @@ export const ENVOY_DRAINING = 'HTTP 503 "DRAINING"';
 export const NO_HEALTH_SERVICE = "it has no gRPC health service";
 
 /** A probe without alternatives. */
-export type OneProbe = Exclude<Probe, { kind: "any" }>;
+type OneProbe = Exclude<Probe, { kind: "any" }>;
 
 /** Returns the first of a probe's alternatives, which is the sidecar's own endpoint; a probe without any as it is. */
 export function firstOf(probe: Probe): OneProbe {

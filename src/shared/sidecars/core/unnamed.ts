@@ -9,7 +9,7 @@ import type { Sidecar } from "./sidecar.ts";
 export type Act = "wait" | "drain" | "quit";
 
 /** The sidecars of a pod, and what is planned for each, in the same order. */
-export interface Planned {
+interface Planned {
   readonly found: readonly FoundSidecar[];
   readonly sidecars: readonly Sidecar[];
 }

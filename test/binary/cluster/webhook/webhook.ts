@@ -140,7 +140,7 @@ export function reviewOf(changes: object): object {
   return { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: { ...request, ...changes } };
 }
 
-export interface Raw extends Disposable {
+interface Raw extends Disposable {
   readonly socket: TLSSocket;
   send(text: string): void;
   /** Returns what has come so far. */

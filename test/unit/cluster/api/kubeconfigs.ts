@@ -27,7 +27,7 @@ export function kubeconfig(cluster: object, user: object, more: object = {}): ob
   };
 }
 
-export interface Asked {
+interface Asked {
   /** Contents by path in a temporary folder; `FOLDER` in them is that folder's path. */
   readonly files: Readonly<Record<string, object | string>>;
   /** The environment; `FOLDER` as in `files`. With KUBECONFIG or HOME, these name the kubeconfig. */

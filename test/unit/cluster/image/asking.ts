@@ -13,7 +13,7 @@ import { caPem } from "./stand-in-registry.ts";
 /** How long a test waits for an answer that comes. */
 const WAIT_MS = 20_000;
 
-export interface AskedHow extends Partial<Omit<RegistrySettings, "registryMirror">>, Partial<ImageContext> {
+interface AskedHow extends Partial<Omit<RegistrySettings, "registryMirror">>, Partial<ImageContext> {
   /** As in --registry-mirror. */
   readonly mirrors?: readonly string[];
   /** The limit of a look-up; by default no test waits so long. */

@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { listen } from "../../../harness/free-port.ts";
 
 /** A forward proxy (RFC 9110, 9.3.6: CONNECT) that leads every host to one port of this machine. */
-export interface ForwardProxy extends AsyncDisposable {
+interface ForwardProxy extends AsyncDisposable {
   readonly url: string;
   /** The lines of its requests: `CONNECT registry.example.com:443 HTTP/1.1`. */
   readonly lines: readonly string[];

@@ -8,7 +8,7 @@ export function digestOf(text: string, algorithm = "sha256"): string {
 }
 
 /** An image for one platform, by what its config says. */
-export interface StandInImage {
+interface StandInImage {
   readonly platform?: string;
   readonly config?: object;
   /** The number of its layers. */
@@ -96,7 +96,7 @@ const serving = issueServing(
 export const caPem = authority.cert;
 
 /** Where a registry listens, and by which certificate. */
-export interface StandInPlace {
+interface StandInPlace {
   readonly address: string;
   /** The host by which its clients call it. */
   readonly host: string;

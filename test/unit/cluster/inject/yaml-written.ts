@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { Document, isMap, isScalar, isSeq, visit } from "yaml";
 
 /** A way in which somebody may write a value as YAML or JSON. */
-export interface Hand {
+interface Hand {
   /** The number of blanks of an indentation. */
   readonly indent: number;
   /** Whether lists are indented below their key. */

@@ -46,7 +46,7 @@ export function reviewed(changes: object, more: Partial<InjectPolicy> = {}): Rev
 }
 
 /** The response of an AdmissionReview. */
-export interface Answer {
+interface Answer {
   readonly uid: string;
   readonly allowed: boolean;
   readonly patchType?: string;

@@ -6,7 +6,7 @@ import { variablesOf } from "../pod-annotations.ts";
 import { type Saying, urlsIn } from "./unnamed.ts";
 
 /** What is waited for beside the sidecars that are named. */
-export interface Awaited {
+interface Awaited {
   /** Targets for `--ready`. */
   readonly ready: readonly string[];
   /** The containers of sidecars that nothing waits for, because nothing shows where they listen. */

@@ -6,7 +6,7 @@ import { readStatus, type Status } from "./status.ts";
 import { undoEdits } from "./undo.ts";
 
 /** What came of taking ebb out of a pod; undefined if it has no ebb.dev/status. */
-export type Removal =
+type Removal =
   | { readonly kind: "removed"; readonly pod: Pod; readonly containers: readonly string[] }
   | { readonly kind: "refused"; readonly problems: readonly Remark[] }
   | undefined;

@@ -40,7 +40,7 @@ export function isInit(path: string): boolean {
 }
 
 /** A tool or init in a command, where ebb does not take its place. */
-export interface InnerStarter {
+interface InnerStarter {
   readonly name: string;
   /** What starts it: a shell, an init or another tool. */
   readonly outer: string;

@@ -56,7 +56,7 @@ export interface PodFacts {
 }
 
 /** What the facts of a pod are taken from. */
-export interface Given {
+interface Given {
   readonly pod: Pod;
   readonly policy: InjectPolicy;
   readonly requested: PodAnnotations;

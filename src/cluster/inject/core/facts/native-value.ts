@@ -2,7 +2,7 @@ import { boolean } from "../../../../shared/cli/core/syntax.ts";
 import { splitBy } from "../../../../shared/core/text.ts";
 
 /** What a value of ebb.dev/native says. */
-export interface NativeValue {
+interface NativeValue {
   /** Its first word, if that is true or false: which ordinary containers are to become native sidecars. */
   readonly wish: boolean | undefined;
   /** The sidecars that are native. */

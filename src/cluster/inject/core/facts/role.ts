@@ -6,7 +6,7 @@ import type { DecidedRole, SeenContainer } from "./container-facts.ts";
 import { restartsAlways } from "./restart.ts";
 
 /** What decides the roles of a pod's containers. */
-export interface RoleRules {
+interface RoleRules {
   readonly pod: Pod;
   readonly orchestrator: Orchestrator | undefined;
   readonly requested: Pick<PodAnnotations, "apps" | "sidecars" | "own" | "entrypoints">;

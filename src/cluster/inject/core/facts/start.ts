@@ -16,7 +16,7 @@ export type Start =
   | { readonly kind: "unwrapped"; readonly reason: string; readonly mustStay: boolean };
 
 /** What decides how containers start. */
-export interface StartRules extends WordSources {
+interface StartRules extends WordSources {
   readonly orchestrator: Orchestrator | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface WordSources {
 }
 
 /** The command line that a container starts before its `args`, and who says it. */
-export type Words =
+type Words =
   /** The user: the manifest, an annotation or --entrypoint. */
   | { readonly kind: "user"; readonly words: readonly string[] }
   /** A registry, now or at an earlier injection. */

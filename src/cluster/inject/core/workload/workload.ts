@@ -35,7 +35,7 @@ export interface FoundPod {
 }
 
 /** An object whose pods ebb does not change in a manifest. */
-export interface LeftObject {
+interface LeftObject {
   readonly object: string;
   /** The path to the object in the document. */
   readonly path: Path;

@@ -50,7 +50,7 @@ export interface Adjustment {
 }
 
 /** How containers of this kind are recognized. */
-export interface ContainerMarks {
+interface ContainerMarks {
   /** Matches the container's name, as injectors and charts give it. */
   readonly name: RegExp;
   /** Matches the last part of its image's name, without tag and digest. */
@@ -60,7 +60,7 @@ export interface ContainerMarks {
 }
 
 /** What the reaper needs to know of a sidecar beyond its quits. */
-export interface Reaping {
+interface Reaping {
   /** Returns a command of the sidecar's own image that ends it, or undefined if there is none for this port. */
   readonly command?: (quitPort: number | undefined) => readonly string[] | undefined;
   /** Returns how many seconds the sidecar may take from its answer to its end. Left out: it ends at once. */

@@ -14,13 +14,7 @@ export const verdict = (pod: PodInWords, policies: Partial<ReapPolicy> = {}, kno
   verdictOf(viewOf(podOf(pod)), { ...policy, ...policies }, { ...known, ...knowing });
 
 /** A title, the pod, the rule by which it is left alone, and a part of the reason. */
-export type Left = readonly [
-  title: string,
-  pod: PodInWords,
-  rule: Rule,
-  reason: string,
-  policies?: Partial<ReapPolicy>,
-];
+type Left = readonly [title: string, pod: PodInWords, rule: Rule, reason: string, policies?: Partial<ReapPolicy>];
 
 /** Declares a test for each row: the verdict on its pod is to leave it alone, by that rule and for that reason. */
 export function testLeft(rows: readonly Left[]): void {

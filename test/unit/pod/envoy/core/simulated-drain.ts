@@ -24,7 +24,7 @@ export const usual: DrainPolicy = {
  * A drain by its steps, `EVENT` or `EVENT: ACTIONS`, as `eventOf` reads and `tell` writes them. It begins as usual,
  * unless the first step is `begin: ACTIONS`. `counts` is all until the first count, `again` all until the next one.
  */
-export type Drain = readonly [title: string, steps: string, policy?: Partial<DrainPolicy>];
+type Drain = readonly [title: string, steps: string, policy?: Partial<DrainPolicy>];
 
 const counts = "done fail-health; minimum over: ask drain-listeners; done drain-listeners: ask count";
 const begun = "begin: arm bound 60000, arm last look 59750, arm minimum 5000, ask fail-health; ";

@@ -82,7 +82,7 @@ export function podOf(policy: RestartPolicy | undefined, codes: readonly (readon
 }
 
 /** Something that can happen next: a step of a container, or its end by SIGKILL. */
-export interface Move {
+interface Move {
   readonly at: number;
   readonly isCrash: boolean;
 }

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 
 /** A state machine: `begin` gives its first state, `step` the next one after an event, each with the actions to do. */
-export interface Machine<State, Event, Action> {
+interface Machine<State, Event, Action> {
   begin(): readonly [State, readonly Action[]];
   step(state: State, event: Event): readonly [State, readonly Action[]];
 }

@@ -23,7 +23,7 @@ export const usual: RunPolicy = {
  * A life by its steps, `EVENT` or `EVENT: ACTIONS`, as `eventOf` reads and `tell` writes them. It begins with the usual
  * wait, unless the first step is `begin: ACTIONS`. `starts` is that the wait ends, `runs` is that and the start.
  */
-export type Life = readonly [title: string, steps: string, policy?: Partial<RunPolicy>];
+type Life = readonly [title: string, steps: string, policy?: Partial<RunPolicy>];
 
 /** Declares a test for each life. */
 export function testLives(common: Partial<RunPolicy>, lives: readonly Life[]): void {

@@ -19,7 +19,7 @@ export const usual: AttemptPolicy = { rounds: 2, pause: { firstMs: 1000, longest
 const exec = (container: string): Method => ({ kind: "exec", container, command: ["/stop"] });
 
 /** Returns the method of `POST /quit` to port 1 of a container, through a port-forward. */
-const forward = (container: string): Method => ({
+export const forward = (container: string): Method => ({
   kind: "port-forward",
   container,
   requests: [{ port: 1, method: "POST", path: "/quit", headers: [] }],
@@ -51,7 +51,7 @@ export const refused: Answer = { kind: "refused", why: "404" };
 export const unanswered: Answer = { kind: "unanswered", why: "no answer within 10s" };
 
 /** The pod was read, or cannot be read; the request was answered; time passes. */
-export type Step =
+type Step =
   | { readonly seen: Observation }
   | { readonly answered: Answer }
   | { readonly passed: number }
@@ -63,7 +63,7 @@ export const passed = (ms: number): Step => ({ passed: ms });
 export const unreadable: Step = { unreadable: true };
 
 /** A title, the steps, and what follows from each but the passing of time, as `tell` writes it. */
-export type Life = readonly [title: string, steps: readonly Step[], told: readonly string[], chance?: number];
+type Life = readonly [title: string, steps: readonly Step[], told: readonly string[], chance?: number];
 
 /** Writes what follows: `exec in proxy`, `wait 7000` (from now), `ended`, `gave-up: ...`. */
 function tell(next: Next, now: number): string {

@@ -7,7 +7,7 @@ import { type Authority, isEbbAuthority, readAuthorities } from "./held.ts";
 export const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
 /** The Service of ebb's webhook: a webhook of the configuration is ebb's if it calls this one, or is called by URL. */
-export interface Service {
+interface Service {
   readonly name: string;
   readonly namespace: string;
 }

@@ -16,7 +16,7 @@ export interface Reflected {
 }
 
 /** What is told of objects. */
-export interface Reflection<T> {
+interface Reflection<T> {
   /** Takes each object that is listed, and each that is new or has changed. */
   readonly seen: (object: T) => void;
   /** Takes the key of each that does not exist, or is not selected, any more. */
@@ -34,7 +34,7 @@ export type Interruption = "ended" | "expired" | "failed";
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** A list and watch of a collection. */
-export interface Reflector {
+interface Reflector {
   /** Tells of its objects until the signal is aborted. Logs API failures and tries again. */
   run(trying: Trying): Promise<void>;
 }

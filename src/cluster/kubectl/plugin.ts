@@ -29,7 +29,7 @@ interface PluginCommand extends PluginHelp {
 }
 
 /** kubectl's plugin. */
-export interface Plugin {
+interface Plugin {
   /** Returns the text of --help. */
   help(look: Look): string;
   /** Returns the command of this name. @throws Failure(64) if there is none */

@@ -53,7 +53,7 @@ export async function reapOnce(direct: ApiClient, once: ReaperRun): Promise<numb
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
 /** What `reapPods` works with. */
-export interface ReapContext extends Pick<ReaperRun, "identity" | "log" | "signal">, Pick<BuildContext, "settings"> {
+interface ReapContext extends Pick<ReaperRun, "identity" | "log" | "signal">, Pick<BuildContext, "settings"> {
   readonly policy: ReapPolicy;
 }
 

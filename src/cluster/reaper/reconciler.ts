@@ -23,7 +23,7 @@ export interface ReconcilerContext extends AttemptContext {
 }
 
 /** Judges each pod when it changes and when its time has come, and ends the sidecars of stuck ones. */
-export interface Reconciler {
+interface Reconciler {
   /** How many pods wait for their time or turn. */
   depth(): number;
   /** Takes a pod as it is now. */

@@ -23,7 +23,7 @@ interface RightsContext {
 }
 
 /** The permissions that the account lacks. Each counts as granted until the API server says otherwise. */
-export interface Rights {
+interface Rights {
   missing(): readonly Right[];
   /** Returns a sentence that names the missing permissions; undefined if there are none. */
   problem(): string | undefined;

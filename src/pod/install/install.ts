@@ -6,7 +6,7 @@ import { explainInstallError, type InstallError } from "./core/install.ts";
 type Files = typeof import("node:fs/promises");
 
 /** What `installSelf` has done. */
-export interface InstalledCopy {
+interface InstalledCopy {
   /** The size of the executable. */
   readonly bytes: number;
   /** Whether the copy can be executed at `dest`: false on a volume that is mounted noexec. */

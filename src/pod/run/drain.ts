@@ -16,7 +16,7 @@ export interface FittingShutdown extends ShutdownPlan {
 }
 
 /** The part of a run that draining needs. */
-export interface Draining extends SidecarContext {
+interface Draining extends SidecarContext {
   readonly settings: SidecarContext["settings"] & Settings<"restartPolicy" | "quitOn" | "header" | "maxInFlight">;
   readonly shutdown: FittingShutdown;
   /** Whether the sidecars have been up. */

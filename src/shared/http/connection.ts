@@ -150,7 +150,7 @@ export function connectFailure(error: unknown): RequestFailed {
   return new RequestFailed("unreachable", describeSystemError(error));
 }
 
-export interface ConnectionHold {
+interface ConnectionHold {
   /** For how long the connection must stay open, in ms. 0: it need only be accepted. */
   readonly forMs: number;
   readonly counts: ConnectionCounts;

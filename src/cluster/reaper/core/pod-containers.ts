@@ -32,11 +32,6 @@ export function isNative({ restartPolicy }: ContainerView): boolean {
   return restartPolicy === "Always";
 }
 
-/** Lists the apps, sidecars and native sidecars that run. */
-export function runningIn({ containers, initContainers }: PodView): readonly ContainerView[] {
-  return [...containers, ...initContainers.filter(isNative)].filter(({ state }) => state.kind === "running");
-}
-
 /**
  * Returns why the kubelet starts a container again after this exit code; undefined if it does not.
  *

@@ -71,7 +71,7 @@ export function policyOf(
 }
 
 /** Whether the reaper is to look after a pod, and why. */
-export interface ReapSelection {
+interface ReapSelection {
   /** `out`: something says no. `unreadable`: a label or annotation is neither true nor false. */
   readonly kind: "in" | "not in" | "out" | "unreadable";
   /** Whose label or annotation says so. */

@@ -64,7 +64,7 @@ interface TcpSockets {
 }
 
 /** One line of /proc/net/tcp or tcp6. */
-export interface TcpSocket {
+interface TcpSocket {
   readonly protocol: "tcp" | "tcp6";
   /** The local address, as in RFC 5952; IPv4 for an IPv4 address on a dual-stack socket. */
   readonly address: string;

@@ -23,7 +23,7 @@ export type OptionGroup =
   | ("injection" | "serving" | "certificates" | "installation" | "reaping" | "cluster" | "registries");
 
 /** Who takes a pod's option, if not its apps, helpers and the hooks of apps: no helper, no hook, or also a proxy's hook. */
-export type InPod = "no-helper" | "no-hook" | "proxy-hook";
+type InPod = "no-helper" | "no-hook" | "proxy-hook";
 
 /** An option of a command. It is declared once; parsing, help, manual and completion are derived from it. */
 export interface Option<T, C extends CommandName = CommandName> {

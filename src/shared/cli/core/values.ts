@@ -44,7 +44,7 @@ export interface Note {
 }
 
 /** The sources of option values. */
-export interface Sources {
+interface Sources {
   /** Values by flag, without dashes. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly env: Environment;

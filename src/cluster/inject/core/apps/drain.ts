@@ -10,7 +10,7 @@ import { isRun } from "./runs.ts";
 import { hasOwnProxy } from "./sidecar-options.ts";
 
 /** How a container drains when its pod is deleted. */
-export interface DrainPlan {
+interface DrainPlan {
   /**
    * `run`: `ebb run` drains, before the app gets its stop signal. Where ebb does not start the app, or does not stay,
    * `hook`: a preStop hook drains; `own-hook`: the container's own hook stays in its place. `none`: it does not drain.

@@ -8,7 +8,7 @@ import type { Container } from "../pod.ts";
 import { podOptions, variablesOf } from "../pod-annotations.ts";
 
 /** Options of a container from its pod's annotations and from the policy, by flag. */
-export interface Given {
+interface Given {
   /** Those of the pod's annotations. */
   readonly annotated: ReadonlyMap<string, string>;
   /** These, and those of the policy. */

@@ -10,7 +10,7 @@ import { choiceIn, type WithSidecars } from "./sidecar-options.ts";
  * hook of the one before it has ended: if that hook waits for the app, and ebb for a sidecar that comes later, neither
  * ends.
  */
-export type Delay =
+type Delay =
   /** This container, a sidecar, comes later in the pod. */
   | { readonly kind: "later"; readonly container: string }
   /** A sidecar that the manifest does not show may come later. */

@@ -20,7 +20,7 @@ import type { WithOptions } from "./options.ts";
 import { type Saying, unnamedOf, urlsIn } from "./unnamed.ts";
 
 /** What a container's variables and the pod's annotations tell of the sidecars. */
-export interface SidecarEvidence {
+interface SidecarEvidence {
   /** Its variables. */
   readonly env: Environment;
   /** The sidecars that these and the pod's annotations show. */

@@ -1,6 +1,6 @@
 import type { Address } from "../../shared/core/address.ts";
 import { toTenths } from "../../shared/core/duration.ts";
-import type { Header, HttpAnswer } from "../../shared/http/core/http-framing.ts";
+import type { Header } from "../../shared/http/core/http-framing.ts";
 import type { HttpRequest } from "../../shared/http/core/http-message.ts";
 import { RequestFailed } from "../../shared/http/request-failed.ts";
 import { createQueue, type Queue } from "../../shared/io/queue.ts";
@@ -32,21 +32,7 @@ export interface SendOptions {
   readonly lateUntil?: number;
   /** Whether the kubelet may be restarting an Envoy that is found gone. */
   readonly mayReturn?: boolean;
-  /** Sends a request, in the place of `askServer`. */
-  readonly ask?: Ask;
 }
-
-/**
- * Sends one request and resolves with its answer. Rejects with RequestFailed, or with the signal's reason if that is
- * aborted. `onConnect` gets the IP address that accepted the connection, as ClientOptions have it.
- */
-export type Ask = (request: HttpRequest, signal: AbortSignal, onConnect?: (ip: string) => void) => Promise<HttpAnswer>;
-
-/** Is the Ask that sends, over a connection of its own. It has no time limit but the signal. */
-export const askServer: Ask = async (request, signal, onConnect) => {
-  using client = createHttpClient({ onConnect });
-  return await client.request(request, signal);
-};
 
 /** The outcome of one quit, or of the signals to one process, in the form of log fields. */
 export interface QuitReport {
@@ -190,8 +176,8 @@ function send(quit: Quit, usesFallback: boolean): void {
   };
   follow(quit, async () => {
     try {
-      const request = { method, target, headers: headersOf(sent, options.headers) };
-      const { status } = await (options.ask ?? askServer)(request, over, onConnect);
+      using client = createHttpClient({ onConnect }); // a connection of its own
+      const { status } = await client.request({ method, target, headers: headersOf(sent, options.headers) }, over);
       return { kind: "answered", status };
     } catch (error) {
       if (error instanceof RequestFailed) return { kind: "failed", why: error.kind, message: error.message };

@@ -12,14 +12,12 @@ import { type Child, ownChildren, sendSignal, spawn } from "../process/child.ts"
 import { resumeChild } from "../process/job-control.ts";
 import { giveMemoryBack } from "../process/memory.ts";
 import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
-import { rehearseQuit } from "../quit/quit-rehearsal.ts";
 import { startWait } from "../wait/waiting.ts";
 import { announceDrained, announceRun } from "./announce-run.ts";
 import { type Action, type Deadline, type Event, reasonToStay } from "./core/supervision-steps.ts";
 import { drainSidecars, undoDrain, undoHiddenDrains } from "./drain.ts";
 import { keepSidecars, noteAgents, quit } from "./quit-sidecars.ts";
 import type { Run } from "./run.ts";
-import { waitedFor } from "./sidecars.ts";
 
 /** Performs an action of the run. The work that it starts always ends in an event, also after a bug. */
 export function performAction(run: Run, action: Action): void {
@@ -141,11 +139,10 @@ function start(run: Run): void {
     const { pid } = run.child;
     run.queue.push({ kind: "started", pid });
     setUncaughtHandler((error) => logBug(run.log, error, "an uncaught error"));
-    giveMemoryBack(() => rehearse(run)); // again, so that the pages that the end needs are back
+    giveMemoryBack();
     run.log.info({ pid, command: run.command.words[0] }, "started the command");
     if (reasonToStay(0, run.settings) === undefined) warnOfLeftOut(run.settings, run);
     void runOrLogBug(() => announceRun(run), run.log, "the run could not be announced");
-    setTimeout(() => rehearse(run), REHEARSAL_AFTER_MS);
   } catch (error) {
     if (run.child !== undefined) return logBug(run.log, error, "the start went wrong");
     if (!(error instanceof Failure)) throw error;
@@ -164,16 +161,6 @@ function leaveFolder({ settings, env }: Run): void {
     if (path !== undefined && path !== "" && path[0] !== "/") return;
   }
   native.leaveFolder();
-}
-
-/** The delay of the rehearsal, so that the child's first instructions have the processor to themselves. */
-const REHEARSAL_AFTER_MS = 5;
-
-/** Rehearses the quit of the first sidecar that will get one. While the child runs nothing waits for ebb. */
-function rehearse(run: Run): void {
-  const sidecar = waitedFor(run)?.find(({ quits }) => quits.length > 0);
-  if (sidecar === undefined || run.exit !== undefined || run.settings.quitOn === "never") return;
-  rehearseQuit(sidecar.name).catch((error: unknown) => logBug(run.log, error, "the quit's rehearsal failed"));
 }
 
 /**

@@ -114,7 +114,7 @@ test.each([
   expect(Number(quit?.tookMs) >= 2000).toBe(isAwaited);
 });
 
-test("ebb asks the sidecar nothing while the command runs, though it prepares the quit meanwhile", async () => {
+test("ebb asks the sidecar nothing while the command runs", async () => {
   await using sidecar = await fakeSidecar();
   const command = [childPath(), "clock", "0", "50000"];
   await using started = startEbb(["run", "--sidecar", "envoy", "--admin", sidecar.url, "--", ...command]);

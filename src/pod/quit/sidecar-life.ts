@@ -2,27 +2,35 @@ import { type Address, isLoopback } from "../../shared/core/address.ts";
 import { tryConnect } from "../../shared/http/connection.ts";
 import { RequestFailed } from "../../shared/http/request-failed.ts";
 import { acceptsConnections, refusesConnections } from "../../shared/http/tcp-check.ts";
-import { addressOf, chooseJudge, firstOf, isAt } from "../../shared/sidecars/core/probe.ts";
+import { abortedAfter } from "../../shared/io/timer.ts";
+import { addressOf, chooseJudge, firstOf, isAt, type Probe } from "../../shared/sidecars/core/probe.ts";
 import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { QuitRequest, Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { clientFor } from "../probe/prober.ts";
-import { LOOPBACK_MS, probeOnce } from "../probe/ready.ts";
+import { LOOPBACK_MS } from "../probe/ready.ts";
 import type { SidecarLife } from "./core/quitting-steps.ts";
 
 /**
  * Asks the readiness endpoint of a sidecar, whose quit was refused at `quitAddress`, whether the sidecar still lives:
- * `ready`; `leaving` if it answers that it is not ready; `gone` if it refuses connections too, or it is on the port that
- * has refused the quit; else `unknown`, also if the signal is aborted.
+ * `ready`, also if an alternative of it is; `leaving` if it answers that it is not ready; `gone` if it refuses connections
+ * too, or it is on the port that has refused the quit; else `unknown`, also if the signal is aborted.
  */
 export async function lifeOf({ ready }: Sidecar, quitAddress: Address, signal: AbortSignal): Promise<SidecarLife> {
-  for (const probe of ready) if (probe.kind === "any" && (await probeOnce(probe, LOOPBACK_MS)).ready) return "ready";
+  for (const probe of ready.flatMap((one) => (one.kind === "any" ? one.probes : []))) {
+    const soon = AbortSignal.any([signal, abortedAfter(LOOPBACK_MS)]);
+    if ((await lifeAt(probe, soon)) === "ready") return "ready";
+  }
   const probes = ready.map(firstOf);
-  const [probe] = probes;
   if (probes.some((one) => isAt(one, quitAddress))) return "gone";
-  if (probe?.kind !== "http") return "unknown";
+  return probes[0]?.kind === "http" ? lifeAt(probes[0], signal) : "unknown";
+}
+
+async function lifeAt(probe: Probe, signal: AbortSignal): Promise<SidecarLife> {
+  if (probe.kind === "connect") return (await isClosed(probe.address, signal)) ? "unknown" : "ready";
+  if (probe.kind !== "http") return "unknown";
   using client = clientFor(probe);
   try {
-    const request = { method: "GET", target: probe.target, headers: [] };
+    const request = { method: "GET", target: probe.target, headers: probe.headers ?? [] };
     return chooseJudge(probe)(await client.request(request, signal)).ready ? "ready" : "leaving";
   } catch (error) {
     return error instanceof RequestFailed && error.kind === "refused" ? "gone" : "unknown";

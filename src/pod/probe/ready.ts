@@ -1,6 +1,7 @@
 import { formatDuration } from "../../shared/core/duration.ts";
 import { attemptToEnd, type Probe, pollPeriodMs, type Verdict } from "../../shared/sidecars/core/probe.ts";
-import { MAX_IN_FLIGHT, proberOf } from "./prober.ts";
+import { proberOf } from "./probers/kinds.ts";
+import { MAX_IN_FLIGHT } from "./probers/server.ts";
 
 interface Attempt {
   readonly since: number;
@@ -23,7 +24,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
   const launch = (): void => {
     const now = performance.now();
     timer = setTimeout(launch, pollPeriodMs(now - start));
-    if (prober.isDeciding()) return;
+    if (prober.isDeciding?.() === true) return;
     if (endOneOf(attempts, now, start)) onNotReady("no answer");
     const attempt: Attempt = { since: now, cancel: () => undefined };
     attempts.push(attempt);
@@ -41,7 +42,7 @@ export function whenReady(probe: Probe, signal: AbortSignal, onNotReady: (reason
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
     for (const { cancel } of attempts) cancel();
-    prober[Symbol.dispose]();
+    prober.end?.();
   });
 }
 
@@ -61,7 +62,7 @@ export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
   }, withinMs);
   return promise.finally(() => {
     clearTimeout(timer);
-    prober[Symbol.dispose]();
+    prober.end?.();
   });
 }
 

@@ -6,7 +6,7 @@ import { abortedAfter } from "../../shared/io/timer.ts";
 import { addressOf, chooseJudge, firstOf, isAt, type Probe } from "../../shared/sidecars/core/probe.ts";
 import { kindOf } from "../../shared/sidecars/core/registry.ts";
 import type { QuitRequest, Sidecar } from "../../shared/sidecars/core/sidecar.ts";
-import { clientFor } from "../probe/prober.ts";
+import { clientFor } from "../probe/probers/server.ts";
 import { LOOPBACK_MS } from "../probe/ready.ts";
 import type { SidecarLife } from "./core/quitting-steps.ts";
 

@@ -77,7 +77,7 @@ interface Quit {
 
 /**
  * Sends a quit to a sidecar, as pod/quit/core/quitting.ts decides, and watches the sidecar until it is gone. `onEvent` is
- * called with each event, first when the quit is answered or has failed for the first time.
+ * called first when the quit is answered, has failed for the first time, or its time is up.
  */
 export async function sendQuit(
   sidecar: Sidecar,
@@ -97,7 +97,7 @@ export async function sendQuit(
     const machine = {
       begin: () => begin(policy),
       step(state: QuitState, event: QuitEvent) {
-        onEvent?.();
+        if (event.kind !== "half") onEvent?.();
         return step(state, event, policy);
       },
       perform: (action: QuitAction) => perform(action, quit),

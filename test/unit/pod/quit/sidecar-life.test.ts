@@ -74,23 +74,9 @@ describe("a sidecar that refuses its quit", () => {
   });
 });
 
-/** Lets time pass, 5 ms at a time, until the promise resolves. Resolves with its value, and with how long that took. */
-async function timed<T>(clock: FakeClock, promise: Promise<T>): Promise<readonly [T, number]> {
-  const start = performance.now();
-  let end: number | undefined;
-  void promise.finally(() => {
-    end = performance.now();
-  });
-  await clock.until("it is over", () => {
-    if (end === undefined) clock.pass(5);
-    return end !== undefined;
-  });
-  return [await promise, (end as unknown as number) - start];
-}
-
 describe("to be absent, a sidecar must refuse connections at all of its ports", () => {
   const watch = (clock: FakeClock, addresses: readonly Address[], fromMs = 0, signal = unending) =>
-    timed(clock, watchAbsence({ sidecar: bare, addresses, fromMs }, signal));
+    clock.timed(watchAbsence({ sidecar: bare, addresses, fromMs }, signal));
 
   test("for a second", async () => {
     const addresses = [at(await freePort()), at(await freePort())];
@@ -132,7 +118,7 @@ describe("a port is watched", () => {
     await using server = await startRawServer(() => undefined);
     using clock = stopClock();
     setTimeout(() => void server.close(), 300);
-    const [isClosed, tookMs] = await timed(clock, watchItClose(at(server.port), unending));
+    const [isClosed, tookMs] = await clock.timed(watchItClose(at(server.port), unending));
     expect(isClosed).toBe(true);
     expect(tookMs).toBeWithin(300, 350);
   });
@@ -140,7 +126,7 @@ describe("a port is watched", () => {
   test("until the quit is over", async () => {
     await using server = await startRawServer(() => undefined);
     using clock = stopClock();
-    const [isClosed, tookMs] = await timed(clock, watchItClose(at(server.port), AbortSignal.timeout(300)));
+    const [isClosed, tookMs] = await clock.timed(watchItClose(at(server.port), AbortSignal.timeout(300)));
     expect(isClosed).toBe(false);
     expect(tookMs).toBeWithin(300, 350);
   });
@@ -152,7 +138,7 @@ describe("the return of a sidecar is awaited", () => {
     await server.close();
     using clock = stopClock();
     setTimeout(() => void server.open(), 700);
-    const [isBack, tookMs] = await timed(clock, awaitReturn(at(server.port), unending));
+    const [isBack, tookMs] = await clock.timed(awaitReturn(at(server.port), unending));
     expect(isBack).toBe(true);
     expect(tookMs).toBeWithin(700, 800);
   });
@@ -163,7 +149,7 @@ describe("the return of a sidecar is awaited", () => {
   ])("%s", async (_, signal, endMs) => {
     const address = at(await freePort());
     using clock = stopClock();
-    const [isBack, tookMs] = await timed(clock, awaitReturn(address, signal()));
+    const [isBack, tookMs] = await clock.timed(awaitReturn(address, signal()));
     expect(isBack).toBe(false);
     expect(tookMs).toBeWithin(endMs, endMs + 50);
   });

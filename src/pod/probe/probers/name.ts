@@ -37,7 +37,8 @@ export function proberOfName(name: string, proberAt: (ip: string) => Prober): Pr
 /** The most addresses of a name that are asked in one attempt; the next attempt asks the next ones. */
 const MOST_ADDRESSES = 4;
 
-function createAddressProbers(proberAt: (ip: string) => Prober) {
+/** Creates the probers of a name's addresses. */
+export function createAddressProbers(proberAt: (ip: string) => Prober) {
   // an address keeps its prober, which counts the connections that hang, while the DNS moves and leaves out addresses
   const probers = new Map<string, Prober>();
   let ips: readonly string[] = [];

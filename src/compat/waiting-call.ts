@@ -1,5 +1,6 @@
 import { HelpAsked } from "../shared/cli/core/arguments.ts";
-import { type Call, headersOfFlag, readCommandCall, readOperandCall } from "../shared/cli/core/call.ts";
+import { type Call, readCommandCall, readOperandCall } from "../shared/cli/core/call.ts";
+import { headersOfFlag } from "../shared/cli/core/options/sidecars.ts";
 import { options } from "../shared/cli/core/options.ts";
 import { resolveCommand } from "../shared/cli/core/resolve.ts";
 import type { Environment } from "../shared/core/environment.ts";

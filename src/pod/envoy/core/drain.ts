@@ -118,7 +118,7 @@ export function begin({ boundMs, minMs, isListenersFirst }: DrainPolicy): Next {
  */
 export function step(state: DrainState, event: DrainEvent, policy: DrainPolicy): Next {
   if (state.phase === "over") return [state, []];
-  if (event.kind === "cut") return end({ kind: "cut short" });
+  if (event.kind === "cut") return over({ kind: "cut short" });
   if (event.kind === "deadline" && event.of === "bound") return outOfTime(state);
   switch (state.phase) {
     case "failing-health":
@@ -132,7 +132,7 @@ export function step(state: DrainState, event: DrainEvent, policy: DrainPolicy):
     case "sitting-out":
       return [state, []];
     case "not-there":
-      return isDeadline(event, "minimum") ? end({ kind: "not there" }) : [state, []];
+      return isDeadline(event, "minimum") ? over({ kind: "not there" }) : [state, []];
   }
 }
 
@@ -151,12 +151,12 @@ function failingHealth(state: In<"failing-health">, event: DrainEvent, policy: D
 
 /** An Envoy that was up before has gone, and no connection arrives through it any more. */
 function absent({ isMinimumOver }: Beginning, { wasUp }: DrainPolicy): Next {
-  if (wasUp) return end({ kind: "gone" });
-  return isMinimumOver ? end({ kind: "not there" }) : [{ phase: "not-there" }, []];
+  if (wasUp) return over({ kind: "gone" });
+  return isMinimumOver ? over({ kind: "not there" }) : [{ phase: "not-there" }, []];
 }
 
 function exited(): Next {
-  return end({ kind: "exited", left: undefined });
+  return over({ kind: "exited", left: undefined });
 }
 
 function afterMinimum({ isListenersFirst }: DrainPolicy): Next {
@@ -185,11 +185,11 @@ function counting(state: In<"counting">, event: DrainEvent, policy: DrainPolicy)
   if (isDeadline(event, "poll") || isDeadline(event, "last look")) return [state, count];
   if (event.kind === "counted") {
     const left = event.inFlight;
-    if (left.requests + left.connections <= policy.maxInFlight) return end({ kind: "drained" });
+    if (left.requests + left.connections <= policy.maxInFlight) return over({ kind: "drained" });
     return [{ ...state, failures: 0, left }, countLater];
   }
   if (!isAnswerTo(event, "count")) return [state, []];
-  if (isRefusal(event)) return end({ kind: "exited", left: state.left });
+  if (isRefusal(event)) return over({ kind: "exited", left: state.left });
   const failures = state.failures + 1;
   if (failures < MAX_FAILURES) return [{ ...state, failures }, countLater];
   return [{ phase: "sitting-out" }, [{ kind: "sit-out" }]];
@@ -197,10 +197,10 @@ function counting(state: In<"counting">, event: DrainEvent, policy: DrainPolicy)
 
 function outOfTime(state: Exclude<DrainState, { phase: "over" }>): Next {
   const left = state.phase === "counting" && state.failures === 0 ? state.left : undefined;
-  return end(left === undefined ? { kind: "not counted" } : { kind: "out of time", left });
+  return over(left === undefined ? { kind: "not counted" } : { kind: "out of time", left });
 }
 
-function end(outcome: DrainOutcome): Next {
+function over(outcome: DrainOutcome): Next {
   return [{ phase: "over", outcome }, [{ kind: "end", outcome }]];
 }
 

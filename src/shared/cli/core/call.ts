@@ -1,7 +1,6 @@
 import type { Environment } from "../../core/environment.ts";
 import { EXIT, Failure } from "../../core/exit.ts";
 import { redactUrls } from "../../core/redact.ts";
-import type { Header } from "../../http/core/http-framing.ts";
 import { parseArguments } from "./arguments.ts";
 import type { Options } from "./option.ts";
 import { type CompatSettings, type Resolved, resolve } from "./values.ts";
@@ -64,20 +63,6 @@ function hintAtFlag(word: string, options: Options): string {
   const likely = leftOut.flatMap((flag) => common.find((option) => option.flag === flag) ?? []);
   const meant = likely.find(({ syntax }) => syntax.parse(word) !== undefined);
   return meant === undefined ? "" : `did you mean --${meant.flag} ${word}? `;
-}
-
-/**
- * Returns the headers that `--header` sets, for a server that is no sidecar: a token in EBB_HEADER is for the sidecars,
- * and goes to no other server.
- */
-export function headersOfFlag({ values, origins }: Headed): readonly Header[] {
-  return origins.header === "--header" ? values.header : [];
-}
-
-/** A call of a command that has `--header`. */
-interface Headed {
-  readonly values: { readonly header: readonly Header[] };
-  readonly origins: { readonly header: string };
 }
 
 function readCall<O extends Options>(options: O, { args, env, compat }: CallContext, mayMix: boolean): Call<O> {

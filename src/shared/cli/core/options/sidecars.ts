@@ -1,6 +1,7 @@
 import { parseHttpTarget, withoutSlashes } from "../../../core/address.ts";
 import { redactHeader, redactUrl } from "../../../core/redact.ts";
 import { splitBy } from "../../../core/text.ts";
+import type { Header } from "../../../http/core/http-framing.ts";
 import { expectedOfAdmins } from "../../../sidecars/core/choice.ts";
 import { parseExecutable } from "../../../sidecars/core/executable.ts";
 import { hintAtHttp, hintAtTcp, parseTarget, TARGET_FORMS } from "../../../sidecars/core/probe.ts";
@@ -119,3 +120,17 @@ export const sidecars = {
     help: "CAs or self-signed certificates (PEM) to trust for https and grpcs, in addition to the public CAs",
   }),
 } as const;
+
+/**
+ * Returns the headers that `--header` sets, for a server that is no sidecar: a token in EBB_HEADER is for the sidecars,
+ * and goes to no other server.
+ */
+export function headersOfFlag({ values, origins }: Headed): readonly Header[] {
+  return origins.header === "--header" ? values.header : [];
+}
+
+/** A call of a command that has `--header`. */
+interface Headed {
+  readonly values: { readonly header: readonly Header[] };
+  readonly origins: { readonly header: string };
+}

@@ -12,7 +12,7 @@ export function countInFlight(stats: Stats, outbound: ReadonlySet<string> = new 
   let idle = 0;
   let hasRequests = true;
   for (const [manager, { atMost, elsewhere }] of managersOf(stats, isLeftOut, outbound)) {
-    // then its requests are outbound; another number bounds no requests, because an HTTP/2 connection has many
+    // 0: all its connections are outbound; else a bound on connections, not on requests (HTTP/2)
     if (atMost === 0) continue;
     const open = manager.connections ?? 0;
     const unsent = (manager.unsent ?? 0) > 0 ? 1 : 0;

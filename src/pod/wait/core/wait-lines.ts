@@ -41,7 +41,7 @@ export interface Expected {
   readonly sidecar: string | undefined;
   /** What showed the sidecar: `--sidecar`, `port 15021`. */
   readonly by: string | undefined;
-  /** It is asked at its admin interface's usual place, which `--admin` changes. */
+  /** It is probed at the usual admin URL, so that `--admin` would help. */
   readonly isUsualAdmin: boolean;
   /** Its injector's annotation proves that it is in this pod. */
   readonly isProven?: boolean;

@@ -44,8 +44,8 @@ export interface Sidecar {
   /** Where it listens as soon as it starts (`SidecarKind.alwaysOpen`); undefined if it may run with all ports closed. */
   readonly alwaysOpen?: Address;
   /**
-   * The unix socket on which its admin interface is instead, once that exists: a path in which `*` stands for any part
-   * of a folder's name, and the path of the quit there (undefined: the quits stay where they are).
+   * Its admin socket, preferred once it exists: a path in which `*` stands for any part of a folder's name, and the path
+   * of the quit there (undefined: the quits stay where they are).
    */
   readonly socket?: { readonly pattern: string; readonly quitPath: string | undefined };
 }

@@ -7,7 +7,7 @@ import { parseListeners } from "./core/listening.ts";
  * What a connection attempt meets: `refused`, no listener; `silent`, a listener that accepts nothing,
  * with a full queue; `open`, anything else.
  */
-type TcpState = "open" | "refused" | "silent";
+export type TcpState = "open" | "refused" | "silent";
 
 /**
  * Returns a function that checks a TCP port by a non-blocking connect(2), which loopback answers at once: of two

@@ -7,7 +7,7 @@ test.concurrent.each([
   ["a real Envoy, where it is installed", {}, envoyPath() === undefined ? "stand-in" : "envoy"],
   ["a stand-in, where there is no Envoy", { XDG_CACHE_HOME: "/nothing" }, "stand-in"],
 ])("npm start shows the main job beside %s", async (_, changed, proxy) => {
-  const words = [process.execPath, join(import.meta.dirname, "..", "demo.ts")];
+  const words = [process.execPath, join(import.meta.dirname, "..", "demo", "demo.ts")];
   const env = { ...process.env, EBB: ebbPath, ...changed };
   const demo = Bun.spawn(words, { env, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   const text = await demo.stdout.text();

@@ -132,7 +132,7 @@ describe("a Job that a real Envoy keeps from its end", () => {
       if (++written === 1) await here.kubectl("annotate", "pod", pod.metadata.name, "somebody=else");
     };
     const { outcome, sent } = await reapPod(pod, ["ephemeral"], { between: write });
-    expect(written).toBe(2);
+    expect(written).toBeGreaterThanOrEqual(2); // the kubelet may write in between, too
     expect(resultsOf(sent)).toEqual([["ephemeral", { kind: "taken" }]]);
     expect(outcome?.kind).toBe("ended");
   });

@@ -13,28 +13,27 @@ interface QuitOptions extends SendOptions {
 
 /**
  * Tells all sidecars to quit at the same time, and watches each until it is gone. Requests that the user gave with `+`
- * go first: the others follow once those were answered or have failed once, or half of `withinMs` is over. Resolves
- * with a report for each request and each process that was signalled. Never rejects: a failure, also a bug in ebb, is a
- * report.
+ * go first: the others follow once those were answered or have failed once, or half of their time is over. Resolves with
+ * a report for each request and each process that was signalled. Never rejects: a failure, also a bug in ebb, is a report.
  */
 export async function quitAll(sidecars: readonly Sidecar[], options: QuitOptions): Promise<readonly QuitReport[]> {
   const { timeoutMs, withinMs = 2 * timeoutMs } = options;
   const until = performance.now() + withinMs;
   const ends: Promise<readonly QuitReport[]>[] = [];
   const first: Promise<void>[] = [];
+  const limits = { ...options, timeoutMs: Math.min(timeoutMs, withinMs) };
   for (const sidecar of sidecars) {
     for (const request of sidecar.quits) {
       if (request.isAdditional !== true) continue;
       const { promise, resolve } = Promise.withResolvers<void>();
       first.push(promise);
-      const limits = { ...options, timeoutMs: Math.min(timeoutMs, withinMs) };
       const end = async () => [(await sendQuit(sidecar, request, limits, resolve)).report];
       ends.push(guarded(sidecar, end).finally(resolve));
     }
   }
-  if (first.length > 0) await within(withinMs / 2, Promise.all(first));
-  const limits = { ...options, timeoutMs: Math.min(timeoutMs, leftUntil(until)) };
-  for (const sidecar of sidecars) ends.push(guarded(sidecar, () => endOne(sidecar, limits)));
+  if (first.length > 0) await within(limits.timeoutMs / 2, Promise.all(first));
+  const others = { ...options, timeoutMs: Math.min(timeoutMs, leftUntil(until)) };
+  for (const sidecar of sidecars) ends.push(guarded(sidecar, () => endOne(sidecar, others)));
   return gather(await Promise.all(ends));
 }
 

@@ -1,7 +1,7 @@
 import { type Address, isLoopback } from "../../shared/core/address.ts";
 import { tryConnect } from "../../shared/http/connection.ts";
 import { RequestFailed } from "../../shared/http/request-failed.ts";
-import { acceptsConnections, refusesConnections } from "../../shared/http/tcp-check.ts";
+import { acceptsConnections, refusesConnections, tcpCheckAt } from "../../shared/http/tcp-check.ts";
 import { abortedAfter } from "../../shared/io/timer.ts";
 import { addressOf, chooseJudge, firstOf, isAt, type Probe } from "../../shared/sidecars/core/probe.ts";
 import { kindOf } from "../../shared/sidecars/core/registry.ts";
@@ -16,17 +16,18 @@ import type { SidecarLife } from "./core/quitting-steps.ts";
  * too, or it is on the port that has refused the quit; else `unknown`, also if the signal is aborted.
  */
 export async function lifeOf({ ready }: Sidecar, quitAddress: Address, signal: AbortSignal): Promise<SidecarLife> {
-  for (const probe of ready.flatMap((one) => (one.kind === "any" ? one.probes : []))) {
-    const soon = AbortSignal.any([signal, abortedAfter(LOOPBACK_MS)]);
-    if ((await lifeAt(probe, soon)) === "ready") return "ready";
-  }
+  const alternatives = ready.flatMap((one) => (one.kind === "any" ? one.probes : []));
+  const soon = AbortSignal.any([signal, abortedAfter(LOOPBACK_MS)]);
+  const lives = await Promise.all(alternatives.map((probe) => lifeAt(probe, soon)));
+  if (lives.includes("ready")) return "ready";
   const probes = ready.map(firstOf);
   if (probes.some((one) => isAt(one, quitAddress))) return "gone";
   return probes[0]?.kind === "http" ? lifeAt(probes[0], signal) : "unknown";
 }
 
 async function lifeAt(probe: Probe, signal: AbortSignal): Promise<SidecarLife> {
-  if (probe.kind === "connect") return (await isClosed(probe.address, signal)) ? "unknown" : "ready";
+  if (probe.kind === "connect")
+    return isLoopback(probe.address) && tcpCheckAt(probe.address)?.() === "open" ? "ready" : "unknown";
   if (probe.kind !== "http") return "unknown";
   using client = clientFor(probe);
   try {

@@ -206,7 +206,7 @@ function outcomeOf({ pod, facts, apps, edits, status, asked, onUnchanged, otherW
   const edited = applyEdits(before, edits);
   const former = new Map(writtenIn(pod).map(([path, text]) => [describePath(path), text]));
   const textAt = (path: Path) => facts.policy.writtenAt?.(path) ?? former.get(describePath(path));
-  const recorded = { ...recordEdits(before, edits, textAt), ...optionsOf(facts.policy) };
+  const recorded = { ...recordEdits({ before, after: edited, edits }, textAt), ...optionsOf(facts.policy) };
   const next = withAnnotation(edited, STATUS, formatStatus(recorded));
   if (isSame(next, pod)) return { kind: "unchanged", reason: "it has ebb already", warnings };
   if (isTooLong(next.metadata?.annotations ?? {})) {

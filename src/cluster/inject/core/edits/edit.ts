@@ -1,10 +1,11 @@
-import { type Path, valueAt } from "../../../../shared/core/json.ts";
+import { valueAt } from "../../../../shared/core/json.ts";
 import { LOCAL_VOLUMES, NATIVE } from "../annotation-names.ts";
 import type { TrackedImage } from "../facts/former-injection.ts";
 import type { Container, Mount, Pod, Volume } from "../pod.ts";
 import { withNatives } from "./natives.ts";
-import { addedTo, type ContainerStatus, commandStatus, type Empty, imageStatus, type Status } from "./status.ts";
+import { addedTo, type ContainerStatus, commandStatus, imageStatus, type Status } from "./status.ts";
 import { wrap } from "./wrap.ts";
+import { emptyIn, type TextAt } from "./written.ts";
 
 /**
  * A change of a pod. It names containers, never their places. `ways` says how each is made, and how ebb.dev/status records
@@ -181,11 +182,15 @@ export function applyEdits(before: Pod, edits: readonly Edit[]): Pod {
   return draft.pod;
 }
 
-/** Returns how a manifest has an empty field of a pod, where ebb would write it otherwise. */
-type TextAt = (path: Path) => string | undefined;
+/** Edits of a pod, and the pod before and after them. */
+interface Change {
+  readonly before: Pod;
+  readonly after: Pod;
+  readonly edits: readonly Edit[];
+}
 
 /** Returns the status that records edits of a pod. */
-export function recordEdits(before: Pod, edits: readonly Edit[], textAt: TextAt): Status {
+export function recordEdits({ before, after, edits }: Change, textAt: TextAt): Status {
   const containers = new Map<string, ContainerStatus>();
   const of = (name: string): ContainerStatus => {
     const status = containers.get(name) ?? {};
@@ -197,26 +202,19 @@ export function recordEdits(before: Pod, edits: readonly Edit[], textAt: TextAt)
   const recorded = before.spec.containers.flatMap((container, at) => {
     const status = containers.get(container.name);
     if (status === undefined) return [];
-    const empty = emptyIn(container, addedTo.container, (path) => textAt(["spec", "containers", at, ...path]));
+    const edited = after.spec.containers.find(({ name }) => name === container.name);
+    const fields = addedTo.container.filter((path) => valueAt(container, path) !== valueAt(edited, path));
+    const empty = emptyIn(container, fields, (path) => textAt(["spec", "containers", at, ...path]));
     return [[container.name, { ...status, empty }] as const];
   });
   // apps come first, then proxies, which get a hook alone
   const isApp = ([, { command, hook, unwrapped }]: (typeof recorded)[number]) =>
     command !== undefined || hook !== true || unwrapped !== undefined;
   const sorted = [...recorded.filter(isApp), ...recorded.filter((one) => !isApp(one))];
-  const empty = emptyIn(before, addedTo.pod, textAt);
+  // the status itself is an annotation
+  const fields = addedTo.pod.filter((path) => path[0] === "metadata" || valueAt(before, path) !== valueAt(after, path));
+  const empty = emptyIn(before, fields, textAt);
   return { ...recording.status, containers: Object.fromEntries(sorted), empty };
-}
-
-/** Returns the fields that are there with nothing in them; undefined if there are none. */
-function emptyIn(before: Pod | Container, fields: readonly Path[], textAt: TextAt): Empty {
-  const found = fields.filter((path) => isEmpty(valueAt(before, path)));
-  if (found.length === 0) return undefined;
-  return Object.fromEntries(found.map((path) => [path.at(-1), textAt(path) ?? valueAt(before, path)]));
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || (typeof value === "object" && Object.keys(value).length === 0);
 }
 
 /** Reports whether an edit changes a pod. */

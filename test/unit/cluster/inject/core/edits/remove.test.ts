@@ -50,6 +50,16 @@ test("a pod that the webhook left as it is: its status goes, by --remove, an opt
   expect(injectPod(left, policy)).toMatchObject({ kind: "unchanged", warnings: [] });
 });
 
+test("an empty field that ebb does not touch is not put back where the user has deleted it", () => {
+  const containers = [app({ lifecycle: { preStop: {} } })];
+  const spec = { restartPolicy: "Never", initContainers: [] };
+  const pod = changed({ containers, spec }, { volume: "image" });
+  delete pod.spec.initContainers;
+  delete pod.spec.containers[0].lifecycle;
+  const removed = removeFromPod(pod) as { readonly pod: Loose };
+  expect(removed.pod.spec).toEqual({ restartPolicy: "Never", containers: [app()] });
+});
+
 describe('an injected pod that says ebb.dev/inject: "false"', () => {
   test.each(given)("is what it was before ebb came: %s", (_, pod) => {
     const before = podOf(pod);

@@ -13,25 +13,23 @@ import { allOf, EXIT, Failure } from "./shared/core/exit.ts";
 import { writeOutput } from "./shared/output/output.ts";
 import type { Signals } from "./shared/process/signals.ts";
 
+type Commands = Readonly<Record<string, Command>>;
+
 /**
  * The commands with which pods start and stop. Nothing else is loaded with them, because each 100 KB costs every pod
  * 0.2 MB and 0.5 ms (measured).
  */
-const podCommands: Readonly<Record<string, Command>> = { run, wait, sleep, quit };
+const podCommands: Commands = { run, wait, sleep, quit };
 
 /**
  * Performs what a command line asks for. `listed`: the commands that help lists, and completion proposes, by default
  * all. Resolves to ebb's exit code. @throws Failure for an expected failure
  */
-export async function dispatch(
-  call: Resolution,
-  signals: Signals,
-  listed?: Readonly<Record<string, Command>>,
-): Promise<number> {
+export async function dispatch(call: Resolution, signals: Signals, listed?: Commands): Promise<number> {
   const { env } = process;
   switch (call.kind) {
     case "command":
-      return await perform(call, signals);
+      return await perform(call, signals, listed);
     case "tool":
       return await dispatch(await translate(call), signals);
     case "unnamed": // its reason is also in the termination log, as that of `ebb run` is
@@ -54,11 +52,11 @@ export async function dispatch(
   }
 }
 
-async function allCommands(): Promise<Readonly<Record<string, Command>>> {
+async function allCommands(): Promise<Commands> {
   return (await import("./commands.ts")).commands;
 }
 
-async function perform({ name, args, at, compat }: NamedCommand, signals: Signals): Promise<number> {
+async function perform({ name, args, at, compat }: NamedCommand, signals: Signals, listed?: Commands): Promise<number> {
   const command = podCommands[name] ?? ((await allCommands())[name] as Command);
   const argvIndex = at === undefined ? undefined : 1 + at;
   const invocation: Invocation = { args, argvIndex, env: process.env, compat, signals };
@@ -66,13 +64,17 @@ async function perform({ name, args, at, compat }: NamedCommand, signals: Signal
     return await invoke(command, invocation);
   } catch (error) {
     if (error instanceof HelpAsked) return await dispatch({ kind: "help", name, isShort: error.isShort }, signals);
-    return fail(error instanceof UnknownFlags ? await withOwners(error) : error, command, invocation);
+    return fail(
+      error instanceof UnknownFlags ? withOwners(error, listed ?? (await allCommands())) : error,
+      command,
+      invocation,
+    );
   }
 }
 
 /** Returns a failure that also names the commands that have the unknown flags. */
-async function withOwners({ exitCode, message, flags }: UnknownFlags): Promise<Failure> {
-  return new Failure(exitCode, allOf([message, ...describeFlagOwners(flags, await allCommands())]));
+function withOwners({ exitCode, message, flags }: UnknownFlags, commands: Commands): Failure {
+  return new Failure(exitCode, allOf([message, ...describeFlagOwners(flags, commands)]));
 }
 
 /** Translates a call in another tool's name to one of ebb's. */

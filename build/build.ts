@@ -57,8 +57,8 @@ async function buildAll({ inputs, release }: Order): Promise<void> {
 }
 
 /**
- * Builds one executable: facts, compile; for pods link, shrink, verify, run, for a Mac sign; its bill of materials. It moves to
- * `outfile` last, so that what is there has always passed.
+ * Builds one executable: facts, compile; for pods link, shrink, verify, run, for a Mac sign; its bill of materials. It
+ * moves to `outfile` last, so that what is there has always passed.
  */
 async function build({ entry, outfile, target, bun }: BuildInput): Promise<void> {
   if (existsSync(outfile) && !statSync(outfile).isFile()) throw new Error(`--outfile ${outfile} is no regular file`);

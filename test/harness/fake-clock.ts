@@ -4,7 +4,7 @@ import { jest } from "bun:test";
 export interface FakeClock extends Disposable {
   /** Lets time pass, and calls the timers that come due. */
   pass(ms: number): void;
-  /** Waits for a condition, as `until` of harness.ts does, whose pauses would not end. */
+  /** Waits for a condition, as `until` of ebb.ts does, whose pauses would not end. */
   until(what: string, ask: () => boolean): Promise<void>;
   /** Lets time pass, 5 ms at a time, until the promise resolves. Resolves with its value, and how long that took. */
   timed<T>(promise: Promise<T>): Promise<readonly [T, number]>;

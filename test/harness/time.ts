@@ -1,4 +1,4 @@
-// The only place in the tests that lets time pass. A test waits for what it needs (`until` in harness.ts); these
+// The only place in the tests that lets time pass. A test waits for what it needs (`until` in ebb.ts); these
 // functions take time on purpose.
 
 /** Waits, for something that is slow on purpose: an answer, a step, the pause of a client between two requests. */

@@ -52,16 +52,17 @@ export async function reapOnce(direct: ApiClient, once: ReaperRun): Promise<numb
 
 const undone: readonly Row["result"][] = ["gave up", "no permission", "put off", "stopped"];
 
-/** What `reapPods` works with. */
-interface ReapContext extends Pick<ReaperRun, "identity" | "log" | "signal">, Pick<BuildContext, "settings"> {
-  readonly policy: ReapPolicy;
-}
-
 /** Reconciles each of these pods until it is done with, and resolves with what became of them, in their order. */
 export async function reapPods(
   direct: ApiClient,
   pods: readonly PodView[],
-  { settings, policy, identity, log, signal }: ReapContext,
+  {
+    settings,
+    policy,
+    identity,
+    log,
+    signal,
+  }: Pick<ReaperRun, "identity" | "log" | "signal"> & Pick<BuildContext, "settings"> & { readonly policy: ReapPolicy },
 ): Promise<readonly Row[]> {
   const records: PodRecords = new Map();
   const context = { settings, identity, records, policy: () => policy, isOnce: true, log };

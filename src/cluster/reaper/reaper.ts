@@ -23,7 +23,7 @@ import { createReaperMetrics } from "./reaper-metrics.ts";
 import { createRights } from "./rights.ts";
 
 /** What `ebb reaper` needs beside its settings. */
-export interface ReaperContext {
+interface ReaperContext {
   /** The methods that --methods allows and that can be used. */
   readonly methods: readonly MethodKind[];
   readonly env: Environment;
@@ -71,9 +71,8 @@ async function serve(direct: ApiClient, { settings, policyIn, identity, log, sig
     metrics.requested(verb, code);
     rights.refused(error);
   };
-  const { reconciler, limited } = buildReconciler(direct, {
-    ...{ settings, identity, answered, records, metrics, policy, isOnce: false, log },
-  });
+  const context = { settings, identity, answered, records, metrics, policy, isOnce: false, log };
+  const { reconciler, limited } = buildReconciler(direct, context);
   const rights = createRights({ api: limited, needed, changed: reconciler.reconsider, log });
   const source = watchPods(limited, which, log, metrics.interrupted);
   const unready = () =>

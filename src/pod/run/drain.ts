@@ -11,7 +11,7 @@ import { currentSidecars, type SidecarContext } from "./sidecars.ts";
 
 /** The times of a stop: what of the options fits. */
 export interface FittingShutdown extends ShutdownPlan {
-  /** That of `--min-drain`. */
+  /** `--min-drain`, shortened to the drain. */
   readonly minMs: number;
 }
 
@@ -28,7 +28,7 @@ interface Draining extends SidecarContext {
   readonly restarted: Set<Sidecar["name"]>;
   /** The sidecars that a drain has seen alive. */
   readonly alive: Set<Sidecar["name"]>;
-  /** What ebb ends after: so is the undoing of a former container's drain. */
+  /** ebb ends after these: undoing the drain of a former container is one. */
   readonly endsAfter: Promise<unknown>[];
 }
 

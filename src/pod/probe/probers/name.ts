@@ -7,9 +7,9 @@ import { proberOfAny } from "./any.ts";
 const LOOK_UP_MS = 249;
 
 /** Creates a prober that asks at the addresses of a name, and is ready as soon as it is at one of them. */
-export function proberOfName(name: string, proberAt: (ip: string) => Prober): Prober {
+export function proberOfName(name: string, proberOfIp: (ip: string) => Prober): Prober {
   const watch = watchName(name);
-  const addresses = createAddressProbers(proberAt);
+  const addresses = createAddressProbers(proberOfIp);
   let isFirst = true;
   let quietUntil = 0;
   const askNext = (done: OnVerdict): Cancel => {
@@ -38,7 +38,7 @@ export function proberOfName(name: string, proberAt: (ip: string) => Prober): Pr
 const MOST_ADDRESSES = 4;
 
 /** Creates the probers of a name's addresses. */
-export function createAddressProbers(proberAt: (ip: string) => Prober) {
+export function createAddressProbers(proberOfIp: (ip: string) => Prober) {
   // an address keeps its prober, which counts the connections that hang, while the DNS moves and leaves out addresses
   const probers = new Map<string, Prober>();
   let ips: readonly string[] = [];
@@ -49,7 +49,7 @@ export function createAddressProbers(proberAt: (ip: string) => Prober) {
     nextGroup(found: readonly string[]): Prober | undefined {
       if (found !== ips) {
         for (const [ip, prober] of probers) if (!found.includes(ip)) prober.end?.();
-        for (const ip of found) if (!probers.has(ip)) probers.set(ip, proberAt(ip));
+        for (const ip of found) if (!probers.has(ip)) probers.set(ip, proberOfIp(ip));
         ips = found;
       }
       if (ips.length === 0) return undefined;

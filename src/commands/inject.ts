@@ -1,6 +1,6 @@
 import { registryOptions } from "../cluster/image/core/registry-options.ts";
 import { injectionOptions } from "../cluster/inject/core/injection-options.ts";
-import { policyOf } from "../cluster/inject/core/injection-policy.ts";
+import { injectPolicyOf } from "../cluster/inject/core/injection-policy.ts";
 import type { InjectPolicy } from "../cluster/inject/core/policy.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
 import { type Call, readOperandCall } from "../shared/cli/core/call.ts";
@@ -117,7 +117,7 @@ async function main({ args, env }: Invocation): Promise<number> {
  * effect
  */
 function wantedPolicy({ values, origins }: Call<typeof options>): InjectPolicy | undefined {
-  if (!values.remove) return policyOf(values);
+  if (!values.remove) return injectPolicyOf(values);
   const idle = Object.entries({ ...injectionOptions, ...registryOptions, strict: options.strict }).filter(([key]) =>
     origins[key as keyof typeof options].startsWith("--"),
   );

@@ -1,5 +1,5 @@
 import { injectionOptions } from "../cluster/inject/core/injection-options.ts";
-import { expectImage, policyOf } from "../cluster/inject/core/injection-policy.ts";
+import { expectImage, injectPolicyOf } from "../cluster/inject/core/injection-policy.ts";
 import type { Component } from "../cluster/manifests/manifests.ts";
 import { usableMethods } from "../cluster/reaper/core/policy.ts";
 import { reaperOptions } from "../cluster/reaper/core/reaper-options.ts";
@@ -124,7 +124,7 @@ function checkFlags(component: Component, image: string, flags: readonly string[
   const { usage } = command;
   if (component === "webhook") {
     const call = readFlagCall(webhookOptions, given, usage);
-    policyOf(call.values);
+    injectPolicyOf(call.values);
     expectArgumentsAlone(component, image, call);
     return call.values.pullSecrets;
   }

@@ -1,5 +1,5 @@
 import { beginLog } from "../begin-log.ts";
-import { policyOf } from "../cluster/inject/core/injection-policy.ts";
+import { injectPolicyOf } from "../cluster/inject/core/injection-policy.ts";
 import { type WebhookLimits, webhookLimits } from "../cluster/webhook/core/webhook-limits.ts";
 import { webhookOptions as options } from "../cluster/webhook/core/webhook-options.ts";
 import { badCall, type Command, type Invocation } from "../command.ts";
@@ -29,7 +29,7 @@ export const command: Command = {
 
 export async function main({ args, env, signals }: Invocation, limits: WebhookLimits = webhookLimits): Promise<number> {
   const call = readFlagCall(options, { args, env }, command.usage);
-  const policy = policyOf(call.values);
+  const policy = injectPolicyOf(call.values);
   const log = beginLog(call.values, { env });
   const webhook = await import("../cluster/webhook/webhook.ts");
   return await webhook.main({ ...call.values, ...limits }, { policy, env, log, signals });

@@ -14,12 +14,12 @@ import type { InjectPolicy } from "./core/policy.ts";
 import type { ChangePod } from "./core/workload/workload.ts";
 import { joinTexts } from "./documents.ts";
 import { type Injected, injectText } from "./inject-text.ts";
-import { readSources, replaceFile, type Source } from "./manifest-files.ts";
+import { type ManifestFile, readSources, replaceFile } from "./manifest-files.ts";
 import { withLookups } from "./with-lookups.ts";
 import { applySplices } from "./yaml/splice.ts";
 
 /** What a call of `ebb inject` asks for. */
-interface Order {
+interface InjectCall {
   /** Files, folders, or `-` for stdin; empty: stdin. */
   readonly paths: readonly string[];
   /** Whether subfolders are read, too. */
@@ -39,14 +39,14 @@ interface Order {
 }
 
 /** One manifest's texts, before and after. */
-type Done = Source & Injected;
+type Done = ManifestFile & Injected;
 
 /**
  * Runs `ebb inject`: reads all manifests, changes all, and only then writes: all of them, or nothing if one pod is
  * refused or, with `strict`, warned of.
  * @throws Failure 65 that names all that is refused or cannot be parsed; 64 or 71 if a file cannot be read or written
  */
-export async function inject(order: Order): Promise<void> {
+export async function inject(order: InjectCall): Promise<void> {
   const { isInPlace, quiet, strict } = order;
   const names = new Set<string>();
   const done = await changeAll(order, await readSources(order.paths, order.recursive), names);
@@ -61,8 +61,8 @@ export async function inject(order: Order): Promise<void> {
 
 /** Puts ebb into the pods of all manifests, or takes it out of them. Adds what their containers are called to `names`. */
 async function changeAll(
-  { policy, registries, env, log }: Order,
-  sources: readonly Source[],
+  { policy, registries, env, log }: InjectCall,
+  sources: readonly ManifestFile[],
   names: Set<string>,
 ): Promise<readonly Done[]> {
   const change = (changePod: ChangePod, namesLeft: boolean): readonly Done[] =>

@@ -16,7 +16,7 @@ import { cannotAccess } from "../../shared/core/system-error.ts";
 import { MiB, readPathWithin, readStdinWithin } from "../../shared/io/input.ts";
 
 /** The text of a file with manifests, or of stdin. */
-export interface Source {
+export interface ManifestFile {
   /** Its name in messages. */
   readonly name: string;
   /** Undefined for stdin. */
@@ -34,12 +34,12 @@ const MOST_BYTES = 256 * MiB;
  * @throws Failure that names what cannot be read (71), is no UTF-8 (65), is a folder without manifests, or a terminal
  * (64)
  */
-export async function readSources(paths: readonly string[], isRecursive: boolean): Promise<readonly Source[]> {
+export async function readSources(paths: readonly string[], isRecursive: boolean): Promise<readonly ManifestFile[]> {
   if (paths.length === 0 && isatty(0)) {
     throw new Failure(EXIT.usage, "inject: expected manifests on stdin, or -f FILE");
   }
   const files = paths.length === 0 ? [STDIN] : paths.flatMap((path) => filesIn(path, isRecursive));
-  const sources: Source[] = [];
+  const sources: ManifestFile[] = [];
   for (const path of new Set(files)) {
     if (path === STDIN) {
       const bytes = await readStdinWithin(MOST_BYTES).catch(refuse("stdin"));

@@ -5,7 +5,7 @@ import Ajv from "ajv";
 import fc from "fast-check";
 import { parse } from "yaml";
 import { injectionOptions } from "../../../src/cluster/inject/core/injection-options.ts";
-import { podOptions } from "../../../src/cluster/inject/core/pod-annotations.ts";
+import { annotationOptions } from "../../../src/cluster/inject/core/pod-annotations.ts";
 import { reaperOptions } from "../../../src/cluster/reaper/core/reaper-options.ts";
 import { webhookOptions } from "../../../src/cluster/webhook/core/webhook-options.ts";
 import type { Option } from "../../../src/shared/cli/core/option.ts";
@@ -68,7 +68,7 @@ test.each<[string, object]>([
     "a mirror with a path, and one without TLS",
     { webhook: { registryMirror: ["a.io=b.io:5000/c", "d=http://[::1]:5"] } },
   ],
-  ["each option of ebb run", { webhook: { set: [...podOptions.keys()].map((option) => `${option}=x`) } }],
+  ["each option of ebb run", { webhook: { set: [...annotationOptions.keys()].map((option) => `${option}=x`) } }],
 ])("%s: taken", (_, values) => {
   expect(check(values)).toEqual({ isValid: true, errors: null });
 });

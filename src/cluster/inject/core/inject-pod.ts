@@ -16,7 +16,7 @@ import { otherSystem } from "./facts/other-system.ts";
 import { checkPod, type Pod, type Remark, type Remarks } from "./pod.ts";
 import { idleAnnotations, readInjectAnnotation, readPodAnnotations, strayLabels } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
-import { distinct, firstOf, toRemarkIn } from "./remarks.ts";
+import { distinct, firstRemarks, toRemarkIn } from "./remarks.ts";
 
 /** What came of putting ebb into a pod, or taking it out. */
 export type Injection = { readonly warnings: readonly Remark[] } & (
@@ -83,8 +83,8 @@ const comesAgain: Remark = {
 };
 
 function capped(injection: Injection): Injection {
-  const warnings = firstOf(injection.warnings);
-  if ("problems" in injection) return { ...injection, problems: firstOf(injection.problems), warnings };
+  const warnings = firstRemarks(injection.warnings);
+  if ("problems" in injection) return { ...injection, problems: firstRemarks(injection.problems), warnings };
   return { ...injection, warnings };
 }
 

@@ -3,7 +3,7 @@ import { boolean, oneOf, syntax } from "../../../shared/cli/core/syntax.ts";
 import { HIDDEN } from "../../../shared/core/redact.ts";
 import { parseCommandLine } from "../../../shared/core/text.ts";
 import { parseReference } from "../../image/core/reference.ts";
-import { podOptions } from "./pod-annotations.ts";
+import { annotationOptions } from "./pod-annotations.ts";
 
 /** The options about the change of pods, which `ebb inject`, `ebb webhook` and `ebb manifests` have in common. */
 export const injectionOptions = {
@@ -82,8 +82,8 @@ function parseSetting(given: string): readonly [option: string, value: string] |
 }
 
 function shownSetting(given: string): string {
-  if (podOptions.has(given)) return given; // its value is missing
+  if (annotationOptions.has(given)) return given; // its value is missing
   const equals = given.indexOf("=");
-  const shown = podOptions.get(given.slice(0, Math.max(equals, 0)))?.shown;
+  const shown = annotationOptions.get(given.slice(0, Math.max(equals, 0)))?.shown;
   return shown === undefined ? HIDDEN : given.slice(0, equals + 1) + shown(given.slice(equals + 1));
 }

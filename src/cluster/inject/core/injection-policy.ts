@@ -2,7 +2,7 @@ import type { Values } from "../../../shared/cli/core/option.ts";
 import { nearest } from "../../../shared/cli/core/suggestion.ts";
 import { allOf, EXIT, Failure } from "../../../shared/core/exit.ts";
 import type { injectionOptions } from "./injection-options.ts";
-import { podOptions, problemOf } from "./pod-annotations.ts";
+import { annotationOptions, problemOf } from "./pod-annotations.ts";
 import type { InjectPolicy } from "./policy.ts";
 
 const SUCH = "an image with ebb at /ebb, such as registry.example.com/ebb:0.1.0";
@@ -18,7 +18,7 @@ export function expectImage(image: string | undefined): string {
  * Returns the policy for injection that the options ask for.
  * @throws Failure(64) if there is no image, or if `ebb run` would not take an option of --set
  */
-export function policyOf(values: Values<typeof injectionOptions>): InjectPolicy {
+export function injectPolicyOf(values: Values<typeof injectionOptions>): InjectPolicy {
   const { image, imagePullPolicy, all, volume, set, entrypoint } = values;
   const options = new Map(set);
   const problems = settingProblems(options);
@@ -33,12 +33,12 @@ export function policyOf(values: Values<typeof injectionOptions>): InjectPolicy 
  */
 export function settingProblems(settings: ReadonlyMap<string, string>): readonly string[] {
   return [...settings].flatMap(([flag, text]): readonly string[] => {
-    const option = podOptions.get(flag);
+    const option = annotationOptions.get(flag);
     if (option !== undefined) {
       const problem = problemOf(option, text);
       return problem === undefined ? [] : [`--set ${flag}: ${problem}`];
     }
-    const near = nearest(flag, [...podOptions.keys()]);
+    const near = nearest(flag, [...annotationOptions.keys()]);
     return [`--set ${flag}: ebb run has no such option${near === undefined ? "" : `; did you mean ${near}?`}`];
   });
 }

@@ -11,18 +11,18 @@ import { readNativeValue } from "./facts/native-value.ts";
 import { brief, MOST_REMARKS, type Remark, type Remarks } from "./pod.ts";
 
 /** The options of `ebb run` by flag, without `--`. Each is an annotation `ebb.dev/FLAG` and a name for `--set`. */
-export const podOptions: ReadonlyMap<string, Option<unknown>> = new Map(
+export const annotationOptions: ReadonlyMap<string, Option<unknown>> = new Map(
   Object.values(options).flatMap((option) => (option.isAnnotation ? [[option.flag, option]] : [])),
 );
 
-/** Returns ebb's own variable that sets an option: `EBB_DRAIN` for `drain`. The flag must be of `podOptions`. */
+/** Returns ebb's own variable that sets an option: `EBB_DRAIN` for `drain`. The flag must be of `annotationOptions`. */
 export function variableOf(flag: string): string {
   return variablesOf(flag)[0] as string;
 }
 
 /** Returns all variables that set an option: ebb's own, then those of other tools. Empty if there is no such option. */
 export function variablesOf(flag: string): readonly string[] {
-  return podOptions.get(flag)?.variables.map(({ name }) => name) ?? [];
+  return annotationOptions.get(flag)?.variables.map(({ name }) => name) ?? [];
 }
 
 /** What is wrong with a value. */
@@ -46,7 +46,7 @@ function valuesOf({ variables }: Option<unknown>, text: string): readonly string
 
 /** Returns the flags that say what the text of an option's variable says: `--app-port=80`, `--app-port=81`. */
 export function flagsOf(flag: string, text: string): readonly string[] {
-  const option = podOptions.get(flag);
+  const option = annotationOptions.get(flag);
   const values = option === undefined ? [text] : valuesOf(option, text);
   return values.map((value) => `--${flag}=${value}`);
 }
@@ -133,7 +133,7 @@ function whyIdle(key: string, reason: string): string {
   return isSlip ? unknownKey(key) : `ignored: the pod ${reason.replace(/^it /, "")}`;
 }
 
-const keys = [...ownNames, ...podOptions.keys()];
+const keys = [...ownNames, ...annotationOptions.keys()];
 
 function unknownKey(key: string): string {
   const near = nearest(key, keys);
@@ -191,7 +191,7 @@ function readOne(annotation: Annotation, reading: Reading): Mismatch | "unknown"
     return undefined;
   }
   if (container === undefined && key === "native") return readNative(text, reading);
-  const option = podOptions.get(key);
+  const option = annotationOptions.get(key);
   if (option === undefined) return "unknown";
   const problem = problemOf(option, text);
   if (problem !== undefined) return problem;

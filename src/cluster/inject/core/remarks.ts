@@ -23,7 +23,7 @@ export function distinct(remarks: readonly Remark[]): readonly Remark[] {
 const LONGEST_MESSAGE = 4000;
 
 /** Returns the first remarks, shortened: their number and length are up to the authors of pods. */
-export function firstOf(remarks: readonly Remark[]): readonly Remark[] {
+export function firstRemarks(remarks: readonly Remark[]): readonly Remark[] {
   const first = remarks.slice(0, MOST_REMARKS).map(({ field, message }) => ({
     field: shortened(field, LONGEST_MESSAGE),
     message: shortened(message, LONGEST_MESSAGE),

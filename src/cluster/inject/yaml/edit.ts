@@ -1,7 +1,7 @@
 import { isAlias, isMap, isSeq, type Node, type YAMLMap, type YAMLSeq } from "yaml";
 import { isObject } from "../../../shared/core/json.ts";
 import { readDocument, type YamlDocument } from "./document.ts";
-import { addSplice, type Edit, indented, insertLines, type Position } from "./items.ts";
+import { addSplice, indented, insertLines, type Position, type YamlEdit } from "./items.ts";
 import { changeList } from "./list.ts";
 import { changeMap } from "./map.ts";
 import { movedItems } from "./moved.ts";
@@ -20,7 +20,7 @@ export function editsTo(document: YamlDocument, after: unknown, written: Written
   const { root, text } = document;
   if (root === null) throw new Error("an empty document cannot be changed");
   const style = { ...styleOf(document), moved: movedItems(document) };
-  const edit: Edit = {
+  const edit: YamlEdit = {
     document,
     style,
     written,
@@ -47,7 +47,7 @@ function readsAs(text: string, value: unknown): boolean {
 }
 
 /** Returns the splices of an edit; those at the end of a text without a last line break are made such that it has none. */
-function keepEnd({ document: { text }, splices }: Edit): readonly Splice[] {
+function keepEnd({ document: { text }, splices }: YamlEdit): readonly Splice[] {
   if (text.endsWith("\n")) return splices;
   const kept = [...inOrder(splices)];
   let from = text.length;
@@ -69,7 +69,7 @@ function keepEnd({ document: { text }, splices }: Edit): readonly Splice[] {
   return [...kept, { from, to: text.length, text: tail.replace(/\r?\n$/, "") }];
 }
 
-function change(edit: Edit, node: Node, after: unknown, position: Position): void {
+function change(edit: YamlEdit, node: Node, after: unknown, position: Position): void {
   const { document, expected } = edit;
   if (isAlias(node)) {
     const target = document.targets.get(node) as Node;
@@ -91,7 +91,7 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** Adds to the edit the splices that replace a node's value, in the document's style. Its anchor, tag and quotes stay. */
-function replaceNode(edit: Edit, node: Node, after: unknown, { isFlow, column, colon }: Position): void {
+function replaceNode(edit: YamlEdit, node: Node, after: unknown, { isFlow, column, colon }: Position): void {
   const { text } = edit.document;
   // where nothing stands, the parser's start is that of the comment behind it
   const isMissing = !isFlow && colon !== undefined && startOf(node) === endOf(node);

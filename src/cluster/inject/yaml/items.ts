@@ -26,7 +26,7 @@ export interface Position {
 }
 
 /** A change of a document under way: the splices that it consists of so far. */
-export interface Edit {
+export interface YamlEdit {
   readonly document: YamlDocument;
   readonly style: YamlStyle;
   readonly written: Written;
@@ -39,7 +39,7 @@ export interface Edit {
 }
 
 /** Adds a splice to the edit: the text from one offset up to another is replaced. Line breaks become the document's. */
-export function addSplice({ splices, style }: Edit, from: number, to: number, text: string): void {
+export function addSplice({ splices, style }: YamlEdit, from: number, to: number, text: string): void {
   splices.push({ from, to, text: text.replaceAll("\n", style.newline) });
 }
 
@@ -47,7 +47,7 @@ export function addSplice({ splices, style }: Edit, from: number, to: number, te
  * Adds the insertion of whole lines to the edit. `at` is the offset at which a line starts, or the end of the text,
  * whose last line may have no line break.
  */
-export function insertLines(edit: Edit, at: number, lines: readonly string[]): void {
+export function insertLines(edit: YamlEdit, at: number, lines: readonly string[]): void {
   const { text } = edit.document;
   const isCut = at === text.length && !text.endsWith("\n");
   addSplice(edit, at, at, lines.map((line) => (isCut ? `\n${line}` : `${line}\n`)).join(""));
@@ -59,7 +59,7 @@ export function indented(lines: readonly string[], column: number): readonly str
 }
 
 /** Adds to the edit the removal of the items for which `stays` is false: of their lines, or commas. One must stay. */
-export function removeItems(edit: Edit, node: Collection, stays: readonly boolean[]): void {
+export function removeItems(edit: YamlEdit, node: Collection, stays: readonly boolean[]): void {
   const { text } = edit.document;
   const starts = startsOf(node) as number[];
   const first = stays.indexOf(true);
@@ -80,23 +80,23 @@ interface Spot {
   readonly first: number;
 }
 
-/** Adds to the edit the insertion of items. `pieces`: in a block their lines, in braces or brackets a text for each. */
-export function insertItems(edit: Edit, node: Collection, { behind, first }: Spot, pieces: readonly string[]): void {
+/** Adds to the edit the insertion of items. `parts`: in a block their lines, in braces or brackets a text for each. */
+export function insertItems(edit: YamlEdit, node: Collection, { behind, first }: Spot, parts: readonly string[]): void {
   const { text } = edit.document;
   const start = startsOf(node)[first] as number;
   if (!isBlock(node)) {
-    const base = baseOf(edit, node, first);
+    const base = itemIndent(edit, node, first);
     const separator = base !== undefined ? `,\n${base}` : edit.style.json === "" ? "," : ", ";
     const at = behind === undefined ? start : endOfItem(node, behind);
     return addSplice(
       edit,
       at,
       at,
-      pieces.map((piece) => (behind === undefined ? piece + separator : separator + piece)).join(""),
+      parts.map((piece) => (behind === undefined ? piece + separator : separator + piece)).join(""),
     );
   }
   const column = columnOf(node);
-  const lines = indented(pieces, column);
+  const lines = indented(parts, column);
   if (behind !== undefined) return insertLines(edit, lineEnd(text, endOfItem(node, behind)), lines);
   if (first === 0 && isFirstOnLine(text, start)) return insertLines(edit, aboveComments(text, start), lines);
   addSplice(edit, start, start, `${lines.join("\n").trimStart()}\n${" ".repeat(column)}`);
@@ -106,7 +106,7 @@ export function insertItems(edit: Edit, node: Collection, { behind, first }: Spo
  * Returns the indentation of the lines of items in braces or brackets, which is that of the item `first`; undefined if
  * that item does not begin a line.
  */
-export function baseOf({ document: { text } }: Edit, node: Collection, first: number): string | undefined {
+export function itemIndent({ document: { text } }: YamlEdit, node: Collection, first: number): string | undefined {
   const start = startsOf(node)[first] as number;
   return isFirstOnLine(text, start) ? indentationAt(text, start) : undefined;
 }

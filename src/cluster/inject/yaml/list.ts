@@ -1,7 +1,7 @@
 import { diffArrays } from "diff";
 import type { Node, YAMLSeq } from "yaml";
 import { isObject } from "../../../shared/core/json.ts";
-import { addSplice, baseOf, type Edit, insertItems, removeItems } from "./items.ts";
+import { addSplice, insertItems, itemIndent, removeItems, type YamlEdit } from "./items.ts";
 import { columnOf, endOf, endOfItem, isBlock, startOf, startsOf } from "./places.ts";
 import { blockLines, inlineText, quotedLike } from "./style.ts";
 
@@ -10,7 +10,7 @@ import { blockLines, inlineText, quotedLike } from "./style.ts";
  * nothing of it stays, a list in brackets keeps its blanks and quotes; any other must be rewritten: returns false, with
  * the edit untouched.
  */
-export function changeList(edit: Edit, list: YAMLSeq<Node>, after: readonly unknown[]): boolean {
+export function changeList(edit: YamlEdit, list: YAMLSeq<Node>, after: readonly unknown[]): boolean {
   const rows = alignItems(edit.document.values.get(list) as readonly unknown[], after);
   const staying = new Set(rows);
   const stays = list.items.map((_, at) => staying.has(at));
@@ -21,7 +21,7 @@ export function changeList(edit: Edit, list: YAMLSeq<Node>, after: readonly unkn
     if (row !== undefined) edit.change(list.items[row] as Node, after[at], position);
   });
   removeItems(edit, list, stays);
-  const base = baseOf(edit, list, first);
+  const base = itemIndent(edit, list, first);
   for (const [behind, values] of additions(rows, after)) {
     const neighbour = list.items[behind ?? first];
     const pieces = values.flatMap((value) => {
@@ -37,7 +37,7 @@ export function changeList(edit: Edit, list: YAMLSeq<Node>, after: readonly unkn
 /**
  * Replaces the items of a list in brackets on one line. Returns false, with the edit untouched, if it is none, or empty.
  */
-function fillBrackets(edit: Edit, list: YAMLSeq<Node>, after: readonly unknown[]): boolean {
+function fillBrackets(edit: YamlEdit, list: YAMLSeq<Node>, after: readonly unknown[]): boolean {
   const { text } = edit.document;
   const [from, to] = [startOf(list), endOf(list)];
   const inner = /^\[([^\r\n]*)\]$/.exec(text.slice(from, to))?.[1];

@@ -1,6 +1,6 @@
 import { hasVariable } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
-import { isIn, pathOf } from "../facts/mounts.ts";
+import { isIn, normalPath } from "../facts/mounts.ts";
 import { ANNOTATIONS_FOLDER, annotationFolders } from "../own-parts.ts";
 import type { Container, Mount, Volume } from "../pod.ts";
 import { variableOf } from "../pod-annotations.ts";
@@ -30,7 +30,7 @@ function findAnnotationsFile(
   volumes: readonly Volume[],
   name: string,
 ): AnnotationsFile | undefined {
-  const mounts = (volumeMounts ?? []).map((mount) => ({ mount, path: pathOf(mount.mountPath) }));
+  const mounts = (volumeMounts ?? []).map((mount) => ({ mount, path: normalPath(mount.mountPath) }));
   const there = mounts.find(({ path }) => path === ANNOTATIONS_FOLDER)?.mount;
   const file = there === undefined ? undefined : fileIn(there, volumes);
   if (file !== undefined) return { path: file === FILE ? undefined : `${ANNOTATIONS_FOLDER}/${file}` };

@@ -9,7 +9,7 @@ import { givenOptions, withOptions } from "./options.ts";
 import { withDelay } from "./post-start.ts";
 import { withSidecars } from "./sidecar-options.ts";
 import { unnamedOf } from "./unnamed.ts";
-import { addedVariables, type Variable } from "./variables.ts";
+import { addedVariables, type EnvVar } from "./variables.ts";
 
 /** What is decided for a container that ebb starts, or would start if its command were known. */
 export interface App extends WithDrain {
@@ -20,7 +20,7 @@ export interface App extends WithDrain {
   /** Where ebb finds the pod's annotations; undefined if it needs none, or has no place for them. */
   readonly annotationsFile: AnnotationsFile | undefined;
   /** The variables that ebb adds. */
-  readonly variables: readonly Variable[];
+  readonly variables: readonly EnvVar[];
 }
 
 /** Plans what ebb does in each container that is no sidecar, whether ebb can start it or not. */

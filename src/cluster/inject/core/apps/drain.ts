@@ -76,14 +76,14 @@ interface Wish {
   readonly ms: number;
   /** The option or variable that says so; undefined if none does. */
   readonly option: string | undefined;
-  readonly own: Variable | undefined;
+  readonly own: EnvVar | undefined;
   /** Whether the container may drain unasked. */
   readonly isServer: boolean;
   /** Why it would not drain. */
   readonly why: string;
 }
 
-type Variable = NonNullable<Container["env"]>[number];
+type EnvVar = NonNullable<Container["env"]>[number];
 
 function wishOf(app: WithDelay, facts: PodFacts): Wish {
   const { container, start, evidence, options } = app;
@@ -151,7 +151,7 @@ function fateOfSleep(container: Container, drainMs: number): DrainPlan["sleep"] 
   return { whyKept: `as ${least.name} of this container is shorter: raise that, or remove this hook` };
 }
 
-function variableIn({ env }: Container, flag: string): Variable | undefined {
+function variableIn({ env }: Container, flag: string): EnvVar | undefined {
   const names = variablesOf(flag);
   return (env ?? []).find(({ name }) => names.includes(name));
 }

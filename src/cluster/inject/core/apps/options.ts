@@ -5,10 +5,10 @@ import { hasVariable } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { mayEnd, restartOptions } from "../facts/restart.ts";
 import type { Container } from "../pod.ts";
-import { podOptions, variablesOf } from "../pod-annotations.ts";
+import { annotationOptions, variablesOf } from "../pod-annotations.ts";
 
 /** Options of a container from its pod's annotations and from the policy, by flag. */
-interface Given {
+interface ContainerOptions {
   /** Those of the pod's annotations. */
   readonly annotated: ReadonlyMap<string, string>;
   /** These, and those of the policy. */
@@ -16,9 +16,9 @@ interface Given {
 }
 
 /** Returns what the policy and the annotations say; the annotation of the container itself wins. */
-export function givenOptions({ name, role }: AppContainer, { policy, requested }: PodFacts): Given {
+export function givenOptions({ name, role }: AppContainer, { policy, requested }: PodFacts): ContainerOptions {
   const common = (options: ReadonlyMap<string, string>) =>
-    [...options].filter(([flag]) => role !== "helper" || podOptions.get(flag)?.inPod !== "no-helper");
+    [...options].filter(([flag]) => role !== "helper" || annotationOptions.get(flag)?.inPod !== "no-helper");
   const annotated = new Map([...common(requested.options), ...(requested.own.get(name) ?? [])]);
   return { annotated, all: new Map([...common(policy.options), ...annotated]) };
 }
@@ -28,7 +28,7 @@ export interface WithOptions extends AppContainer {
   /** Its options by flag. */
   readonly options: ReadonlyMap<string, string>;
   /** What the annotations and the policy say of them. */
-  readonly given: Given;
+  readonly given: ContainerOptions;
   /** Whether annotations, the policy or variables of the manifest say an option. */
   readonly isGiven: (flag: string) => boolean;
   /** Whether ebb quits no sidecar at the end of this container: it cannot see the end of another one, or of this one. */

@@ -107,10 +107,10 @@ function shownOptions(
   const hasNoName = (one: PodSidecar) => kindOf(one.name).ready !== undefined && !first.includes(one) && !isFound(one);
   const { ready, unwaited } = awaited(all.filter(hasNoName), saying);
   if (ready.length > 0) options.set("ready", ready.join(","));
-  const unnamed = unnamedOf(first.flatMap(nameOf), saying);
+  const unnamed = unnamedOf(first.flatMap(namedSidecars), saying);
   const usable = first.filter(({ name }) => !unnamed.includes(name));
   const choose = (isAuto: boolean, list: readonly PodSidecar[]) =>
-    options.set("sidecar", formatChoice({ isAuto, named: list.flatMap(nameOf) }));
+    options.set("sidecar", formatChoice({ isAuto, named: list.flatMap(namedSidecars) }));
   if (isOnNode && usable.some(({ name }) => isProxy(name)))
     return { options: choose(false, usable), unnamed, unwaited };
   const isAtAdmin = given.has("admin") || variablesOf("admin").some((name) => (env[name] ?? "") !== "");
@@ -133,7 +133,7 @@ function isKnownNative({ at, name }: PodSidecar, annotations: Annotations): bool
 /** Returns the first sidecar of each kind that can be named, in the registry's order: rather one that takes a quit. */
 function firstOfEach(sidecars: readonly PodSidecar[]): readonly PodSidecar[] {
   return sidecarNames.flatMap((name) => {
-    const ofKind = sidecars.filter((one) => one.name === name && nameOf(one).length > 0);
+    const ofKind = sidecars.filter((one) => one.name === name && namedSidecars(one).length > 0);
     return (ofKind.find(({ problem }) => problem === undefined) ?? ofKind[0]) || [];
   });
 }
@@ -143,7 +143,7 @@ function firstOfEach(sidecars: readonly PodSidecar[]): readonly PodSidecar[] {
  * is at its usual ports, or, if it is native and so gets no quit, named by the port at which it serves the app. An empty list
  * if it cannot be named.
  */
-export function nameOf({ name, at, port, problem, listeners }: PodSidecar): readonly NamedSidecar[] {
+export function namedSidecars({ name, at, port, problem, listeners }: PodSidecar): readonly NamedSidecar[] {
   if (problem === undefined) return [port === undefined ? { name } : { name, port }];
   if (listeners === undefined) return [{ name }];
   const [first] = at === undefined ? listeners : [];

@@ -5,7 +5,7 @@ import type { AnnotationsFile } from "./annotations-file.ts";
 import type { WithDrain } from "./drain.ts";
 
 /** A variable of a container. */
-export interface Variable {
+export interface EnvVar {
   readonly name: string;
   readonly value: string;
 }
@@ -22,7 +22,7 @@ const hookFlags: ReadonlySet<string> = new Set(
 export function addedVariables(
   { container, start, options, given, drain }: WithDrain,
   annotationsFile: AnnotationsFile | undefined,
-): readonly Variable[] {
+): readonly EnvVar[] {
   const has = (name: string) => hasVariable(container, name);
   const isSet = (flag: string) => (given.annotated.has(flag) ? has(variableOf(flag)) : variablesOf(flag).some(has));
   const isRead = (flag: string) => start.kind !== "unwrapped" || hookFlags.has(flag);

@@ -1,6 +1,6 @@
 import { listOf, objectOf, textOf } from "../../../../shared/core/json.ts";
 import { NATIVE } from "../annotation-names.ts";
-import { nameOf } from "../apps/sidecar-options.ts";
+import { namedSidecars } from "../apps/sidecar-options.ts";
 import { isChange } from "../edits/edit.ts";
 import type { SeenContainer } from "../facts/container-facts.ts";
 import type { PodFacts } from "../facts/facts.ts";
@@ -46,7 +46,7 @@ export const nativeAnnotation: Concern = (facts, _, planned) => {
 function nativeSidecarsIn({ pod, sidecars }: PodFacts): string | undefined {
   const annotation = pod.metadata?.annotations?.[NATIVE];
   if (annotation !== undefined && readNativeValue(annotation).names.length > 0) return undefined;
-  const natives = sidecars.filter((one) => one.at === undefined && nameOf(one).length > 0);
+  const natives = sidecars.filter((one) => one.at === undefined && namedSidecars(one).length > 0);
   const names = new Set(natives.map(({ name }) => name));
   return names.size === 0 ? undefined : [...(annotation === undefined ? [] : [annotation.trim()]), ...names].join(",");
 }

@@ -3,7 +3,7 @@ import { LOCAL_VOLUMES, NATIVE } from "../annotation-names.ts";
 import type { TrackedImage } from "../facts/former-injection.ts";
 import type { Container, Mount, Pod, Volume } from "../pod.ts";
 import { withNatives } from "./natives.ts";
-import { addedTo, type ContainerStatus, commandStatus, imageStatus, type Status } from "./status.ts";
+import { addedTo, type ContainerRecord, commandStatus, imageStatus, type Status } from "./status.ts";
 import { wrap } from "./wrap.ts";
 import { emptyIn, type TextAt } from "./written.ts";
 
@@ -62,7 +62,7 @@ interface Recording {
   /** The pod before all edits. */
   readonly before: Draft;
   /** Returns the record of a container. The first call creates it: an edit with nothing else to record calls it, too. */
-  readonly of: (container: string) => ContainerStatus;
+  readonly of: (container: string) => ContainerRecord;
 }
 
 /** In the order in which edits are made, which is the order of new fields in a container and of names in the status. */
@@ -191,8 +191,8 @@ interface Change {
 
 /** Returns the status that records edits of a pod. */
 export function recordEdits({ before, after, edits }: Change, textAt: TextAt): Status {
-  const containers = new Map<string, ContainerStatus>();
-  const of = (name: string): ContainerStatus => {
+  const containers = new Map<string, ContainerRecord>();
+  const of = (name: string): ContainerRecord => {
     const status = containers.get(name) ?? {};
     containers.set(name, status);
     return status;

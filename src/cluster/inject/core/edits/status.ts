@@ -20,7 +20,7 @@ export const addedTo: Readonly<Record<"pod" | "container", readonly Path[]>> = {
 };
 
 /** What was changed in one container. */
-const containerStatus = z.object({
+const containerRecord = z.object({
   /**
    * How the command was changed. `wrapped`: ebb stands before it. `tool`: ebb stands in the place of another tool.
    * `entrypoint`: there was no command.
@@ -51,7 +51,7 @@ const containerStatus = z.object({
 });
 
 const status = z.object({
-  containers: z.record(z.string(), containerStatus),
+  containers: z.record(z.string(), containerRecord),
   /** The names of the volumes that were added. */
   volumes: z.optional(z.array(z.string())),
   /** The image that has ebb. */
@@ -74,7 +74,7 @@ const status = z.object({
 
 /** What ebb.dev/status records: all that ebb has put into a pod. */
 export type Status = z.infer<typeof status>;
-export type ContainerStatus = z.infer<typeof containerStatus>;
+export type ContainerRecord = z.infer<typeof containerRecord>;
 
 /**
  * Parses the text of ebb.dev/status. Returns undefined if `text` is undefined, and a Remark if it is malformed. Nothing
@@ -106,13 +106,13 @@ export function formatStatus(status: Status): string {
 }
 
 /** Returns how a container's command is changed. `before`: its words until now. */
-export function commandStatus(before: readonly string[]): Pick<ContainerStatus, "command" | "tool"> {
+export function commandStatus(before: readonly string[]): Pick<ContainerRecord, "command" | "tool"> {
   if (before.length === 0) return { command: "entrypoint" };
   const starter = starterOf(before);
   return starter.kind === "tool" ? { command: "tool", tool: starter.path } : { command: "wrapped" };
 }
 
 /** Returns what is recorded of the image that told a command. */
-export function imageStatus({ name, hasCmd, stopSignal }: TrackedImage): NonNullable<ContainerStatus["image"]> {
+export function imageStatus({ name, hasCmd, stopSignal }: TrackedImage): NonNullable<ContainerRecord["image"]> {
   return { name, ...(hasCmd ? { cmd: true } : {}), ...(stopSignal === undefined ? {} : { stopSignal }) };
 }

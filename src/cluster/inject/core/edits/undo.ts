@@ -6,8 +6,8 @@ import type { Former, FormerWords, TrackedImage } from "../facts/former-injectio
 import { isExemption } from "../orchestrators/registry.ts";
 import { annotationFolders, installCommand, isAppsMount } from "../own-parts.ts";
 import type { Container, Mount, Pod } from "../pod.ts";
-import { podOptions, problemOf } from "../pod-annotations.ts";
-import { addedTo, type ContainerStatus, type Empty, type Status } from "./status.ts";
+import { annotationOptions, problemOf } from "../pod-annotations.ts";
+import { addedTo, type ContainerRecord, type Empty, type Status } from "./status.ts";
 import { unwrap } from "./wrap.ts";
 
 /**
@@ -47,7 +47,7 @@ export function undoEdits(pod: Pod, status: Status): Former {
 }
 
 /** Takes ebb out of a command. Returns what ebb started; undefined if the command does not begin with ebb. */
-function restoreCommand(container: Container, { command, tool }: ContainerStatus): string[] | undefined {
+function restoreCommand(container: Container, { command, tool }: ContainerRecord): string[] | undefined {
   const words = unwrap(container.command ?? [], tool);
   if (command === undefined) return words;
   if (words === undefined) restoreInner(container, tool);
@@ -89,7 +89,7 @@ function isShell([program = "", flag]: readonly string[]): boolean {
   return ["sh", "bash"].includes(program) && flag === "-c";
 }
 
-function trackedImage({ image }: ContainerStatus): TrackedImage | undefined {
+function trackedImage({ image }: ContainerRecord): TrackedImage | undefined {
   return image && { name: image.name, hasCmd: image.cmd === true, stopSignal: image.stopSignal };
 }
 
@@ -97,14 +97,14 @@ function trackedImage({ image }: ContainerStatus): TrackedImage | undefined {
  * Reports whether ebb added a mount: it is as ebb writes it, and the container's status says that ebb was added. Others
  * may mount there, too.
  */
-function isOurMount({ mountPath, readOnly }: Mount, { command, hook, unwrapped }: ContainerStatus): boolean {
+function isOurMount({ mountPath, readOnly }: Mount, { command, hook, unwrapped }: ContainerRecord): boolean {
   if (readOnly !== true) return false;
   if (mountPath !== EBB_FOLDER) return annotationFolders.includes(mountPath);
   return command !== undefined || hook === true || unwrapped !== undefined;
 }
 
 /** Takes ebb's hook out, and puts back the one that was there before. */
-function restoreHook(container: Container, { hook, preStop }: ContainerStatus): void {
+function restoreHook(container: Container, { hook, preStop }: ContainerRecord): void {
   const { lifecycle } = container;
   const isOurs = hook === true && lifecycle?.preStop?.exec?.command?.[0] === EBB;
   const isGone = hook !== true && lifecycle?.preStop == null;
@@ -118,7 +118,7 @@ function restoreHook(container: Container, { hook, preStop }: ContainerStatus): 
 }
 
 /** Reports whether a hook is one that ebb may have replaced, or taken out. */
-function mayReplace(hook: ContainerStatus["preStop"]): boolean {
+function mayReplace(hook: ContainerRecord["preStop"]): boolean {
   const actions = Object.values(hook ?? {}).filter((action) => action != null);
   if (actions.length === 0) return true;
   return actions.length === 1 && ["replaceable", "waits-for-apps"].includes(kindOfHook(hook).kind);
@@ -193,6 +193,6 @@ function drop<O extends object, K extends keyof O>(object: O, name: K, isDropped
  * Reports whether an option of the status is one that ebb could have written: others may have edited the annotation.
  */
 function isValid([flag, text]: readonly [string, string]): boolean {
-  const option = podOptions.get(flag);
+  const option = annotationOptions.get(flag);
   return option !== undefined && problemOf(option, text) === undefined;
 }

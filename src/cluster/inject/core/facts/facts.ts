@@ -18,7 +18,7 @@ import { rolesOf } from "./role.ts";
 import { portsOf, shownIn } from "./shown-sidecars.ts";
 import { isNeverCalled, isSidecarImage } from "./sidecar-images.ts";
 import { type PodSidecar, sidecarsOf } from "./sidecars.ts";
-import { startOf } from "./start.ts";
+import { containerStart } from "./start.ts";
 
 /** What is known of a pod. All concerns read it. */
 export interface PodFacts {
@@ -56,7 +56,7 @@ export interface PodFacts {
 }
 
 /** What the facts of a pod are taken from. */
-interface Given {
+interface FactSources {
   readonly pod: Pod;
   readonly policy: InjectPolicy;
   readonly requested: PodAnnotations;
@@ -67,7 +67,7 @@ interface Given {
 const DEFAULT_GRACE = 30;
 
 /** Collects all that is known of a pod. */
-export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
+export function factsOf({ pod, policy, requested, former }: FactSources): PodFacts {
   const { spec } = pod;
   const orchestrator = orchestratorOf(pod);
   const missingImages: ImageQuery[] = [];
@@ -76,7 +76,7 @@ export function factsOf({ pod, policy, requested, former }: Given): PodFacts {
   const rules = { orchestrator, policy, requested, former, architectures: architecturesOf(pod), missingImages };
   const containers = seen.map((one, at): ContainerFacts => {
     const decided = roles[at] as DecidedRole;
-    const start = startOf(one.container, decided.role, rules);
+    const start = containerStart(one.container, decided.role, rules);
     return { ...one, ...decided, start };
   });
   const moves = movesOf({ pod, orchestrator, requested, containers });

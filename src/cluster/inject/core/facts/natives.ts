@@ -16,7 +16,7 @@ export interface Moves {
 }
 
 /** What decides which containers become native. */
-interface Given {
+interface MoveFacts {
   readonly pod: Pod;
   readonly orchestrator: Orchestrator | undefined;
   readonly requested: PodAnnotations;
@@ -27,7 +27,7 @@ interface Given {
  * Decides which containers become native: those that ebb.dev/sidecars names, in its order, and those that ebb knows if the
  * pod wants that; none if the pod has no app.
  */
-export function movesOf({ pod, orchestrator, requested, containers }: Given): Moves {
+export function movesOf({ pod, orchestrator, requested, containers }: MoveFacts): Moves {
   const moved = new Set<SeenContainer>();
   const kept = new Map<string, string>();
   const ordinary = new Map<string, string>();
@@ -59,7 +59,7 @@ export function movesOf({ pod, orchestrator, requested, containers }: Given): Mo
 }
 
 /** What a container's place in its pod is. */
-interface Standing extends Pick<Given, "pod" | "orchestrator"> {
+interface Standing extends Pick<MoveFacts, "pod" | "orchestrator"> {
   readonly isInjected: boolean;
   readonly isAfterApp: boolean;
 }

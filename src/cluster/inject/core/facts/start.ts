@@ -21,7 +21,7 @@ interface StartRules extends WordSources {
 }
 
 /** Decides how a container starts; undefined for a sidecar, which ebb leaves alone. */
-export function startOf(container: Container, role: Role, rules: StartRules): Start | undefined {
+export function containerStart(container: Container, role: Role, rules: StartRules): Start | undefined {
   if (role === "sidecar") return undefined;
   if (role === "untouchable") return kept(`${rules.orchestrator?.name} needs it as it is`);
   const base = wordsOf(container, rules);

@@ -1,7 +1,7 @@
 import { type JsonObject, listOf, objectOf, parseObject } from "../../../../shared/core/json.ts";
 import { memoizeLast } from "../../../../shared/core/memoize-last.ts";
 import type { Container, Pod } from "../pod.ts";
-import { labelOf, type Orchestrator, type Role, variableOf } from "./orchestrator.ts";
+import { envValueOf, labelOf, type Orchestrator, type Role } from "./orchestrator.ts";
 
 /**
  * Argo Workflows. Its `argoexec emissary` starts each container but `wait`, and notes its exit code in a file; a
@@ -56,6 +56,6 @@ function hasArtifacts(pod: Pod): boolean {
 /** Returns the pod's template; an empty object if it is too large for a variable. */
 function templateOf({ spec }: Pod): JsonObject {
   const all = [...(spec.initContainers ?? []), ...spec.containers];
-  const template = all.map((container) => variableOf(container, "ARGO_TEMPLATE")).find((value) => value !== undefined);
+  const template = all.map((container) => envValueOf(container, "ARGO_TEMPLATE")).find((value) => value !== undefined);
   return parseObject(template ?? "") ?? {};
 }

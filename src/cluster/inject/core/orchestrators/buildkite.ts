@@ -1,5 +1,5 @@
 import type { Container } from "../pod.ts";
-import { labelOf, type Orchestrator, type Role, variableOf } from "./orchestrator.ts";
+import { envValueOf, labelOf, type Orchestrator, type Role } from "./orchestrator.ts";
 
 /**
  * Buildkite's agent-stack-k8s. `agent` takes the job, and tells `checkout` and the command containers by a socket when to
@@ -25,5 +25,5 @@ init | read agent-stack-k8s v0.47.0 internal/controller/scheduler/scheduler.go:6
 
 function roleIn(container: Container): Role {
   if (container.name === "agent") return "helper";
-  return variableOf(container, "BUILDKITE_BOOTSTRAP_PHASES") === undefined ? "sidecar" : "app";
+  return envValueOf(container, "BUILDKITE_BOOTSTRAP_PHASES") === undefined ? "sidecar" : "app";
 }

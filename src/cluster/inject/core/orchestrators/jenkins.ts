@@ -1,5 +1,5 @@
 import type { Container, Pod } from "../pod.ts";
-import { labelOf, type Orchestrator, variableOf } from "./orchestrator.ts";
+import { envValueOf, labelOf, type Orchestrator } from "./orchestrator.ts";
 
 /**
  * Jenkins' kubernetes plugin. The agent in `jnlp` connects to the controller, which starts commands in the pod's other
@@ -27,5 +27,5 @@ function hasLabel(pod: Pod, name: string): boolean {
 }
 
 function isAgent(container: Container): boolean {
-  return container.name === "jnlp" || variableOf(container, "JENKINS_AGENT_NAME") !== undefined;
+  return container.name === "jnlp" || envValueOf(container, "JENKINS_AGENT_NAME") !== undefined;
 }

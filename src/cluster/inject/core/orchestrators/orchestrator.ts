@@ -37,6 +37,6 @@ export function labelOf({ metadata }: Pod, name: string): string | undefined {
 }
 
 /** Returns the value that a container's variable has in the manifest. */
-export function variableOf({ env }: Container, name: string): string | undefined {
+export function envValueOf({ env }: Container, name: string): string | undefined {
   return env?.findLast((variable) => variable.name === name)?.value ?? undefined;
 }

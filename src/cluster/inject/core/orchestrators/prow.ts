@@ -1,5 +1,5 @@
 import type { Container } from "../pod.ts";
-import { labelOf, type Orchestrator, type Role, variableOf } from "./orchestrator.ts";
+import { envValueOf, labelOf, type Orchestrator, type Role } from "./orchestrator.ts";
 
 /**
  * Prow. In a decorated job, /tools/entrypoint starts the test and writes its exit code to a file; `sidecar` waits for that
@@ -24,6 +24,6 @@ init | read kubernetes-sigs/prow a619408 pkg/pod-utils/decorate/podspec.go:408-5
 `;
 
 function roleIn(container: Container): Role | undefined {
-  if (variableOf(container, "ENTRYPOINT_OPTIONS") !== undefined) return "app";
-  return variableOf(container, "SIDECAR_OPTIONS") === undefined ? undefined : "helper";
+  if (envValueOf(container, "ENTRYPOINT_OPTIONS") !== undefined) return "app";
+  return envValueOf(container, "SIDECAR_OPTIONS") === undefined ? undefined : "helper";
 }

@@ -1,5 +1,5 @@
 import type { Container } from "../pod.ts";
-import { labelOf, type Orchestrator, variableOf } from "./orchestrator.ts";
+import { envValueOf, labelOf, type Orchestrator } from "./orchestrator.ts";
 
 /**
  * Spark on Kubernetes, by spark-submit or by an operator. Each pod has one container of Spark's, which has no command,
@@ -25,5 +25,5 @@ init | read spark-operator v2.5.2 internal/webhook/sparkpod_defaulter.go:605-623
 
 function isSpark(container: Container): boolean {
   const hasName = /^spark-kubernetes-(driver|executor)$/.test(container.name);
-  return hasName || variableOf(container, "SPARK_APPLICATION_ID") !== undefined;
+  return hasName || envValueOf(container, "SPARK_APPLICATION_ID") !== undefined;
 }

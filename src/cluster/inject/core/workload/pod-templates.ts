@@ -110,7 +110,7 @@ const others: ReadonlyMap<string, readonly TemplateKind[]> = new Map([
 ]);
 
 /** A pod template in an object. */
-export interface PodTemplate {
+export interface FoundTemplate {
   readonly path: Path;
   readonly template: JsonObject;
   /** The restartPolicy of its pods, if that is not the template's own or Kubernetes' default. */
@@ -123,7 +123,7 @@ export interface PodTemplate {
  * Returns the pod templates of an object, with containers, whatever these are, of the kinds that ebb knows; a Pod counts
  * as its own template. Returns an empty list for other kinds.
  */
-export function templatesIn(object: JsonObject): readonly PodTemplate[] {
+export function templatesIn(object: JsonObject): readonly FoundTemplate[] {
   return templateKindsOf(object).flatMap((kind) =>
     pathsIn(object, kind.path, []).flatMap((path) => {
       const template = valueAt(object, path);

@@ -13,7 +13,7 @@ import type { Injection } from "../inject-pod.ts";
 import type { Remark } from "../pod.ts";
 import type { InjectPolicy } from "../policy.ts";
 import { whyLeft } from "./other-kinds.ts";
-import { type PodTemplate, templatesIn } from "./pod-templates.ts";
+import { type FoundTemplate, templatesIn } from "./pod-templates.ts";
 
 /** Puts ebb into a pod, or takes it out. `place`: what its manifest says of it. Never throws. */
 export type ChangePod = (pod: unknown, place: Pick<InjectPolicy, "setsCommand" | "writtenAt">) => Injection;
@@ -27,7 +27,7 @@ export interface FoundPod {
   readonly pod: JsonObject;
   /** The restartPolicy that its controller gives the pod; undefined if the pod's own counts. */
   readonly restartPolicy: string | undefined;
-  readonly setsCommand: PodTemplate["setsCommand"];
+  readonly setsCommand: FoundTemplate["setsCommand"];
   /**
    * Annotations and labels of ebb on the object around the pod, which have no effect there. Fields are the document's.
    */

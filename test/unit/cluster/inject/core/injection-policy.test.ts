@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { injectionOptions } from "../../../../../src/cluster/inject/core/injection-options.ts";
-import { policyOf } from "../../../../../src/cluster/inject/core/injection-policy.ts";
+import { injectPolicyOf } from "../../../../../src/cluster/inject/core/injection-policy.ts";
 import { readOperandCall } from "../../../../../src/shared/cli/core/call.ts";
 
 const policyFrom = (...args: readonly string[]) =>
-  policyOf(readOperandCall(injectionOptions, { args, env: {} }).values);
+  injectPolicyOf(readOperandCall(injectionOptions, { args, env: {} }).values);
 
 test("the options say the policy", () => {
   expect(policyFrom("--image", "ebb:1")).toEqual({

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { settingProblems } from "../../../../../src/cluster/inject/core/injection-policy.ts";
-import { podOptions } from "../../../../../src/cluster/inject/core/pod-annotations.ts";
+import { annotationOptions } from "../../../../../src/cluster/inject/core/pod-annotations.ts";
 import { commands } from "../../../../../src/commands.ts";
 import { app, changed, type Given, type Loose, refusal, warnings } from "./injection.ts";
 
@@ -15,11 +15,11 @@ const server = { EBB_RESTART_POLICY: "Always", EBB_POD_GRACE: "30s", EBB_DRAIN: 
 
 test("each option of ebb run is an annotation but the one that differs from container to container, and no other is", () => {
   const flags = Object.values(commands.run?.options ?? {}).map(({ flag }) => flag);
-  expect([...podOptions.keys(), "last-of"].sort()).toEqual([...flags].sort());
+  expect([...annotationOptions.keys(), "last-of"].sort()).toEqual([...flags].sort());
 });
 
-test.each([...podOptions.keys()])("ebb.dev/%s has a variable", (flag) => {
-  expect(podOptions.get(flag)?.variables[0]?.name).toStartWith("EBB_");
+test.each([...annotationOptions.keys()])("ebb.dev/%s has a variable", (flag) => {
+  expect(annotationOptions.get(flag)?.variables[0]?.name).toStartWith("EBB_");
 });
 
 test.each<[string, Given, Record<string, string>]>([

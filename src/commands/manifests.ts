@@ -1,6 +1,6 @@
 import { injectionOptions } from "../cluster/inject/core/injection-options.ts";
 import { expectImage, injectPolicyOf } from "../cluster/inject/core/injection-policy.ts";
-import type { Component } from "../cluster/manifests/manifests.ts";
+import type { ComponentName } from "../cluster/manifests/manifests.ts";
 import { usableMethods } from "../cluster/reaper/core/policy.ts";
 import { reaperOptions } from "../cluster/reaper/core/reaper-options.ts";
 import { webhookOptions } from "../cluster/webhook/core/webhook-options.ts";
@@ -15,7 +15,7 @@ import { allOf, EXIT, Failure } from "../shared/core/exit.ts";
 import { writeContent } from "../shared/output/content.ts";
 import { writeError } from "../shared/output/output.ts";
 
-const components: readonly Component[] = ["webhook", "reaper"];
+const components: readonly ComponentName[] = ["webhook", "reaper"];
 
 // no variables: the same call always prints the same
 const options = {
@@ -84,7 +84,7 @@ async function main({ args }: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-function componentNamed(name: string): Component {
+function componentNamed(name: string): ComponentName {
   const component = components.find((each) => each === name);
   if (component !== undefined) return component;
   const near = nearest(name, components);
@@ -96,7 +96,7 @@ function componentNamed(name: string): Component {
  * What of a program is no flag here, because it needs other objects or rights than the file has: for each option the
  * value of the chart that gives both.
  */
-const inChart: Readonly<Record<Component, Readonly<Record<string, string>>>> = {
+const inChart: Readonly<Record<ComponentName, Readonly<Record<string, string>>>> = {
   webhook: {
     all: "webhook.all",
     certDir: "webhook.certManager",
@@ -119,7 +119,7 @@ const inFile: readonly string[] = ["listen", "healthListen", "minDrain", "drain"
  * Checks the flags of a program as the program does. Returns whether it may read the Secrets that pods name.
  * @throws Failure(64) for those that it would not take, or that need more than an argument
  */
-function checkFlags(component: Component, image: string, flags: readonly string[]): boolean {
+function checkFlags(component: ComponentName, image: string, flags: readonly string[]): boolean {
   const given = { args: [`--image=${image}`, ...flags], env: {} };
   const { usage } = command;
   if (component === "webhook") {
@@ -137,7 +137,7 @@ function checkFlags(component: Component, image: string, flags: readonly string[
 
 type ProgramCall = Pick<Call<typeof webhookOptions> | Call<typeof reaperOptions>, "values" | "origins">;
 
-function expectArgumentsAlone(component: Component, image: string, { values, origins }: ProgramCall): void {
+function expectArgumentsAlone(component: ComponentName, image: string, { values, origins }: ProgramCall): void {
   const all: Options = component === "webhook" ? webhookOptions : reaperOptions;
   const problems = Object.entries(all).flatMap(([key, { flag }]): readonly string[] => {
     if ((origins as Readonly<Record<string, string>>)[key] === "default") return [];

@@ -5,7 +5,7 @@ import { followObject } from "../controller/follow.ts";
 import { keepTrying } from "../controller/keep-trying.ts";
 import { createNotifier, type Notifier } from "../controller/pause.ts";
 import { bundlePatch, CONFIGURATIONS, isFilledByOthers } from "./ca-bundle.ts";
-import { type Plan, planCertificates } from "./core/rotation.ts";
+import { planCertificates, type RotationStep } from "./core/rotation.ts";
 import { secretName } from "./core/secret-name.ts";
 import { type Authority, type Held, readSecret } from "./held.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
@@ -103,7 +103,7 @@ export async function reconcileCertificates(own: OwnCertificates, round: Round):
 /** Writes what is planned into the Secret. Resolves with when to look again, in milliseconds since the epoch. */
 async function change(
   own: OwnCertificates,
-  plan: Plan & { readonly kind: Writing },
+  plan: RotationStep & { readonly kind: Writing },
   held: Held,
   { state, log, signal }: Round,
 ): Promise<number> {

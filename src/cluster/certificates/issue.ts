@@ -7,7 +7,7 @@ import { AUTHORITY_NAME, type KeyPair } from "./held.ts";
 // Certificates as RFC 5280 has them, on P-256: DER by @peculiar/asn1-x509, keys and signatures by the runtime.
 
 /** The validity of a certificate to create, in milliseconds since the epoch. */
-interface Order {
+interface Validity {
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -17,7 +17,7 @@ const COMMON_NAME = "2.5.4.3";
 const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags;
 
 /** Creates a self-signed CA that may not sign further CAs, named AUTHORITY_NAME, with a new P-256 key. */
-export function issueAuthority(order: Order): KeyPair {
+export function issueAuthority(order: Validity): KeyPair {
   const pair = generateKeyPair();
   const usage = [
     extension(x509.id_ce_basicConstraints, new x509.BasicConstraints({ cA: true, pathLenConstraint: 0 }), true),
@@ -33,7 +33,7 @@ export function issueAuthority(order: Order): KeyPair {
  * Creates a server certificate for these host names and IP addresses, with a new P-256 key, signed by `authority`. It
  * expires with its CA if `untilMs` is later.
  */
-export function issueServing(names: readonly string[], { fromMs, untilMs }: Order, authority: KeyPair): KeyPair {
+export function issueServing(names: readonly string[], { fromMs, untilMs }: Validity, authority: KeyPair): KeyPair {
   const pair = generateKeyPair();
   const ca = AsnConvert.parse(new X509Certificate(authority.cert).raw, x509.Certificate).tbsCertificate;
   const caKey = new x509.KeyIdentifier(keyIdentifier(ca.subjectPublicKeyInfo));
@@ -53,7 +53,7 @@ export function issueServing(names: readonly string[], { fromMs, untilMs }: Orde
   return { cert, key: pair.key };
 }
 
-interface Contents extends Order {
+interface Contents extends Validity {
   readonly issuer: x509.Name;
   readonly subject: x509.Name;
   readonly publicKey: x509.SubjectPublicKeyInfo;

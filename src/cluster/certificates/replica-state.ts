@@ -1,6 +1,6 @@
 import type { Secret, WebhookConfiguration } from "../api/core/objects.ts";
 import { bundledAuthorities, trusts } from "./ca-bundle.ts";
-import { isExpired, type Known, LEAF_MS, type Life, lifeFrom } from "./core/rotation.ts";
+import { isExpired, type KnownCertificates, LEAF_MS, type Life, lifeFrom } from "./core/rotation.ts";
 import { type Authority, type Held, type KeyPair, readLife } from "./held.ts";
 import { issueServing } from "./issue.ts";
 import type { OwnCertificates } from "./own-certificates.ts";
@@ -31,7 +31,7 @@ export interface Leaf extends Life, KeyPair {
 }
 
 /** Returns what a replica decides by. Keeps in `state` since when it knows the newest CA, and that it is trusted. */
-export function knownOf(own: OwnCertificates, state: ReplicaState, { authorities, key }: Held): Known {
+export function knownOf(own: OwnCertificates, state: ReplicaState, { authorities, key }: Held): KnownCertificates {
   const nowMs = Date.now();
   const [newest] = authorities;
   const { seenMs, trustedMs } = newest === undefined ? { seenMs: nowMs } : sinceWhen(own, state, newest);

@@ -1,7 +1,7 @@
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { isNotFound, lacksRight } from "../api/api-error.ts";
 import type { Secret } from "../api/core/objects.ts";
-import { AUTHORITY_MS, isExpired, lifeFrom, type Plan } from "./core/rotation.ts";
+import { AUTHORITY_MS, isExpired, lifeFrom, type RotationStep } from "./core/rotation.ts";
 import { secretName } from "./core/secret-name.ts";
 import { type Authority, type Held, KEYS, readAuthorities } from "./held.ts";
 import { issueAuthority } from "./issue.ts";
@@ -16,7 +16,7 @@ import type { OwnCertificates } from "./own-certificates.ts";
 const MANY = 20;
 
 /** What a plan writes into the Secret. */
-export type Writing = Extract<Plan, { kind: "renew" | "restore" | "retire" }>["kind"];
+export type Writing = Extract<RotationStep, { kind: "renew" | "restore" | "retire" }>["kind"];
 
 /** What the Secret is to hold after that. CAs that have expired are left out. */
 export function heldAfter(writing: Writing, { authorities, key }: Held, lost: readonly Authority[]): Held {

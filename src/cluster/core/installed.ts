@@ -9,4 +9,4 @@ export const OBJECTS = `${NAME_LABEL}=ebb`;
 /** The name of ebb's webhooks in a MutatingWebhookConfiguration, or its end. */
 export const WEBHOOK = "inject.ebb.dev";
 /** How the message begins with which the webhook refuses a pod. */
-export const REFUSED = "ebb cannot be put into this pod: ";
+export const POD_REFUSED = "ebb cannot be put into this pod: ";

@@ -42,7 +42,7 @@ interface Report {
   readonly refusals: readonly string[];
 }
 
-interface Deps {
+interface DoctorContext {
   readonly env: Environment;
   readonly log: Log;
   readonly signals: Signals;
@@ -54,14 +54,14 @@ interface Deps {
  * @throws Failure 69 if the API server cannot be reached, nothing may be read or a signal comes, 64 if a namespace that
  * was named does not exist
  */
-export async function examineCluster(settings: DoctorSettings, deps: Deps): Promise<number> {
+export async function examineCluster(settings: DoctorSettings, deps: DoctorContext): Promise<number> {
   const { hasRead, ...report } = await readCluster(settings, deps);
   await writeOutput(settings.json ? `${JSON.stringify(report, null, 2)}\n` : textOfReport(report));
   if (!hasRead) throw new Failure(EXIT.unavailable, NOTHING);
   return report.findings.length > 0 ? DOCTOR_EXIT.found : EXIT.ok;
 }
 
-async function readCluster(settings: DoctorSettings, { env, log, signals }: Deps) {
+async function readCluster(settings: DoctorSettings, { env, log, signals }: DoctorContext) {
   const { kubeconfig, context, namespace } = settings;
   const { first: signal } = stopsOf(signals);
   try {

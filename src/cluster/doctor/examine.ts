@@ -6,7 +6,7 @@ import type { Finding } from "./core/finding.ts";
 import { initFinding } from "./core/init.ts";
 import type { Webhooks } from "./core/installation.ts";
 import { podFinding, unwrappedFindings } from "./core/pods.ts";
-import { lacksPods, REFUSALS, type Refused, refusalFinding, refusedContainer, wantsEbb } from "./core/refusals.ts";
+import { lacksPods, REFUSALS, type RefusedOwner, refusalFinding, refusedContainer, wantsEbb } from "./core/refusals.ts";
 import type { Reader } from "./read.ts";
 
 // In all functions here `scopes` are parts of paths: `/namespaces/NAME`, or an empty one for the whole cluster.
@@ -90,7 +90,7 @@ export async function refusedOwners(
   scopes: readonly string[],
   cluster: ClusterState,
 ): Promise<readonly Finding[]> {
-  const refused = new Map<string, Refused>();
+  const refused = new Map<string, RefusedOwner>();
   const found = (event: KubeEvent): void => {
     const finding = refusalFinding(event);
     if (finding !== undefined) refused.set(finding.object, finding);
@@ -106,7 +106,7 @@ export async function refusedOwners(
   return findings;
 }
 
-type Owner = Omit<Refused, keyof Finding>;
+type Owner = Omit<RefusedOwner, keyof Finding>;
 /** "absent" if it does not exist; undefined if it cannot be read, or is of another kind. */
 type FoundOwner = Workload | "absent" | undefined;
 

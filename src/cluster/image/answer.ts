@@ -4,7 +4,7 @@ import { tooLong } from "../../shared/http/request-failed.ts";
 import { readStreamWithin } from "../../shared/io/input.ts";
 import { LookupError, lookupError, type Refused, refusalError } from "./core/failure.ts";
 import { type RegistryAnswer, toLookupError } from "./send-request.ts";
-import { nameOf, type Session } from "./session.ts";
+import { registryOf, type Session } from "./session.ts";
 
 /** The most bytes of a refusal or a token: a megabyte of brackets takes 0.1 s to parse. */
 export const LARGEST_SHORT = 64 * 1024;
@@ -12,7 +12,7 @@ export const LARGEST_SHORT = 64 * 1024;
 /** Reads a whole answer. Rejects with LookupError if it has more than `most` bytes, or breaks off. */
 export async function bodyOf(session: Session, { body, url }: RegistryAnswer, most: number): Promise<Buffer> {
   try {
-    const refuse = () => lookupError("invalid", `${nameOf(session)}: ${tooLong(most)}`);
+    const refuse = () => lookupError("invalid", `${registryOf(session)}: ${tooLong(most)}`);
     return await readStreamWithin(counted(session, body), most, refuse);
   } catch (error) {
     throw error instanceof LookupError ? error : toLookupError(error, session, url);
@@ -45,7 +45,7 @@ export function parse<T>(session: Session, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw lookupError("invalid", `${nameOf(session)}: ${redactSecrets((error as Error).message, session.sent)}`);
+    throw lookupError("invalid", `${registryOf(session)}: ${redactSecrets((error as Error).message, session.sent)}`);
   }
 }
 

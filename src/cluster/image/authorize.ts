@@ -5,7 +5,7 @@ import type { RegistryAuth } from "./core/auths.ts";
 import type { TokenSource } from "./core/challenge.ts";
 import { askedFor, loginRemedy, lookupError } from "./core/failure.ts";
 import { checkedTarget, type RegistryRequest, sendRequest } from "./send-request.ts";
-import { nameOf, type Session } from "./session.ts";
+import { registryOf, type Session } from "./session.ts";
 
 /**
  * Resolves with the Authorization for a challenge; undefined if there are no credentials for it. Rejects with
@@ -32,7 +32,7 @@ async function readToken(
   const url = await checkedTarget(session, realm);
   if (auth?.identityToken !== undefined) session.sent.push(auth.identityToken);
   const response = await sendRequest(session, tokenRequest(url, { service, scopes }, auth));
-  const who = `the token server ${url.host} of ${nameOf(session)}`;
+  const who = `the token server ${url.host} of ${registryOf(session)}`;
   const what = askedFor("a token", auth !== undefined);
   const login = loginRemedy(session.source.host, session.client.isAtDesk);
   if (response.status >= 300) throw await refusalOf(session, response, { who, what, image: undefined, login });

@@ -7,7 +7,7 @@ import type { ImageQuery, Lookup } from "./core/lookup.ts";
 import { commandOf, unknown } from "./core/platform.ts";
 import { formatReference, type Reference, registryName } from "./core/reference.ts";
 import type { RegistrySettings } from "./core/registry-options.ts";
-import { type Candidate, createReader, type ImageContext, type Reader } from "./reader.ts";
+import { type Candidate, createImageReader, type ImageContext, type ImageReader } from "./reader.ts";
 import { readDigest, readImage, unlessOdd } from "./registry.ts";
 
 /** What registries say of images, remembered. */
@@ -67,7 +67,7 @@ export function createImageCache(
   context: ImageContext,
   now = () => performance.now(),
 ): ImageCache {
-  const reader = createReader(settings, context);
+  const reader = createImageReader(settings, context);
   const clock = { perf: { now }, ttlResolution: 0 };
   const failures = new LRUCache<string, Lookup>({ ...clock, max: MOST_FAILURES });
   const images = new LRUCache<string, Known, Asking>({
@@ -134,7 +134,7 @@ function tooMany(host: string): Lookup {
   return unknown("timeout", `${MOST_OF_REGISTRY} look-ups wait for ${host}: create the pod again when it answers`);
 }
 
-function targetOf(reader: Reader, query: ImageQuery, auths: readonly RegistryAuths[]): Target | Lookup {
+function targetOf(reader: ImageReader, query: ImageQuery, auths: readonly RegistryAuths[]): Target | Lookup {
   try {
     const { reference, candidates } = reader.candidatesFor(query.image, auths);
     const used = candidates.flatMap(({ auths: each }) => each);
@@ -149,7 +149,7 @@ function targetOf(reader: Reader, query: ImageQuery, auths: readonly RegistryAut
 
 /** Asks for an image. If it was known, asks whether its tag has moved, and if it has, what it is now unless that is `known`. */
 function readIfMoved(
-  reader: Reader,
+  reader: ImageReader,
   { target: { query, reference, candidates }, limitMs }: Asking,
   known?: (digest: string) => Known | undefined,
 ): Promise<Known> {

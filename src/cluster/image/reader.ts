@@ -35,7 +35,7 @@ export interface Candidate {
 }
 
 /** A client of registries, which remembers nothing. */
-export interface Reader {
+export interface ImageReader {
   /** Returns who may be asked for an image, in order. @throws LookupError if it is not the name of an image, or nobody may be asked */
   candidatesFor(
     image: string,
@@ -58,7 +58,7 @@ interface LookupEnd {
 /**
  * Creates a client of registries. @throws Failure(64) if a file of --ca-file or --registry-config cannot be read
  */
-export function createReader(settings: RegistrySettings, { env: own, log, isAtDesk }: ImageContext): Reader {
+export function createImageReader(settings: RegistrySettings, { env: own, log, isAtDesk }: ImageContext): ImageReader {
   const env = { ...startingEnvironment(), ...own }; // Bun, and so the latter, does not have the variables of proxies
   const ca = settings.caFile === undefined ? undefined : trustedWith(settings.caFile);
   const mostBytes = isAtDesk ? LARGEST : LARGEST_FOR_PODS;

@@ -18,7 +18,7 @@ import {
 import { chooseEntry, type ImageReport, type Index } from "./core/platform.ts";
 import { isDigest, type Reference } from "./core/reference.ts";
 import { type RegistryAnswer, sendRequest } from "./send-request.ts";
-import { nameOf, type Session } from "./session.ts";
+import { registryOf, type Session } from "./session.ts";
 
 /**
  * Asks a registry what an image is on some processors: its manifest (of each platform), and its config. Verifies every
@@ -60,7 +60,7 @@ async function readOf(
   if (manifest === undefined) return undefined; // of no platform, and no image: a signature, a bill of materials
   if (manifest.kind === "index") {
     if (depth < MOST_INDEXES) return await readOf(session, manifest, architecture, depth + 1);
-    throw lookupError("invalid", `${nameOf(session)} has more than ${MOST_INDEXES} indexes one in another`);
+    throw lookupError("invalid", `${registryOf(session)} has more than ${MOST_INDEXES} indexes one in another`);
   }
   const config = await readConfig(session, manifest.configDigest);
   if (isNamed) return { ...config, platform: entry.platform };
@@ -94,7 +94,7 @@ interface Verified {
 async function readManifest(session: Session, name: string): Promise<Verified> {
   const response = await requestWithAuth(session, "GET", `manifests/${name}`, manifestTypes.join());
   if (schema1Type.test(response.headers.get("content-type") ?? ""))
-    throw lookupError("invalid", `${nameOf(session)}: ${SCHEMA_1}`);
+    throw lookupError("invalid", `${registryOf(session)}: ${SCHEMA_1}`);
   const named = response.headers.get("docker-content-digest") ?? "";
   const body = await bodyOf(session, response, session.client.mostBytes);
   const digest = isDigest(name) ? name : isDigest(named) ? named : digestOf(body, "sha256");
@@ -112,7 +112,7 @@ async function readConfig(session: Session, digest: string): Promise<ImageConfig
 function verify(session: Session, body: Buffer, expected: string): void {
   const got = digestOf(body, expected.slice(0, expected.indexOf(":")));
   if (got !== expected)
-    throw lookupError("invalid", `${nameOf(session)} sent bytes of the digest ${got} for ${expected}`);
+    throw lookupError("invalid", `${registryOf(session)} sent bytes of the digest ${got} for ${expected}`);
 }
 
 function digestOf(body: Buffer, algorithm: string): string {
@@ -178,7 +178,7 @@ async function tryWith(
 function refusedOf({ source, client }: Session, path: string): Refused {
   const name = path.slice(path.indexOf("/") + 1);
   return {
-    who: nameOf({ source }),
+    who: registryOf({ source }),
     what: source.repository,
     image: `${source.repository}${isDigest(name) ? "@" : ":"}${name}`,
     login: loginRemedy(source.host, client.isAtDesk),

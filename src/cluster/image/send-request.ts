@@ -6,7 +6,7 @@ import { proxyFor } from "../api/proxy.ts";
 import { internalAddressOf } from "./addresses.ts";
 import { type LookupError, lookupError } from "./core/failure.ts";
 import { isListed } from "./core/sources.ts";
-import { nameOf, type Session, serverOf } from "./session.ts";
+import { registryOf, type Session, serverOf } from "./session.ts";
 
 const MOST_REDIRECTS = 5;
 
@@ -38,7 +38,7 @@ export async function sendRequest(session: Session, request: RegistryRequest): P
       return response;
     await response.cancel();
     if (redirects === MOST_REDIRECTS)
-      throw lookupError("invalid", `${nameOf(session)} redirects more than ${MOST_REDIRECTS} times`);
+      throw lookupError("invalid", `${registryOf(session)} redirects more than ${MOST_REDIRECTS} times`);
     const next = await checkedTarget(session, location, url);
     if (next.origin !== new URL(url).origin) authorization = undefined;
     url = next.href;

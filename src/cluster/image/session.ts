@@ -36,7 +36,7 @@ export interface Session {
 }
 
 /** Returns the registry's name for people: of a mirror, also what it mirrors. */
-export function nameOf({ source: { host, mirrors } }: Pick<Session, "source">): string {
+export function registryOf({ source: { host, mirrors } }: Pick<Session, "source">): string {
   return mirrors === undefined || mirrors === host ? host : `${host}, the mirror of ${mirrors},`;
 }
 

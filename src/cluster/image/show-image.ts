@@ -9,7 +9,7 @@ import type { ImageConfig } from "./core/manifest.ts";
 import { commandOf, formatPlatform, type ImageReport } from "./core/platform.ts";
 import { formatReference, parseReference, usualFault } from "./core/reference.ts";
 import type { ImageSettings } from "./core/registry-options.ts";
-import { createReader, type ImageContext, LOOKUP_MS } from "./reader.ts";
+import { createImageReader, type ImageContext, LOOKUP_MS } from "./reader.ts";
 import { readImage } from "./registry.ts";
 import type { Session } from "./session.ts";
 
@@ -52,7 +52,7 @@ export async function showImage(
   const stop = new AbortController();
   onStop(signals, (signal) => stop.abort(signal));
   try {
-    const reader = createReader(settings, { env, log, isAtDesk: true });
+    const reader = createImageReader(settings, { env, log, isAtDesk: true });
     const { candidates } = reader.candidatesFor(image, []);
     let askedAt = "";
     const read = (session: Session) => {

@@ -4,9 +4,9 @@ import reaper from "./reaper.yaml" with { type: "text" };
 import webhook from "./webhook.yaml" with { type: "text" };
 
 /** What can be installed. Each is a file that a person can read: webhook.yaml, reaper.yaml. */
-export type Component = "webhook" | "reaper";
+export type ComponentName = "webhook" | "reaper";
 
-const files: Readonly<Record<Component, string>> = { webhook, reaper };
+const files: Readonly<Record<ComponentName, string>> = { webhook, reaper };
 
 /** What is filled into a file. */
 interface Filling {
@@ -20,7 +20,7 @@ interface Filling {
 }
 
 /** Returns the YAML that installs a component, in the order to apply it. */
-export function manifestOf(component: Component, { image, namespace, args, readsPullSecrets }: Filling): string {
+export function manifestOf(component: ComponentName, { image, namespace, args, readsPullSecrets }: Filling): string {
   const documents = `${files[component]}${readsPullSecrets ? pullSecrets : ""}`.split(/^---\n/m);
   const chosen = namespace === undefined ? documents : documents.filter((text) => !/^kind: Namespace$/m.test(text));
   const filled: Readonly<Record<string, string>> = { IMAGE: image, NAMESPACE: scalar(namespace ?? `ebb-${component}`) };

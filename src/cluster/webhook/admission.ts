@@ -1,7 +1,7 @@
 import { isDnsSubdomain } from "../../shared/core/dns-name.ts";
 import { describePath, isObject, listOf, objectOf, type Path, textOf } from "../../shared/core/json.ts";
 import { oneLine, shortened } from "../../shared/core/text.ts";
-import { REFUSED } from "../core/installed.ts";
+import { POD_REFUSED } from "../core/installed.ts";
 import { type ImageQuery, type Lookup, queryKey } from "../image/core/lookup.ts";
 import { isTooLong, STATUS } from "../inject/core/annotation-names.ts";
 import { type Injection, injectPod } from "../inject/core/inject-pod.ts";
@@ -206,7 +206,7 @@ function withSkipped(pod: unknown, reason: string): unknown {
 /** Refuses a pod, without `details`: kubectl would show them in place of the message and of who refused it. */
 function refused(problems: readonly Remark[], warnings: readonly Remark[]): AdmissionResponse {
   const reason = describe(problems);
-  const message = oneLine(REFUSED + reason); // kubectl shows it as it is
+  const message = oneLine(POD_REFUSED + reason); // kubectl shows it as it is
   const status = { status: "Failure", code: 422, reason: "Invalid", message };
   return { result: "refused", reason, ...allowed(warnings), allowed: false, status };
 }

@@ -25,7 +25,7 @@ import { createPullSecretReader } from "./pull-secrets.ts";
 type WebhookSettings = Values<typeof webhookOptions> & WebhookLimits;
 
 /** What `ebb webhook` needs beside its settings. */
-interface Context {
+interface WebhookContext {
   readonly policy: InjectPolicy;
   readonly env: Environment;
   readonly log: Log;
@@ -37,7 +37,7 @@ interface Context {
  * an address cannot be bound, if a file of --ca-file or --registry-config cannot be used, or if no API
  * server is configured for ebb's own certificates or --pull-secrets.
  */
-export async function main(settings: WebhookSettings, { policy, env, log, signals }: Context): Promise<number> {
+export async function main(settings: WebhookSettings, { policy, env, log, signals }: WebhookContext): Promise<number> {
   const stops = stopsOf(signals);
   const { requestMs } = settings;
   let server: HttpsServer | undefined;

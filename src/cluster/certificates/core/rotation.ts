@@ -11,7 +11,7 @@ export interface Life {
 }
 
 /** What a replica knows; times are in milliseconds since the epoch. */
-export interface Known {
+export interface KnownCertificates {
   readonly nowMs: number;
   /** The CAs in the Secret, the newest first: it signs. */
   readonly authorities: readonly Life[];
@@ -28,7 +28,7 @@ export interface Known {
 }
 
 /** What to do next. */
-export type Plan =
+export type RotationStep =
   /** To serve a new certificate, signed with the newest CA. */
   | { readonly kind: "sign" }
   /** To add a new CA to the Secret; `why` says what is wrong with the newest one. */
@@ -59,7 +59,7 @@ const RENEW_AT = 2 / 3;
 const SPREAD = 0.05;
 
 /** Decides what a replica does next. */
-export function planCertificates(known: Known): Plan {
+export function planCertificates(known: KnownCertificates): RotationStep {
   const { nowMs, authorities, trustedMs, lost } = known;
   const [newest] = authorities;
   const signMs = whenToSign(known);
@@ -91,7 +91,7 @@ export function isExpired({ untilMs }: Life, nowMs: number): boolean {
   return untilMs + SKEW_MS <= nowMs;
 }
 
-function whenToSign(known: Known): number {
+function whenToSign(known: KnownCertificates): number {
   const { authorities, lost, leaf, trustedMs, seenMs, nowMs } = known;
   const [newest] = authorities;
   if (newest === undefined || whyUnusable(known) !== undefined) return Number.POSITIVE_INFINITY;
@@ -104,13 +104,13 @@ function whenToSign(known: Known): number {
   return leaf.untilMs < newest.untilMs ? renewalOf(leaf) : Number.POSITIVE_INFINITY; // else another one ends as soon
 }
 
-function whyRenew(known: Known): string | undefined {
+function whyRenew(known: KnownCertificates): string | undefined {
   const [newest] = known.authorities;
   const isDue = newest !== undefined && known.nowMs >= renewalOf(newest);
   return whyUnusable(known) ?? (isDue ? "two thirds of its life are over" : undefined);
 }
 
-function whyUnusable({ authorities: [newest], canSign, nowMs }: Known): string | undefined {
+function whyUnusable({ authorities: [newest], canSign, nowMs }: KnownCertificates): string | undefined {
   if (newest === undefined) return "there is none";
   if (!canSign) return "its key is missing, or another CA's";
   if (nowMs < newest.fromMs - SKEW_MS) return "it is from the future";
@@ -118,7 +118,7 @@ function whyUnusable({ authorities: [newest], canSign, nowMs }: Known): string |
 }
 
 /** Reports whether all API servers have had time to learn of the newest CA. */
-function hasSettled({ trustedMs, nowMs }: Known): boolean {
+function hasSettled({ trustedMs, nowMs }: KnownCertificates): boolean {
   return after(trustedMs, SETTLE_MS) <= nowMs;
 }
 

@@ -4,15 +4,15 @@ import { secretName } from "../../certificates/core/secret-name.ts";
 import { COMPONENT_LABEL } from "../../core/installed.ts";
 import type { Finding } from "./finding.ts";
 import {
-  type Arguments,
   argumentsNow,
+  type ContainerArgs,
   type Installed,
   imageIn,
   readyArguments,
   readySpecs,
   templateOf,
   valuesOf,
-  whyNotReady,
+  whyReplicasNotReady,
 } from "./replicas.ts";
 import type { Selection } from "./selection.ts";
 
@@ -31,7 +31,7 @@ export interface Component {
   readonly suspended?: boolean;
   /** The images of its replicas that are ready, or else of the next ones, joined by `and`. */
   readonly image: string;
-  /** Why replicas are not ready, and what to do (`whyNotReady`). */
+  /** Why replicas are not ready, and what to do (`whyReplicasNotReady`). */
   readonly why?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export function componentOf(installed: Installed): Component {
     ready: status?.readyReplicas ?? 0,
     replicas: spec.replicas ?? 1,
     image: [...new Set(images)].join(" and "),
-    ...(isComplete(installed.deployment) ? {} : { why: whyNotReady(installed) }),
+    ...(isComplete(installed.deployment) ? {} : { why: whyReplicasNotReady(installed) }),
   };
 }
 
@@ -107,14 +107,14 @@ function inLog({ namespace, name }: Pick<Component, "namespace" | "name">): stri
 }
 
 /** What a replica of the webhook puts into pods. */
-export interface Injected {
+export interface WebhookPolicy {
   /** The image from which pods get ebb (--image). */
   readonly image: string | undefined;
   /** The options for all pods (--set). */
   readonly options: Readonly<Record<string, string>>;
 }
 
-function injectedBy(args: Arguments): Injected {
+function injectedBy(args: ContainerArgs): WebhookPolicy {
   const settings = valuesOf(args, "--set").flatMap((each) => each.split("\n"));
   const options = settings.map((each) => [each.split("=", 1)[0] ?? "", each.slice(each.indexOf("=") + 1)] as const);
   return { image: valuesOf(args, "--image").at(-1), options: Object.fromEntries(options) };
@@ -156,7 +156,7 @@ export interface Webhooks {
   /** How many of them have a Service, as far as is known. Undefined if `count` is. */
   readonly answering: number | undefined;
   /** What the replicas that are ready put into pods. Empty if none is, or if that is not known. */
-  readonly injected: readonly Injected[];
+  readonly injected: readonly WebhookPolicy[];
   /** How the replicas that are ready bring ebb into pods (--volume): emptyDir, image, or, during a rollout, both. */
   readonly volumes: readonly string[];
   /** Which pods those with a Service are asked about. Empty if that is not known. */
@@ -180,7 +180,7 @@ export function webhooksOf(registrations: readonly Registration[] | undefined): 
   };
 }
 
-function takesAll(args: Arguments): boolean {
+function takesAll(args: ContainerArgs): boolean {
   return args.includes("--all") || args.includes("--all=true");
 }
 

@@ -7,7 +7,7 @@ import { roleIn } from "../../inject/core/orchestrators/registry.ts";
 import type { Pod as ManifestPod } from "../../inject/core/pod.ts";
 import { presenceOf } from "../../inject/core/presence.ts";
 import { type Finding, ofPod } from "./finding.ts";
-import type { Injected, Webhooks } from "./installation.ts";
+import type { WebhookPolicy, Webhooks } from "./installation.ts";
 import { OUTSIDE, requestOf } from "./selection.ts";
 
 /**
@@ -35,14 +35,14 @@ export function podFinding(pod: Pod, namespace: Texts | undefined, webhooks: Web
   return ofPod(pod, `${asks} (${words[by]}) and has none: ${why}${again}`);
 }
 
-function otherImage(image: string | undefined, injected: readonly Injected[]): string | undefined {
+function otherImage(image: string | undefined, injected: readonly WebhookPolicy[]): string | undefined {
   const images = [...new Set(injected.map((one) => one.image))];
   if (image === undefined || images.length === 0 || images.includes(image)) return undefined;
   return `it has ebb from ${image}, and the webhook now injects ${images.join(" or ")}`;
 }
 
 /** Names the options that all replicas set, each to another value. One that they do not set may be the manifest's. */
-function otherOptions(pod: Pod, injected: readonly Injected[]): string | undefined {
+function otherOptions(pod: Pod, injected: readonly WebhookPolicy[]): string | undefined {
   const options = recordedStatus(pod)?.options ?? {};
   const differing = injected.map((one) =>
     Object.keys(one.options).filter((flag) => options[flag] !== one.options[flag]),
@@ -51,7 +51,7 @@ function otherOptions(pod: Pod, injected: readonly Injected[]): string | undefin
   return flags.length === 0 ? undefined : `the webhook now sets another ${flags.join(" and ")} (--set)`;
 }
 
-function inManifest([one]: readonly Injected[]): string {
+function inManifest([one]: readonly WebhookPolicy[]): string {
   return `its manifest has that ebb, so a restart does not help: run ebb inject --image ${one?.image} on the manifest, and apply it`;
 }
 

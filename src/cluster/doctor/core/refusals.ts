@@ -1,5 +1,5 @@
 import type { Container, KubeEvent, Texts, Workload } from "../../api/core/objects.ts";
-import { REFUSED } from "../../core/installed.ts";
+import { POD_REFUSED } from "../../core/installed.ts";
 import { parseQuantity } from "../../core/quantity.ts";
 import { INSTALL, isNumbered } from "../../inject/core/annotation-names.ts";
 import { presenceOf } from "../../inject/core/presence.ts";
@@ -10,7 +10,7 @@ import { requestOf, type Selection } from "./selection.ts";
 export const REFUSALS = "reason=FailedCreate";
 
 /** An owner, such as a ReplicaSet or Job, whose pods the API server refused. */
-export interface Refused extends Finding {
+export interface RefusedOwner extends Finding {
   /**
    * Who refused them: ebb's webhook, or other rules, such as a quota's: then it is a finding if the pods have ebb, or
    * are to have it. `ebb-install`: such a rule, about the container that copies ebb.
@@ -28,9 +28,9 @@ const FORBIDDEN = " is forbidden: ";
  * Returns a finding for an Event that says that the webhook, or a rule such as a ResourceQuota or a LimitRange, refused
  * a pod. Returns undefined for any other Event.
  */
-export function refusalFinding({ involvedObject, message = "" }: KubeEvent): Refused | undefined {
+export function refusalFinding({ involvedObject, message = "" }: KubeEvent): RefusedOwner | undefined {
   const { kind, namespace, name, uid } = involvedObject;
-  const [ours, others] = [REFUSED, FORBIDDEN].map((words) => message.split(words).slice(1).join(words));
+  const [ours, others] = [POD_REFUSED, FORBIDDEN].map((words) => message.split(words).slice(1).join(words));
   if (!ours && !others) return undefined;
   const object = `${kind} ${namespace}/${name}`;
   const owner = { kind, namespace, name, uid };

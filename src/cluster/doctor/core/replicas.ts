@@ -9,14 +9,14 @@ export interface Installed {
 }
 
 /** The arguments of a pod's ordinary containers, in one list. */
-export type Arguments = readonly string[];
+export type ContainerArgs = readonly string[];
 
-function argumentsOf({ containers }: PodSpec): Arguments {
+function argumentsOf({ containers }: PodSpec): ContainerArgs {
   return containers.flatMap(({ args = [] }) => args);
 }
 
 /** Returns the values of a flag, as `--flag=VALUE` or as two arguments. */
-export function valuesOf(args: Arguments, flag: string): readonly string[] {
+export function valuesOf(args: ContainerArgs, flag: string): readonly string[] {
   return args.flatMap((arg, index) => {
     if (arg === flag) return args[index + 1] ?? [];
     return arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1) : [];
@@ -29,7 +29,7 @@ export function templateOf({ deployment }: Installed): PodSpec {
 }
 
 /** Returns the arguments of the pods that a Deployment makes now. */
-export function argumentsNow(installed: Installed): Arguments {
+export function argumentsNow(installed: Installed): ContainerArgs {
   return argumentsOf(templateOf(installed));
 }
 
@@ -39,7 +39,7 @@ export function readySpecs({ pods = [] }: Installed): readonly PodSpec[] {
 }
 
 /** Returns the arguments of each replica that is known to be ready. */
-export function readyArguments(installed: Installed): readonly Arguments[] {
+export function readyArguments(installed: Installed): readonly ContainerArgs[] {
   return readySpecs(installed).map(argumentsOf);
 }
 
@@ -55,7 +55,7 @@ function isReady({ status }: Pod): boolean {
  * Returns why replicas of a Deployment are not ready, by the API server, the scheduler, the kubelet or their own exit,
  * and what to do. Undefined if none of them says it: then the replicas run, and have a log.
  */
-export function whyNotReady({ deployment, pods = [] }: Installed): string | undefined {
+export function whyReplicasNotReady({ deployment, pods = [] }: Installed): string | undefined {
   const refused = messageOf(deployment.status, "ReplicaFailure", "True");
   if (refused !== undefined)
     return `its pods are refused: ${refused}; change that rule, or install into another namespace`;

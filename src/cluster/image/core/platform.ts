@@ -31,9 +31,9 @@ export function commandOf(query: ImageQuery, { platforms, configs }: ImageReport
   const { image } = query;
   const [first, ...others] = configs;
   if (first === undefined) return unknown("other-platform", `${image} ${mismatch(platforms, query.architectures)}`);
-  const other = others.find((each) => describeCommand(each) !== describeCommand(first));
+  const other = others.find((each) => commandText(each) !== commandText(first));
   if (other !== undefined) {
-    const both = [first, other].map((each) => `${describeCommand(each)} on ${each.platform.architecture}`).join(", ");
+    const both = [first, other].map((each) => `${commandText(each)} on ${each.platform.architecture}`).join(", ");
     return unknown(
       "ambiguous",
       `${image} starts ${both}: name one of them, or one architecture in the pod's nodeSelector`,
@@ -53,7 +53,7 @@ function mismatch(platforms: readonly Platform[], queried: readonly Architecture
 }
 
 /** Formats what an image starts: `ENTRYPOINT ["/app"] CMD ["serve"]`. */
-function describeCommand({ entrypoint, cmd }: Pick<ImageConfig, "entrypoint" | "cmd">): string {
+function commandText({ entrypoint, cmd }: Pick<ImageConfig, "entrypoint" | "cmd">): string {
   const named = [
     ["ENTRYPOINT", entrypoint],
     ["CMD", cmd],

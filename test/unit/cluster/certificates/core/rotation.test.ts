@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import {
   isExpired,
-  type Known,
+  type KnownCertificates,
   type Life,
-  type Plan,
   planCertificates,
+  type RotationStep,
   renewalOf,
 } from "../../../../../src/cluster/certificates/core/rotation.ts";
 
@@ -20,19 +20,19 @@ const ca = life("a", -100, 800);
 const older = life("b", -700, 200);
 const newer = life("c", -1, 900);
 const leafOf = ({ id }: Life, from: number, until: number) => ({ ...life("leaf", from, until), authority: id });
-const known: Known = {
+const known: KnownCertificates = {
   ...{ nowMs: NOW, authorities: [ca], canSign: true, seenMs: NOW - HOUR, trustedMs: NOW - HOUR, lost: [] },
   leaf: leafOf(ca, -10, 20),
 };
-const keep = (hours: number): Plan => ({ kind: "keep", untilMs: NOW + hours * HOUR });
-const renew = (why: string): Plan => ({ kind: "renew", why });
-const sign: Plan = { kind: "sign" };
+const keep = (hours: number): RotationStep => ({ kind: "keep", untilMs: NOW + hours * HOUR });
+const renew = (why: string): RotationStep => ({ kind: "renew", why });
+const sign: RotationStep = { kind: "sign" };
 const [minute, second] = [1 / 60, 1 / 3600];
 const at = (hours: number): number => NOW + hours * HOUR;
 const over = "two thirds of its life are over";
 
 // biome-ignore format: a table
-test.each<[string, Partial<Known>, Plan]>([
+test.each<[string, Partial<KnownCertificates>, RotationStep]>([
   ["all is well: until the first of both is due", {}, keep(10)],
   ["no CA", { authorities: [], canSign: false, leaf: undefined }, renew("there is none")],
   ["no key", { canSign: false }, renew("its key is missing, or another CA's")],

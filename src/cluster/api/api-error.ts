@@ -40,7 +40,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /** Reports whether the API server answered 410: it no longer has the version from which on a watch shall tell. */
-export function isExpired(error: unknown): boolean {
+export function isResourceExpired(error: unknown): boolean {
   return error instanceof ApiError && error.status === 410;
 }
 

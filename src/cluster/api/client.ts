@@ -61,7 +61,7 @@ const WATCH_S = 300; // at least; at most twice as long
 const SHORT_MS = 1000; // as client-go has it: tools/cache/reflector.go, VeryShortWatchError
 
 /** Finds the API server, as `findAccess` does and with its failures, and creates a client for it. Sends no request. */
-export async function connect(surroundings: Surroundings, log: Log): Promise<ApiClient> {
+export async function findApiServer(surroundings: Surroundings, log: Log): Promise<ApiClient> {
   return createApiClient(await findAccess(surroundings, log));
 }
 

@@ -22,7 +22,7 @@ export const execSchema = z.looseObject({
 /** A parsed `exec` section. */
 export type Exec = z.infer<typeof execSchema>;
 /** Returns the credentials to use now. `isRefused`: the last were answered by 401, so the plugin is run again. */
-export type Plugin = (isRefused?: boolean) => Promise<Identity>;
+export type ExecPlugin = (isRefused?: boolean) => Promise<Identity>;
 
 const credentialSchema = z.looseObject({
   status: z.looseObject({
@@ -49,7 +49,7 @@ interface CachedCredential {
  * kubeconfig's entry. Rejects with Failure(69) if the plugin fails, or does not end within 1 min; 5 min if it may ask at
  * a terminal.
  */
-export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>): Plugin {
+export function identityByPlugin(exec: Exec, cluster: Readonly<Record<string, unknown>>): ExecPlugin {
   let cached: CachedCredential | undefined;
   let pending: Promise<CachedCredential> | undefined;
   return async (isRefused = false) => {

@@ -8,7 +8,7 @@ import { redactUrl } from "../../shared/core/redact.ts";
 import { describeSystemError } from "../../shared/core/system-error.ts";
 import { MiB, readFileWithin, readPathWithin } from "../../shared/io/input.ts";
 import type { Log } from "../../shared/output/log.ts";
-import { type Exec, execSchema, identityByPlugin, type Plugin } from "./exec-plugin.ts";
+import { type Exec, type ExecPlugin, execSchema, identityByPlugin } from "./exec-plugin.ts";
 import { type Access, basicAuthorization, type Identity, type Surroundings } from "./identity.ts";
 import { proxyFor } from "./proxy.ts";
 import { startingEnvironment } from "./starting-environment.ts";
@@ -194,7 +194,7 @@ function identityOf({ cluster, file }: InFile<"cluster", Cluster>, login: InFile
   };
 }
 
-function createPlugin(exec: Exec, cluster: Cluster, { path }: File): Plugin {
+function createPlugin(exec: Exec, cluster: Cluster, { path }: File): ExecPlugin {
   const command = /\//.test(exec.command) ? absolute(exec.command, path) : exec.command;
   return identityByPlugin({ ...exec, command }, cluster);
 }

@@ -13,14 +13,14 @@ export function withoutOwnVariables(env: Environment): Environment {
 const MOST_BYTES = MiB;
 
 /** A program that was started with a pipe for its output. */
-type Plugin = Pick<Bun.Subprocess<"inherit" | "ignore" | Blob, "pipe">, "pid" | "stdout" | "exited">;
+type Program = Pick<Bun.Subprocess<"inherit" | "ignore" | Blob, "pipe">, "pid" | "stdout" | "exited">;
 
 /**
  * Reads the output of a program for credentials to its end. Resolves with it, and with the exit code. Kills the program,
  * or with `isGroup` its process group, and rejects if it does not end within `limitMs` or prints more than 1 MiB.
  */
 export async function outputOf(
-  { pid, stdout, exited }: Plugin,
+  { pid, stdout, exited }: Program,
   limitMs: number,
   isGroup: boolean,
 ): Promise<readonly [output: string, code: number]> {

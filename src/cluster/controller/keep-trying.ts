@@ -1,5 +1,5 @@
 import type { Warning } from "../../shared/core/log-messages.ts";
-import { ApiError, isApiFailure, isExpired } from "../api/api-error.ts";
+import { ApiError, isApiFailure, isResourceExpired } from "../api/api-error.ts";
 import type { Context } from "../api/context.ts";
 import { backoffMs } from "../core/backoff.ts";
 import { pause } from "./pause.ts";
@@ -47,7 +47,7 @@ export async function keepTrying(
       const now = performance.now();
       if (now - failedAt >= RESET_MS) failures = 0;
       failedAt = now;
-      const isUsual = failures === 0 && isExpired(error); // of an API server that has just started, say
+      const isUsual = failures === 0 && isResourceExpired(error); // of an API server that has just started, say
       if (!isUsual && (logged.reason !== reason || now - logged.at >= QUIET_MS)) {
         log.warn({ reason }, message);
         logged = { reason, at: now };

@@ -1,4 +1,4 @@
-import { isExpired } from "../api/api-error.ts";
+import { isResourceExpired } from "../api/api-error.ts";
 import type { ApiClient } from "../api/client.ts";
 import type { KubeObject } from "../api/core/objects.ts";
 import { pagesAt } from "../api/list.ts";
@@ -86,14 +86,14 @@ export function createReflector<T extends KubeObject>(
       interrupted("ended");
     } catch (error) {
       if (ending.aborted) return;
-      if (isExpired(error)) version = undefined;
+      if (isResourceExpired(error)) version = undefined;
       throw error;
     }
   };
   return {
     run: (trying) =>
       keepTrying(() => once(trying.signal), {
-        failed: (error) => interrupted(isExpired(error) ? "expired" : "failed"),
+        failed: (error) => interrupted(isResourceExpired(error) ? "expired" : "failed"),
         ...trying,
       }),
   };

@@ -6,7 +6,7 @@ import type { Log } from "../../shared/output/log.ts";
 import { writeOutput } from "../../shared/output/output.ts";
 import type { Signals } from "../../shared/process/signals.ts";
 import { isApiFailure } from "../api/api-error.ts";
-import { connect } from "../api/client.ts";
+import { findApiServer } from "../api/client.ts";
 import type { CronJob, Node } from "../api/core/objects.ts";
 import { stopsOf } from "../controller/stops.ts";
 import { OBJECTS } from "../core/installed.ts";
@@ -65,7 +65,7 @@ async function readCluster(settings: DoctorSettings, { env, log, signals }: Doct
   const { kubeconfig, context, namespace } = settings;
   const { first: signal } = stopsOf(signals);
   try {
-    const reader = createReader(await connect({ env, kubeconfig, context }, log), signal);
+    const reader = createReader(await findApiServer({ env, kubeconfig, context }, log), signal);
     const all = await examineAll(reader, [...new Set(namespace.flat())]);
     return { ...all, refusals: reader.refusals, hasRead: reader.hasRead };
   } catch (error) {

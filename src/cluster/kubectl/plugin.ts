@@ -11,7 +11,7 @@ import { usableMethods } from "../reaper/core/policy.ts";
 import { reaperOptions } from "../reaper/core/reaper-options.ts";
 import { completionOf } from "./core/completion.ts";
 import { type ClusterSettings, clusterOptionsOf, podNameIn, podOptions } from "./core/options.ts";
-import { doctorHelp, listCommands, type PluginHelp, podCommands, reapHelp } from "./core/pod-commands.ts";
+import { doctorHelp, listPluginCommands, type PluginHelp, podCommands, reapHelp } from "./core/pod-commands.ts";
 import { completeNames } from "./names.ts";
 import { openPod, openSession, type PluginDeps, type PodSession } from "./session.ts";
 import { listPods, showPod } from "./status.ts";
@@ -46,7 +46,7 @@ type Commands = Readonly<Record<string, PluginCommand>>;
 export function createPlugin(name: string, ebbs: Commands): Plugin {
   const commands = { ...commandsOfPods, ...commandsOfCluster(ebbs) };
   return {
-    help: (look) => listCommands(name, commands, look),
+    help: (look) => listPluginCommands(name, commands, look),
     command(word) {
       const found = Object.hasOwn(commands, word) ? commands[word as keyof typeof commands] : undefined;
       if (found !== undefined) return found;

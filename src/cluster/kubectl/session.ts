@@ -2,7 +2,7 @@ import type { Environment } from "../../shared/core/environment.ts";
 import { EXIT, Failure } from "../../shared/core/exit.ts";
 import { writeOutput } from "../../shared/output/output.ts";
 import { isNotFound } from "../api/api-error.ts";
-import { type ApiClient, connect } from "../api/client.ts";
+import { type ApiClient, findApiServer } from "../api/client.ts";
 import type { Context } from "../api/context.ts";
 import type { Pod } from "../api/core/objects.ts";
 import { type PodView, viewOf } from "../reaper/core/pod-view.ts";
@@ -15,22 +15,22 @@ export interface PluginDeps extends Context {
 }
 
 /** The API server that is asked, and the namespace. */
-export interface Session extends PluginDeps {
+export interface PluginSession extends PluginDeps {
   readonly api: ApiClient;
   readonly namespace: string;
 }
 
 /** A pod that is asked. */
-export interface PodSession extends Session {
+export interface PodSession extends PluginSession {
   readonly pod: PodView;
   /** As the API server sent it. */
   readonly object: Pod;
 }
 
 /** Finds the API server as kubectl does, and the namespace of --namespace or of the context. */
-export async function openSession(settings: ClusterSettings, deps: PluginDeps): Promise<Session> {
+export async function openSession(settings: ClusterSettings, deps: PluginDeps): Promise<PluginSession> {
   const { kubeconfig, context, namespace } = settings;
-  const api = await connect({ env: deps.env, kubeconfig, context }, deps.log);
+  const api = await findApiServer({ env: deps.env, kubeconfig, context }, deps.log);
   return { ...deps, api, namespace: namespace ?? api.namespace };
 }
 

@@ -10,7 +10,7 @@ import { ebbIn } from "./core/ebb-in.ts";
 import { type PodRow, rowOf } from "./core/pod-status.ts";
 import { podLines, podTable } from "./core/text.ts";
 import { execEbb } from "./exec.ts";
-import { type Format, type PodSession, print, type Session } from "./session.ts";
+import { type Format, type PluginSession, type PodSession, print } from "./session.ts";
 
 /** The flags of `kubectl ebb status`. */
 interface StatusSettings {
@@ -60,7 +60,7 @@ const policy: ReapPolicy = {
 export async function listPods({
   settings,
   ...session
-}: Session & { readonly settings: StatusSettings }): Promise<number> {
+}: PluginSession & { readonly settings: StatusSettings }): Promise<number> {
   const { allNamespaces, selector: labelSelector, output } = settings;
   const { api, namespace, signal } = session;
   const path = allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${namespace}/pods`;

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { DOCTOR_EXIT, EXIT } from "../../shared/core/exit.ts";
 import { isApiFailure } from "../api/api-error.ts";
 import type { MethodKind } from "../reaper/core/methods.ts";
-import { policyOf, type ReapPolicy } from "../reaper/core/policy.ts";
+import { type ReapPolicy, reapPolicyOf } from "../reaper/core/policy.ts";
 import type { ReaperSettings } from "../reaper/core/reaper-options.ts";
 import { type Right, rightsNeeded } from "../reaper/core/rights.ts";
 import type { Row } from "../reaper/core/table.ts";
@@ -12,7 +12,7 @@ import { reapPods } from "../reaper/reap-once.ts";
 import { missingOf } from "../reaper/rights.ts";
 import { reasonLines } from "./core/text.ts";
 import { reasonOf } from "./core/why.ts";
-import { type Format, type PodSession, print, type Session } from "./session.ts";
+import { type Format, type PluginSession, type PodSession, print } from "./session.ts";
 
 type ReapSettings = Pick<ReaperSettings, "methods" | "allowReapExec" | "image" | "imagePullPolicy">;
 
@@ -34,7 +34,7 @@ interface Explaining extends PodSession {
 export async function explainPod({ settings, methods, ...session }: Explaining): Promise<number> {
   const { api, pod, namespace } = session;
   const labels = await readNamespaces(api, [namespace], session);
-  const policy = policyOf(settings, methods, labels);
+  const policy = reapPolicyOf(settings, methods, labels);
   const judged = judgementOf(pod, policy, Date.now());
   const endings = judged.state.kind === "end" ? judged.state.containers : [];
   const usable = endings.flatMap((each) => each.methods.map(({ kind }) => kind));
@@ -56,7 +56,7 @@ export async function explainPod({ settings, methods, ...session }: Explaining):
 /** Resolves with the permissions to use these methods that the caller lacks; none if the API server does not tell. */
 async function missingForMethods(
   methods: readonly MethodKind[],
-  { api, namespace, signal }: Session,
+  { api, namespace, signal }: PluginSession,
 ): Promise<readonly Right[]> {
   const all = rightsNeeded({ namespaces: [namespace], methods, onlyLooks: false });
   const ofMethods = all.filter(({ method }) => method !== undefined);

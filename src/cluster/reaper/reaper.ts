@@ -6,14 +6,14 @@ import { redactUrl } from "../../shared/core/redact.ts";
 import type { Log } from "../../shared/output/log.ts";
 import type { Signals } from "../../shared/process/signals.ts";
 import { isInCluster } from "../api/access.ts";
-import { type ApiClient, connect } from "../api/client.ts";
+import { type ApiClient, findApiServer } from "../api/client.ts";
 import { openHealth } from "../controller/health.ts";
 import { stopsOf } from "../controller/stops.ts";
 import type { Answered } from "../controller/throttle.ts";
 import { buildReconciler } from "./build-reconciler.ts";
 import type { MethodKind } from "./core/methods.ts";
 import { REAP } from "./core/pod-view.ts";
-import { policyOf, type ReapPolicy, selectionOf } from "./core/policy.ts";
+import { type ReapPolicy, reapPolicyOf, selectionOf } from "./core/policy.ts";
 import type { ReaperSettings } from "./core/reaper-options.ts";
 import { rightsNeeded } from "./core/rights.ts";
 import { isUnderWay, type PodRecords, presentIn } from "./pod-record.ts";
@@ -36,14 +36,14 @@ interface ReaperContext {
  * API server is configured, if the probes' address cannot be bound, and as `reapOnce` does.
  */
 export async function main(settings: ReaperSettings, { methods, env, log, signals }: ReaperContext): Promise<number> {
-  const api = await connect({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
+  const api = await findApiServer({ env, kubeconfig: settings.kubeconfig, context: settings.context }, log);
   log.info(
     { server: redactUrl(api.server), namespaces: settings.namespace.flat(), methods, dryRun: settings.dryRun },
     "starting the reaper",
   );
   const isByHand = settings.once && !isInCluster(env);
   const policyIn = (namespaces: ReapPolicy["namespaces"]): ReapPolicy => ({
-    ...policyOf(settings, methods, namespaces),
+    ...reapPolicyOf(settings, methods, namespaces),
     isByHand,
   });
   const reaping = { settings, policyIn, identity: hostname(), log, signal: stopsOf(signals).first };

@@ -3,7 +3,7 @@ import { createWorkQueue } from "../controller/work-queue.ts";
 import { type Backoff, backoffMs } from "../core/backoff.ts";
 import { type AttemptContext, takeStep } from "./attempt.ts";
 import { firstAttempt, type Outcome } from "./core/attempt.ts";
-import { partsOf } from "./core/pod-containers.ts";
+import { sortContainers } from "./core/pod-containers.ts";
 import type { PodView } from "./core/pod-view.ts";
 import { eventOfOutcome, reportOf, reportOfVerdict } from "./core/report.ts";
 import { verdictOf } from "./core/verdict.ts";
@@ -200,6 +200,6 @@ function tell(pod: PodView, outcome: Outcome, log: Log): void {
  * one.
  */
 function secondsSinceEnd(pod: PodView): number {
-  const times = partsOf(pod).apps.map(({ state }) => (state.kind === "terminated" ? state.finishedAt : 0));
+  const times = sortContainers(pod).apps.map(({ state }) => (state.kind === "terminated" ? state.finishedAt : 0));
   return Math.max(0, (Date.now() - Math.max(...times)) / 1000);
 }

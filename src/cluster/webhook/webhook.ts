@@ -5,7 +5,7 @@ import type { Environment } from "../../shared/core/environment.ts";
 import { EXIT } from "../../shared/core/exit.ts";
 import type { Log } from "../../shared/output/log.ts";
 import type { Signals } from "../../shared/process/signals.ts";
-import { type ApiClient, connect } from "../api/client.ts";
+import { type ApiClient, findApiServer } from "../api/client.ts";
 import { type CertificateSettings, watchCertificates } from "../certificates/certificates.ts";
 import type { ServingCertificate } from "../certificates/held.ts";
 import { openHealth } from "../controller/health.ts";
@@ -45,7 +45,7 @@ export async function main(settings: WebhookSettings, { policy, env, log, signal
   let problem: string | undefined;
   const gauges = { inFlight: () => endpoint.inFlight, connections: () => server?.connections ?? 0 };
   const metrics = createMetrics(version, gauges);
-  const api = needsApi(settings) ? await connect({ env, ...settings }, log) : undefined;
+  const api = needsApi(settings) ? await findApiServer({ env, ...settings }, log) : undefined;
   const credentials = settings.pullSecrets && api !== undefined ? createPullSecretReader(api, log) : noCredentials;
   const images = createImageCache(settings, { env, log, isAtDesk: false });
   const endpoint = createEndpoint({ ...settings, policy, images, credentials }, log, metrics);

@@ -1,7 +1,7 @@
 // bun reaper-inside.ts OUTPUT quick|all measures the reaper in the namespaces of a cluster of which only the API server
 // runs (test/bench/cluster/reaper.ts), and writes JSON to the file OUTPUT.
 import { writeFileSync } from "node:fs";
-import { type ApiClient, connect, type List } from "../../../src/cluster/api/client.ts";
+import { type ApiClient, findApiServer, type List } from "../../../src/cluster/api/client.ts";
 import type { KubeObject } from "../../../src/cluster/api/core/objects.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
 import { startMeasured } from "./measured-reaper.ts";
@@ -44,7 +44,7 @@ const [, , output = "", extent] = process.argv;
 const counts = extent === "quick" ? [20, 40] : [125, 250, 500];
 
 async function main(): Promise<readonly Reaped[]> {
-  const api = await connect({ env: {}, kubeconfig }, collectLog());
+  const api = await findApiServer({ env: {}, kubeconfig }, collectLog());
   const told = new Map<string, number>();
   let streams = 0;
   const tell = async (name: string): Promise<void> => {

@@ -2,7 +2,7 @@
 // (test/bench/cluster/scale.ts), and writes JSON to the file OUTPUT.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ApiClient, connect } from "../../../src/cluster/api/client.ts";
+import { type ApiClient, findApiServer } from "../../../src/cluster/api/client.ts";
 import { ask } from "../../cluster/rig/control-plane.ts";
 import { sumOf } from "../../harness/metrics.ts";
 import { takes } from "../../harness/time.ts";
@@ -63,7 +63,7 @@ const ENDED = 'ebb_reaper_attempts_total\\{outcome="ended"\\}';
 const askedAt = new Map<string, number>();
 
 async function main(): Promise<readonly Scaled[]> {
-  const api = await connect({ env: {}, kubeconfig }, collectLog());
+  const api = await findApiServer({ env: {}, kubeconfig }, collectLog());
   const tell = async (name: string): Promise<void> => {
     askedAt.set(name, performance.now());
     await setStatus(api, name, statusOf("nothing", STARTED_AT));

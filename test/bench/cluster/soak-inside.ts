@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ApiError, isTransient } from "../../../src/cluster/api/api-error.ts";
-import { type ApiClient, connect } from "../../../src/cluster/api/client.ts";
+import { type ApiClient, findApiServer } from "../../../src/cluster/api/client.ts";
 import { issueAuthority } from "../../../src/cluster/certificates/issue.ts";
 import { apiServerCommand, type SecondApiServer, secondApiServer } from "../../cluster/reaper/second-api-server.ts";
 import { ask } from "../../cluster/rig/control-plane.ts";
@@ -51,7 +51,7 @@ function blame(what: string): void {
 }
 
 async function main(): Promise<void> {
-  const first = await connect({ env: {}, kubeconfig: kubelet.kubeconfig }, collectLog());
+  const first = await findApiServer({ env: {}, kubeconfig: kubelet.kubeconfig }, collectLog());
   await kubelet.prepare(
     first,
     kubelet.startKubelet(
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
   const kubeconfig = place("soak.kubeconfig");
   const own = readFileSync(kubelet.kubeconfig, "utf8").replaceAll(first.server, `https://127.0.0.1:${server.port}`);
   writeFileSync(kubeconfig, own);
-  const api = await connect({ env: {}, kubeconfig }, collectLog());
+  const api = await findApiServer({ env: {}, kubeconfig }, collectLog());
   const others = namesOf("web", OTHERS);
   await kubelet.each(others, (name) => createPod(api, name, {}));
   const webhook = await startWebhook(first, kubeconfig);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { connect } from "../../../src/cluster/api/client.ts";
+import { findApiServer } from "../../../src/cluster/api/client.ts";
 import { throttleClient } from "../../../src/cluster/controller/throttle.ts";
 import type { EndRequest, EndResult, Outcome } from "../../../src/cluster/reaper/core/attempt.ts";
 import { type MethodKind, methodKinds } from "../../../src/cluster/reaper/core/methods.ts";
@@ -71,7 +71,7 @@ interface Otherwise {
 async function reapPod(pod: Pod, methods: readonly MethodKind[], otherwise: Otherwise = {}): Promise<Reaped> {
   const { meanwhile, between, kubeconfig, requests = Number.POSITIVE_INFINITY } = otherwise;
   const log = collectLog();
-  const api = throttleClient(await connect({ env: process.env, kubeconfig }, log), async () => undefined);
+  const api = throttleClient(await findApiServer({ env: process.env, kubeconfig }, log), async () => undefined);
   const sent: [EndRequest, EndResult][] = [];
   const stop = new AbortController();
   const turn = async () => undefined;

@@ -1,4 +1,4 @@
-import { connect } from "../../../src/cluster/api/client.ts";
+import { findApiServer } from "../../../src/cluster/api/client.ts";
 import { watchCertificates } from "../../../src/cluster/certificates/certificates.ts";
 import { createLog } from "../../../src/shared/output/log.ts";
 
@@ -9,7 +9,7 @@ const log = createLog({ logLevel: "debug", logFormat: "json", quiet: false }, {}
 const stop = new AbortController();
 process.on("SIGTERM", () => stop.abort());
 const { kubeconfig, ...settings } = JSON.parse(process.argv[2] as string);
-const api = await connect({ env: process.env, kubeconfig }, log);
+const api = await findApiServer({ env: process.env, kubeconfig }, log);
 for await (const news of watchCertificates({ kind: "own", api, ...settings }, { log, signal: stop.signal })) {
   if ("cert" in news) process.stdout.write(`${JSON.stringify(news)}\n`);
 }

@@ -13,7 +13,7 @@ export const allNamespaces = option({
   brief: "-A: all namespaces",
 });
 
-export const output = optional({
+export const outputFormat = optional({
   flag: "output",
   value: "FORMAT",
   syntax: oneOf(["json", "yaml", "wide"]),
@@ -26,7 +26,7 @@ export const output = optional({
 /** -A and -o json. */
 export const scopeOptions = {
   allNamespaces: changed(allNamespaces, { help: "-A: the pods of all namespaces, whatever --namespace says" }),
-  output: changed(output, { value: "json", syntax: oneOf(["json"]), help: "-o: json as --json" }),
+  output: changed(outputFormat, { value: "json", syntax: oneOf(["json"]), help: "-o: json as --json" }),
 };
 
 interface Scoped {

@@ -39,7 +39,7 @@ export interface Container extends Named {
   readonly image?: string;
   readonly command?: readonly string[];
   readonly args?: readonly string[];
-  readonly env?: readonly Variable[];
+  readonly env?: readonly EnvVar[];
   readonly volumeMounts?: readonly Readonly<{ mountPath: string }>[];
   readonly restartPolicy?: string;
   readonly restartPolicyRules?: readonly RestartRule[];
@@ -47,7 +47,7 @@ export interface Container extends Named {
   readonly resources?: Readonly<{ requests?: Texts; limits?: Texts }>;
 }
 
-export type Variable = Named & Readonly<{ value?: string }>;
+export type EnvVar = Named & Readonly<{ value?: string }>;
 /** A rule about restarts after certain exit codes (Kubernetes 1.34). */
 export type RestartRule = Readonly<{ action: string; exitCodes?: RestartCodes }>;
 
@@ -68,10 +68,10 @@ type Reason = Readonly<{ reason?: string; message?: string }>;
 type Condition = Reason & Readonly<{ type: string; status: string }>;
 export type Conditions = Readonly<{ conditions?: readonly Condition[] }>;
 
-export type ContainerStatus = Named & Readonly<{ restartCount: number; state?: State; lastState?: State }>;
+export type ContainerStatus = Named & Readonly<{ restartCount: number; state?: KubeState; lastState?: KubeState }>;
 type End = Reason & Readonly<{ exitCode: number; finishedAt?: string | null }>;
 /** One is set, or none. */
-export type State = Readonly<{ running?: object; waiting?: Reason; terminated?: End }>;
+export type KubeState = Readonly<{ running?: object; waiting?: Reason; terminated?: End }>;
 
 /** What makes pods of a template: a Deployment, ReplicaSet, StatefulSet, DaemonSet or Job. Each has some of the fields. */
 export interface Workload extends Namespaced {

@@ -2,7 +2,7 @@ import { changed, option, optional } from "../../../shared/cli/core/option.ts";
 import { boolean, syntax } from "../../../shared/cli/core/syntax.ts";
 import { isDnsLabel, isDnsSubdomain } from "../../../shared/core/dns-name.ts";
 import { EXIT, Failure } from "../../../shared/core/exit.ts";
-import { allNamespaces, output, scopeOptions } from "../../api/core/kubectl-options.ts";
+import { allNamespaces, outputFormat, scopeOptions } from "../../api/core/kubectl-options.ts";
 import { reaperOptions } from "../../reaper/core/reaper-options.ts";
 
 const label = syntax((given) => (isDnsLabel(given) ? given : undefined), "a name such as shop");
@@ -54,9 +54,9 @@ export const podOptions = {
     ...own,
     allNamespaces,
     selector: changed(selector, { group: "cluster", help: "-l: the pods with these labels" }),
-    output,
+    output: outputFormat,
   },
-  why: { ...own, output, end, allJobs, after, methods, allowReapExec, image, imagePullPolicy },
+  why: { ...own, output: outputFormat, end, allJobs, after, methods, allowReapExec, image, imagePullPolicy },
 };
 
 /** Returns the pod's name in `NAME` or `pod/NAME`. @throws Failure(64) for anything else, or more than one */

@@ -8,7 +8,7 @@ export interface PluginHelp extends CommandHelp {
 }
 
 /** Returns the text of `kubectl ebb --help`. `plugin` is what users type. */
-export function listCommands(plugin: string, commands: Readonly<Record<string, PluginHelp>>, look: Look): string {
+export function listPluginCommands(plugin: string, commands: Readonly<Record<string, PluginHelp>>, look: Look): string {
   const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
   return `${plugin}: look at pods with a sidecar
 

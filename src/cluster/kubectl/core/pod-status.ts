@@ -1,13 +1,13 @@
 import { isProxy, type SidecarName } from "../../../shared/sidecars/core/registry.ts";
 import { sidecarIn } from "../../core/containers.ts";
 import { timeText } from "../../core/time.ts";
-import { isNative, partsOf } from "../../reaper/core/pod-containers.ts";
+import { isNative, sortContainers } from "../../reaper/core/pod-containers.ts";
 import type { Rule } from "../../reaper/core/pod-rules.ts";
 import type { ContainerView, PodView } from "../../reaper/core/pod-view.ts";
 import { isStuck, type Verdict } from "../../reaper/core/verdict.ts";
 
 /** A container as `kubectl ebb` shows it, in JSON too. Null stands for what is not known or does not apply. */
-export interface ContainerStatus {
+export interface ContainerRow {
   readonly name: string;
   /**
    * `sidecar`: a mesh's proxy; `helper`: any other container beside the app; `native`: a native sidecar, which the
@@ -31,7 +31,7 @@ export interface PodSummary {
   readonly uid: string | null;
   readonly phase: string | null;
   readonly job: string | null;
-  readonly containers: readonly ContainerStatus[];
+  readonly containers: readonly ContainerRow[];
 }
 
 /** A pod and what it is: a line in the table of `kubectl ebb status`. */
@@ -53,8 +53,8 @@ export function summaryOf(pod: PodView): PodSummary {
   return { namespace, name, uid: uid || null, phase, job, containers: containersOf(pod) };
 }
 
-function containersOf(view: PodView): readonly ContainerStatus[] {
-  const { apps, sidecars } = partsOf(view);
+function containersOf(view: PodView): readonly ContainerRow[] {
+  const { apps, sidecars } = sortContainers(view);
   return [
     ...apps.map((each) => containerStatus(each, "app")),
     ...sidecars.map((each) => containerStatus(each, isProxyIn(each) ? "sidecar" : "helper")),
@@ -68,7 +68,7 @@ function isProxyIn({ name, image }: ContainerView): boolean {
   return sidecar !== undefined && isProxy(sidecar);
 }
 
-function containerStatus({ name, image, state }: ContainerView, role: ContainerStatus["role"]): ContainerStatus {
+function containerStatus({ name, image, state }: ContainerView, role: ContainerRow["role"]): ContainerRow {
   const isEnded = state.kind === "terminated";
   return {
     name,

@@ -1,7 +1,7 @@
 import { columns } from "../../../shared/core/columns.ts";
 import { oneLine } from "../../../shared/core/text.ts";
 import type { EbbProgram } from "./ebb-in.ts";
-import type { ContainerStatus, PodRow, PodSummary } from "./pod-status.ts";
+import type { ContainerRow, PodRow, PodSummary } from "./pod-status.ts";
 import type { PodReason } from "./why.ts";
 
 /** What a table shows beside its usual columns. */
@@ -35,7 +35,7 @@ function sidecarCell({ containers }: PodSummary): string {
   );
 }
 
-function stateText({ state, exitCode, reason }: ContainerStatus): string {
+function stateText({ state, exitCode, reason }: ContainerRow): string {
   if (exitCode !== null) return `exit ${exitCode}`;
   return state === "waiting" ? (reason ?? state) : state;
 }

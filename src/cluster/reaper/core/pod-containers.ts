@@ -15,7 +15,7 @@ export interface Parts {
  * Sorts a pod's containers into apps and sidecars: by ebb.dev/sidecars, then by ebb.dev/apps, which names apps,
  * then by its injector's annotations or the containers' names and images.
  */
-export function partsOf({ containers, annotations }: PodView): Parts {
+export function sortContainers({ containers, annotations }: PodView): Parts {
   const given = new Set(splitBy(annotations.get("ebb.dev/sidecars") ?? "", ","));
   const wrapped = new Set(splitBy(annotations.get("ebb.dev/apps") ?? "", ","));
   const injected = new Set(sidecarNames.flatMap((name) => kindOf(name).injected?.(annotations) ?? []));

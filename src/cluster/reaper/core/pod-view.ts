@@ -1,5 +1,5 @@
 import { kindOf, sidecarNames } from "../../../shared/sidecars/core/registry.ts";
-import type { Container, ContainerStatus, Pod, RestartRule, State, Texts, Variable } from "../../api/core/objects.ts";
+import type { Container, ContainerStatus, EnvVar, KubeState, Pod, RestartRule, Texts } from "../../api/core/objects.ts";
 import { timeOf } from "../../core/time.ts";
 import { STATUS } from "../../inject/core/annotation-names.ts";
 import { EBB_FOLDER } from "../../inject/core/facts/command.ts";
@@ -55,7 +55,7 @@ export interface ContainerView {
   readonly restartPolicy: string | undefined;
   readonly restartRules: readonly RestartRule[];
   /** Those by which ebb finds a sidecar, as the manifest has them. The values of others may be secret. */
-  readonly variables: readonly Variable[];
+  readonly variables: readonly EnvVar[];
   /** ebb is mounted there. */
   readonly hasEbb: boolean;
   /** Whoever runs a command in it controls the node. */
@@ -128,7 +128,7 @@ function containersIn(
   return views.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-function containerIn(spec: Container, state: State | undefined): ContainerView {
+function containerIn(spec: Container, state: KubeState | undefined): ContainerView {
   const { name, args = none.list, env = none.list, restartPolicyRules: restartRules = none.list } = spec;
   const variables = env.filter((one) => startsWithOne(one.name, variablePrefixes));
   return {
@@ -145,7 +145,7 @@ function containerIn(spec: Container, state: State | undefined): ContainerView {
 }
 
 /** Reads a container's state, of which Kubernetes sets one of three, or none. */
-function stateOf({ running, waiting, terminated }: State = {}): ContainerState {
+function stateOf({ running, waiting, terminated }: KubeState = {}): ContainerState {
   if (running) return { kind: "running" };
   if (waiting) return { kind: "waiting", reason: waiting.reason ?? "no reason", message: waiting.message };
   const finishedAt = timeOf(terminated?.finishedAt);

@@ -54,7 +54,7 @@ export function usableMethods(
 }
 
 /** Returns the policy that these options say. `methods`: those of them that can be used. */
-export function policyOf(
+export function reapPolicyOf(
   settings: Settings,
   methods: readonly MethodKind[],
   namespaces: ReapPolicy["namespaces"],

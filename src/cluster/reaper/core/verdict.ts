@@ -2,7 +2,7 @@ import { formatDuration } from "../../../shared/core/duration.ts";
 import { isProxy, type SidecarName } from "../../../shared/sidecars/core/registry.ts";
 import { sidecarIn } from "../../core/containers.ts";
 import { type Ending, endingOf, type Method } from "./methods.ts";
-import { partsOf } from "./pod-containers.ts";
+import { sortContainers } from "./pod-containers.ts";
 import { choiceRules, type ReaperMemory, type Rule, type RuleInput, rules, stuckRules } from "./pod-rules.ts";
 import type { PodView } from "./pod-view.ts";
 import type { ReapPolicy } from "./policy.ts";
@@ -21,7 +21,7 @@ export type Verdict =
  * reaper remembers of it.
  */
 export function verdictOf(pod: PodView, policy: ReapPolicy, memory: ReaperMemory): Verdict {
-  const facts = { pod, ...partsOf(pod), policy, memory };
+  const facts = { pod, ...sortContainers(pod), policy, memory };
   const hold = holdsIn(facts).next().value;
   if (hold !== undefined) return { kind: "leave", ...hold };
   const endings = endingsOf(facts);
@@ -50,7 +50,7 @@ export interface Judgement {
 
 /** Judges a pod for people. `now` is in milliseconds since the epoch. */
 export function judgementOf(pod: PodView, policy: ReapPolicy, now: number): Judgement {
-  const facts = { pod, ...partsOf(pod), policy, memory: { now } };
+  const facts = { pod, ...sortContainers(pod), policy, memory: { now } };
   const holds = [...holdsIn(facts)];
   const hold = holds.find(({ rule }) => !choiceRules.has(rule));
   if (hold !== undefined) return { state: { kind: "leave", ...hold }, holds };

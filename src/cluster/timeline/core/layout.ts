@@ -14,7 +14,7 @@ export const legend: Readonly<Record<Phase | "open", string>> = {
 export const OPEN = "›";
 
 /** Returns the first line: from when to when. */
-export function titleOf({ from, to }: Timeline): string {
+export function periodOf({ from, to }: Timeline): string {
   const [start, end] = [from, to].map((time) => timeText(time).slice(0, 19).replace("T", " "));
   return `${start} to ${end} UTC`;
 }

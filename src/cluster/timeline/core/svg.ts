@@ -1,4 +1,4 @@
-import { labelsOf, layOut, legend, OPEN, titleOf } from "./layout.ts";
+import { labelsOf, layOut, legend, OPEN, periodOf } from "./layout.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** In pixels; a row has a name, and its bars below that. */
@@ -15,7 +15,7 @@ const STYLE = `text{font:14px sans-serif;fill:#24292f}.end{text-anchor:end}.dim{
 
 /** Draws a timeline as an SVG document, for light and dark. */
 export function drawSvg(timeline: Timeline): string {
-  const title = titleOf(timeline);
+  const title = periodOf(timeline);
   const labels = labelsOf(timeline, LONGEST_NAME);
   const { ticks, rows } = layOut(timeline, { width: WIDTH - 2 * PAD, bar: 4, digit: 11, tick: 110 });
   const bottom = ROWS_Y + rows.length * ROW;

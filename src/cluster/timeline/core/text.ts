@@ -1,4 +1,4 @@
-import { labelsOf, layOut, legend, OPEN, titleOf } from "./layout.ts";
+import { labelsOf, layOut, legend, OPEN, periodOf } from "./layout.ts";
 import type { Timeline } from "./timeline.ts";
 
 const signs = { wait: "░", run: "━", drain: "▒", stop: "▓", quit: "█", open: OPEN } as const;
@@ -27,5 +27,5 @@ export function drawText(timeline: Timeline, width: number, style: (text: string
   });
   const items = (Object.keys(signs) as (keyof typeof signs)[]).map((kind) => `${signs[kind]} ${legend[kind]}`);
   const paint = (text: string) => text.replace(SIGNS, (run) => style(run, colours[run.slice(0, 1)] ?? 0));
-  return [titleOf(timeline), line("", ticks, "exit"), ...[...drawn, items.join("  ")].map(paint)];
+  return [periodOf(timeline), line("", ticks, "exit"), ...[...drawn, items.join("  ")].map(paint)];
 }

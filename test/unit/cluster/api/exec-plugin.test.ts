@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { identityByPlugin, type Plugin, pluginEnvironment } from "../../../../src/cluster/api/exec-plugin.ts";
+import { type ExecPlugin, identityByPlugin, pluginEnvironment } from "../../../../src/cluster/api/exec-plugin.ts";
 import { allPids } from "../../../../src/pod/process/processes.ts";
 import { Failure } from "../../../../src/shared/core/exit.ts";
 import { readIfThere } from "../../../../src/shared/io/file.ts";
@@ -9,11 +9,11 @@ import { temporaryFolder } from "../../../harness/ebb.ts";
 import { stopClock } from "../../../harness/fake-clock.ts";
 
 /** A plugin of /bin/sh. */
-function pluginOf(script: string): Plugin {
+function pluginOf(script: string): ExecPlugin {
   return identityByPlugin({ command: "/bin/sh", args: ["-c", script], interactiveMode: "Never" }, {});
 }
 
-async function failureOf(plugin: Plugin): Promise<string> {
+async function failureOf(plugin: ExecPlugin): Promise<string> {
   const error = await plugin().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(Failure);
   return (error as Failure).message.replace(/^kubeconfig: exec plugin \/bin\/sh failed: /, "");

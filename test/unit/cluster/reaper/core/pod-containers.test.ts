@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { partsOf, restartAfter } from "../../../../../src/cluster/reaper/core/pod-containers.ts";
+import { restartAfter, sortContainers } from "../../../../../src/cluster/reaper/core/pod-containers.ts";
 import { viewOf } from "../../../../../src/cluster/reaper/core/pod-view.ts";
 import { podOf, running } from "./stuck-pods.ts";
 
 test("an app whose name begins as the proxies of an operator do is none of them", () => {
   const state = { state: running, spec: { image: "postgres:16" } };
-  const { apps, sidecars } = partsOf(
+  const { apps, sidecars } = sortContainers(
     viewOf(podOf({ containers: { "csql-export": state, "cloud-sql-proxy": running } })),
   );
   expect([apps, sidecars].map((each) => each.map(({ name }) => name))).toEqual([["csql-export"], ["cloud-sql-proxy"]]);

@@ -24,7 +24,7 @@ export interface ToolCall {
   readonly problems: readonly string[];
 }
 
-type Given = { readonly flag: ToolFlag; readonly origin: string; readonly value: string | undefined };
+type GivenFlag = { readonly flag: ToolFlag; readonly origin: string; readonly value: string | undefined };
 
 /**
  * Parses flags before and among the words, up to `--`, as clap and cobra do. Never throws: what is wrong is in
@@ -63,11 +63,11 @@ export function parseToolFlags(args: readonly string[], all: readonly ToolFlag[]
  * Parses one argument: `--name`, `--name=value`, `-s`, `-svalue`, `-s=value` or `-abc`. Adds a problem if it is
  * unknown.
  */
-function readFlags(arg: string, all: readonly ToolFlag[], problems: string[]): readonly Given[] {
+function readFlags(arg: string, all: readonly ToolFlag[], problems: string[]): readonly GivenFlag[] {
   const [, name, , inline] = /^--?([^=]+)(=([\s\S]*))?$/.exec(arg) ?? [];
   const long = all.find((flag) => flag.name === name && (arg.startsWith("--") || flag.short === undefined));
   if (long !== undefined) return [{ flag: long, origin: `--${long.name}`, value: inline }];
-  const found: Given[] = [];
+  const found: GivenFlag[] = [];
   for (let rest = arg.startsWith("--") ? "" : arg.slice(1); rest !== ""; ) {
     const flag = all.find(({ short }) => short === rest[0]);
     if (flag === undefined) break;

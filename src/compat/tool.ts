@@ -1,5 +1,5 @@
 import { type Syntax, unexpected } from "../shared/cli/core/syntax.ts";
-import type { CompatSettings, Found, Note } from "../shared/cli/core/values.ts";
+import type { CompatSettings, Found, ToolWarning } from "../shared/cli/core/values.ts";
 import type { Environment } from "../shared/core/environment.ts";
 
 /** Another tool in whose name ebb can be started: as its file's name, or as `ebb NAME`. */
@@ -50,7 +50,7 @@ export function wholeCommandLine(args: readonly string[]): Pick<Translation, "ar
 export class SettingsBuilder {
   readonly #values = new Map<string, Found[]>();
   readonly #problems: string[] = [];
-  readonly #notes: Note[] = [];
+  readonly #notes: ToolWarning[] = [];
 
   /** All that was added so far. It grows with each call. */
   readonly compat: CompatSettings = { values: this.#values, problems: this.#problems, notes: this.#notes };
@@ -75,7 +75,7 @@ export class SettingsBuilder {
     this.#problems.push(problem);
   }
 
-  note(note: Note): void {
+  note(note: ToolWarning): void {
     this.#notes.push(note);
   }
 }

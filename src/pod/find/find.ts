@@ -10,7 +10,7 @@ import {
   type PortFinding,
   usualPorts,
 } from "../../shared/sidecars/core/identify.ts";
-import type { PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
+import type { OwnPod } from "../../shared/sidecars/core/kinds/kind.ts";
 import { type FoundSidecar, onNode, planSidecars } from "../../shared/sidecars/core/plan.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { whenReady } from "../probe/ready.ts";
@@ -99,7 +99,7 @@ function tellFound(found: readonly FoundSidecar[], by: string, { before, log, on
 }
 
 interface NamedInPod {
-  readonly pod: PodFacts;
+  readonly pod: OwnPod;
   /** The sidecars that the user names beside `auto`. */
   readonly named: readonly FoundSidecar[];
 }
@@ -144,7 +144,7 @@ async function searchPod(
  * a plain Envoy's. Resolves with undefined if there is none, or if a mesh's variable tells which proxy is here.
  */
 async function findAtAdmin(
-  pod: PodFacts,
+  pod: OwnPod,
   { admin, header: headers = [] }: SidecarSettings,
   options: SearchOptions,
 ): Promise<PortFinding | undefined> {
@@ -158,7 +158,7 @@ async function findAtAdmin(
 /** Resolves with the sidecars, of which a plain Envoy is where it answers, if the user names it alone (`placeEnvoy`). */
 async function placed(
   found: readonly FoundSidecar[],
-  pod: PodFacts,
+  pod: OwnPod,
   settings: SidecarSettings,
   options: SearchOptions,
 ): Promise<readonly FoundSidecar[]> {
@@ -175,7 +175,7 @@ interface PortSearch extends PortFindings {
 
 /** Creates a function that asks what listens at the usual ports of proxies. It loads the code for that once one listens. */
 export function createPortSearch(
-  pod: PodFacts,
+  pod: OwnPod,
   { appPort: appPorts }: Settings<"appPort">,
   { network, ...options }: SearchOptions & { readonly network: Network },
 ): () => Promise<PortSearch> {

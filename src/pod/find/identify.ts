@@ -11,7 +11,6 @@ import {
   doubtOf,
   findingAt,
   findingOf,
-  type Identity,
   identify,
   identityPath,
   isPortOf,
@@ -19,11 +18,12 @@ import {
   namesOf,
   PLAIN,
   type PortFinding,
+  type PortIdentity,
   type SuggestedProxy,
   suggestedBy,
   usualPorts,
 } from "../../shared/sidecars/core/identify.ts";
-import type { PodFacts } from "../../shared/sidecars/core/kinds/kind.ts";
+import type { OwnPod } from "../../shared/sidecars/core/kinds/kind.ts";
 import { targetOf } from "../../shared/sidecars/core/own-probes.ts";
 import { type FoundSidecar, moveAdmin } from "../../shared/sidecars/core/plan.ts";
 import { kindOf, type SidecarName } from "../../shared/sidecars/core/registry.ts";
@@ -58,7 +58,7 @@ export interface SearchOptions {
 }
 
 interface IdentifyOptions extends Pick<SearchOptions, "forMs" | "actMs" | "signal"> {
-  readonly pod: PodFacts;
+  readonly pod: OwnPod;
   /** The ports that containers of the app declare. They are never asked. */
   readonly appPorts: readonly number[];
   /** The user's headers. */
@@ -114,7 +114,7 @@ export async function identifyAdmin(
  */
 export async function placeEnvoy(
   found: readonly FoundSidecar[],
-  pod: PodFacts,
+  pod: OwnPod,
   { appPort }: Settings<"appPort">,
   search: SearchOptions,
 ): Promise<readonly FoundSidecar[]> {
@@ -175,10 +175,10 @@ async function identifyPort(
 }
 
 /** The last answers by URL, as long as ebb runs: a program that has answered is not asked again. */
-const answers = new Map<string, { readonly identity: Identity; readonly at: number }>();
+const answers = new Map<string, { readonly identity: PortIdentity; readonly at: number }>();
 
 /** Asks at an admin interface what it is, unless it is the app's. `name` is the kind that is expected there. */
-async function ask(name: SidecarName, admin: HttpTarget, options: IdentifyOptions): Promise<Identity> {
+async function ask(name: SidecarName, admin: HttpTarget, options: IdentifyOptions): Promise<PortIdentity> {
   const { appPorts, forMs, actMs = 0, headers = [] } = options;
   if (appPorts.some((port) => isPortOf(admin, port))) return { kind: "silent" };
   const target = withPath(admin, identityPath(name));
@@ -195,7 +195,7 @@ async function ask(name: SidecarName, admin: HttpTarget, options: IdentifyOption
 
 const accept = ["Accept", "application/json"] as const;
 
-async function askOnce(name: SidecarName, request: HttpRequest, signal: AbortSignal): Promise<Identity> {
+async function askOnce(name: SidecarName, request: HttpRequest, signal: AbortSignal): Promise<PortIdentity> {
   using client = createHttpClient({ maxAnswer: MAX_INFO });
   try {
     return identify(name, await client.request(request, signal));

@@ -13,7 +13,7 @@ import {
 import { RequestFailed } from "../../shared/http/request-failed.ts";
 import { tcpCheck } from "../../shared/http/tcp-check.ts";
 import { trustOptions } from "../../shared/http/trust.ts";
-import type { Probe, Verdict } from "../../shared/sidecars/core/probe.ts";
+import type { Probe, ProbeVerdict } from "../../shared/sidecars/core/probe.ts";
 import { type BoundedSocket, bounded } from "./bounded-socket.ts";
 import {
   CHECK_PATH,
@@ -31,7 +31,7 @@ export type GrpcProbe = Extract<Probe, { kind: "grpc" }>;
 /** Asks the health service of one server, once or several times at once, and keeps one idle connection for the next. */
 export interface HealthClient extends Disposable {
   /** Calls `done` once, with the verdict or the reason why there is no answer; not after the returned Cancel. */
-  check(done: Done<Verdict>): Cancel;
+  check(done: Done<ProbeVerdict>): Cancel;
 }
 
 /** Creates a client without time limits, which keeps `counts` up to date. */
@@ -137,11 +137,11 @@ function ipOf(address: TcpAddress): string {
   return others.find((ip) => tcpCheck(ip, address.port) === "open") ?? first;
 }
 
-function ask(connection: Connection, probe: GrpcProbe, done: Done<Verdict>): Cancel {
+function ask(connection: Connection, probe: GrpcProbe, done: Done<ProbeVerdict>): Cancel {
   const { session, allowAnswer, end: close } = connection;
   const { target, service, headers = [] } = probe;
   let isOver = false;
-  const end = (outcome: Verdict | RequestFailed): void => {
+  const end = (outcome: ProbeVerdict | RequestFailed): void => {
     if (!isOver) done(outcome);
     isOver = true;
   };

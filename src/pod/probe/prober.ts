@@ -1,5 +1,5 @@
 import type { Cancel } from "../../shared/http/connection.ts";
-import type { Verdict } from "../../shared/sidecars/core/probe.ts";
+import type { ProbeVerdict } from "../../shared/sidecars/core/probe.ts";
 
 /** Makes attempts of one readiness probe, and keeps a connection between them. */
 export interface Prober {
@@ -11,21 +11,21 @@ export interface Prober {
   end?(): void;
 }
 
-export type OnVerdict = (verdict: Verdict) => void;
+export type OnVerdict = (verdict: ProbeVerdict) => void;
 
-export const ready: Verdict = { ready: true };
+export const ready: ProbeVerdict = { ready: true };
 
-export function notReady(reason: string): Verdict {
+export function notReady(reason: string): ProbeVerdict {
   return { ready: false, reason };
 }
 
-export function nothing(): void {
+export function cancelNothing(): void {
   // there is nothing to cancel
 }
 
 /** Starts an attempt when `event` resolves, unless that is cancelled before. */
 export function startAfter(event: Promise<void>, start: () => Cancel): Cancel {
-  let cancel: Cancel | undefined = nothing;
+  let cancel: Cancel | undefined = cancelNothing;
   void event.then(() => {
     if (cancel !== undefined) cancel = start();
   });

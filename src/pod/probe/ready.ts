@@ -1,5 +1,5 @@
 import { formatDuration } from "../../shared/core/duration.ts";
-import { attemptToEnd, type Probe, pollPeriodMs, type Verdict } from "../../shared/sidecars/core/probe.ts";
+import { attemptToEnd, type Probe, type ProbeVerdict, pollPeriodMs } from "../../shared/sidecars/core/probe.ts";
 import { proberOf } from "./probers/kinds.ts";
 import { MAX_IN_FLIGHT } from "./probers/server.ts";
 
@@ -52,8 +52,8 @@ export const LOOPBACK_MS = 250;
 /**
  * Makes one attempt, and resolves with its verdict: not ready if there is no answer within `withinMs`. Never rejects.
  */
-export function probeOnce(probe: Probe, withinMs: number): Promise<Verdict> {
-  const { promise, resolve } = Promise.withResolvers<Verdict>();
+export function probeOnce(probe: Probe, withinMs: number): Promise<ProbeVerdict> {
+  const { promise, resolve } = Promise.withResolvers<ProbeVerdict>();
   const prober = proberOf(probe);
   const cancel = prober.attempt(resolve);
   const timer = setTimeout(() => {

@@ -18,14 +18,14 @@ import { addressesOf, addressesOfQuit, awaitReturn, lifeOf, watchAbsence, watchI
  * What is known of a sidecar before its quit. `up`: it has been up, so if it refuses connections, it has exited, and is not
  * late. `silent`: nothing of it has ever answered; it may be late.
  */
-export type Known = "up" | "silent" | "unknown";
+export type SidecarState = "up" | "silent" | "unknown";
 
 export interface SendOptions {
   /** The time for the quit, until it was answered and the sidecar is gone. */
   readonly timeoutMs: number;
   /** The user's headers, for each request. */
   readonly headers: readonly Header[];
-  readonly known: (name: Sidecar["name"]) => Known;
+  readonly known: (name: Sidecar["name"]) => SidecarState;
   /** Whether a sidecar whose ports all refuse connections counts as gone, where that is sure (`SidecarKind.alwaysOpen`). */
   readonly mayBeAbsent?: true;
   /** Until when (performance.now()) a `silent` one may be late: once it refuses connections after that, it is given up. */

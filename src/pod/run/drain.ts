@@ -61,7 +61,7 @@ const UNDO_MS = 2000;
  * Starts to undo the drain of a former container of this pod, if the sidecar is not ready for a `reason` that says
  * that it drains. Does nothing if no container before this one can have drained it.
  */
-export function undoDrain(run: Draining, noticed: Sidecar, reason: string): void {
+export function undoFormerDrain(run: Draining, noticed: Sidecar, reason: string): void {
   if (!mayHaveDrained(run) || !reason.includes(ENVOY_DRAINING)) return;
   const act = async (): Promise<void> => {
     for (const sidecar of await currentSidecars(run, "drain")) {

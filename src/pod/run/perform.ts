@@ -15,7 +15,7 @@ import { endGroup, killAll, watchGroup } from "../process/process-group.ts";
 import { startWait } from "../wait/waiting.ts";
 import { announceDrained, announceRun } from "./announce-run.ts";
 import { type Action, type Deadline, type Event, reasonToStay } from "./core/supervision-steps.ts";
-import { drainSidecars, undoDrain, undoHiddenDrains } from "./drain.ts";
+import { drainSidecars, undoFormerDrain, undoHiddenDrains } from "./drain.ts";
 import { keepSidecars, noteAgents, quit } from "./quit-sidecars.ts";
 import type { Run } from "./run.ts";
 
@@ -89,7 +89,7 @@ async function decide(run: Run, end: { readonly exitCode: number; readonly stay:
 function wait(run: Run): void {
   const { settings, env, log, queue } = run;
   const { signal } = run.stopWaiting;
-  const onNotReady = (sidecar: Sidecar, reason: string) => undoDrain(run, sidecar, reason);
+  const onNotReady = (sidecar: Sidecar, reason: string) => undoFormerDrain(run, sidecar, reason);
   const untilReady = (): Promise<void> => {
     run.wait = startWait({ settings, targets: [], lookMs: settings.detectTimeout, env, log, signal, onNotReady });
     return run.wait.done;

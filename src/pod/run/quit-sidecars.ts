@@ -4,7 +4,7 @@ import { runsBeside } from "../announce/announce.ts";
 import { runOrLogBug, withTimeLimit } from "../bug.ts";
 import { hasAgent } from "../quit/agent.ts";
 import { logQuit, quitAll } from "../quit/quit.ts";
-import type { Known } from "../quit/send-quit.ts";
+import type { SidecarState } from "../quit/send-quit.ts";
 import type { Run } from "./run.ts";
 import { currentSidecars, waitedFor } from "./sidecars.ts";
 
@@ -40,7 +40,7 @@ export async function quit(run: Run): Promise<void> {
 /** So long after ebb's own start a sidecar may be late of which nothing has answered. */
 const LATE_MS = 5000;
 
-function knownOf({ isReady, alive, wait }: Run, name: Sidecar["name"]): Known {
+function knownOf({ isReady, alive, wait }: Run, name: Sidecar["name"]): SidecarState {
   if (isReady || alive.has(name)) return "up";
   return wait?.hasHeard(name) === true ? "unknown" : "silent";
 }

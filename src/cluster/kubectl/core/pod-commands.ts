@@ -1,5 +1,5 @@
 import type { Operands } from "../../../shared/cli/core/completion.ts";
-import { type CommandHelp, columns, type Look } from "../../../shared/cli/core/help.ts";
+import { type CommandHelp, type Look, titledList } from "../../../shared/cli/core/help.ts";
 import { podOptions } from "./options.ts";
 
 /** What the plugin knows of a command of its own, or of ebb's. */
@@ -14,7 +14,7 @@ export function listPluginCommands(plugin: string, commands: Readonly<Record<str
 
 ${look.heading("usage:")} ${plugin} COMMAND [flags]
 
-${columns("commands", rows, look)}
+${titledList("commands", rows, look)}
 ${plugin} COMMAND -h        the common flags of a command
 ${plugin} COMMAND --help    all flags, examples and exit codes of a command
 ${plugin} help [TOPIC]      a page of the manual; without TOPIC, the plugin's page

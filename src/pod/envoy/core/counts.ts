@@ -1,4 +1,4 @@
-import { isOwnPort, type ListenerStats, type ManagerStats, portOf, type Stats } from "./stats.ts";
+import { isOwnPort, type ListenerStats, listenerPort, type ManagerStats, type Stats } from "./stats.ts";
 
 /**
  * Counts what a drain waits for: requests on HTTP listeners, connections on the others, and one connection of each HTTP
@@ -128,7 +128,7 @@ const ownManagers: ReadonlySet<string> = new Set([
  * never the app.
  */
 function isOwnListener(name: string, listeners: ReadonlyMap<string, ListenerStats>): boolean {
-  if (name === "admin" || name.startsWith("envoy_internal_") || isOwnPort(portOf(name))) return true;
+  if (name === "admin" || name.startsWith("envoy_internal_") || isOwnPort(listenerPort(name))) return true;
   const managers = listeners.get(name)?.managers ?? [];
   return managers.length > 0 && managers.every(({ name }) => ownManagers.has(name));
 }

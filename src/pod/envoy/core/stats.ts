@@ -182,7 +182,7 @@ export function isOwnPort(port: number | undefined): boolean {
  * Returns the port in a listener's name in statistics: 80 for `0.0.0.0_80`. Returns undefined if the name does not end
  * so.
  */
-export function portOf(listener: string): number | undefined {
+export function listenerPort(listener: string): number | undefined {
   const port = /_(\d+)$/.exec(listener)?.[1];
   return port === undefined ? undefined : Number(port);
 }

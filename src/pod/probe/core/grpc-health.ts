@@ -1,7 +1,7 @@
 import { errorTexts } from "../../../shared/core/system-error.ts";
 import { excerpt } from "../../../shared/http/core/http-framing.ts";
 import { percentDecoded } from "../../../shared/http/core/http-message.ts";
-import { NO_HEALTH_SERVICE, type Verdict } from "../../../shared/sidecars/core/probe.ts";
+import { NO_HEALTH_SERVICE, type ProbeVerdict } from "../../../shared/sidecars/core/probe.ts";
 
 // One call of grpc.health.v1 (grpc-proto, grpc/health/v1/health.proto), as gRPC over HTTP/2 frames it (grpc,
 // doc/PROTOCOL-HTTP2.md). Each message has one field, which needs no library.
@@ -62,7 +62,7 @@ function varint(value: number): readonly number[] {
 }
 
 /** Judges an answer about a service as the kubelet does (kubernetes 1.36.3, pkg/probe/grpc/grpc.go): SERVING is ready. */
-export function judgeHealth(answer: GrpcAnswer, service: string): Verdict {
+export function judgeHealth(answer: GrpcAnswer, service: string): ProbeVerdict {
   const reason = whyNotServing(answer, service);
   return reason === undefined ? { ready: true } : { ready: false, reason };
 }

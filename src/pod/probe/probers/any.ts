@@ -1,5 +1,5 @@
 import type { Cancel } from "../../../shared/http/connection.ts";
-import { nothing, notReady, type OnVerdict, type Prober } from "../prober.ts";
+import { cancelNothing, notReady, type OnVerdict, type Prober } from "../prober.ts";
 
 /** Creates a prober that asks all of `probers`. */
 export function proberOfAny(probers: readonly Prober[]): Prober {
@@ -21,9 +21,9 @@ function attemptAny(probers: readonly Prober[], done: OnVerdict): Cancel {
     for (const cancel of cancels.values()) cancel();
     cancels.clear();
   };
-  for (const prober of probers) cancels.set(prober, nothing);
+  for (const prober of probers) cancels.set(prober, cancelNothing);
   for (const [at, prober] of probers.entries()) {
-    if (!cancels.has(prober)) return nothing; // another one was ready at once
+    if (!cancels.has(prober)) return cancelNothing; // another one was ready at once
     const cancel = prober.attempt((verdict) => {
       cancels.delete(prober);
       if (verdict.ready) cancelAll();

@@ -1,6 +1,6 @@
 import { whyNotReady } from "../../../shared/io/file.ts";
 import { nameOf, type Probe, withIp } from "../../../shared/sidecars/core/probe.ts";
-import { nothing, notReady, type Prober, ready } from "../prober.ts";
+import { cancelNothing, notReady, type Prober, ready } from "../prober.ts";
 import { proberOfAny } from "./any.ts";
 import { proberOfName } from "./name.ts";
 import { askForConnection, askGrpc, askHttp, proberAt } from "./server.ts";
@@ -28,7 +28,7 @@ function proberOfFile({ path, isNotEmpty }: Extract<Probe, { kind: "file" }>): P
     attempt(done) {
       const reason = whyNotReady(path, isNotEmpty === true);
       done(reason === undefined ? ready : notReady(reason));
-      return nothing;
+      return cancelNothing;
     },
   };
 }

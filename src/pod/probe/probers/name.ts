@@ -1,6 +1,6 @@
 import type { Cancel } from "../../../shared/http/connection.ts";
 import { watchName } from "../../../shared/http/name-watch.ts";
-import { nothing, notReady, type OnVerdict, type Prober, startAfter } from "../prober.ts";
+import { cancelNothing, notReady, type OnVerdict, type Prober, startAfter } from "../prober.ts";
 import { proberOfAny } from "./any.ts";
 
 /** For so long, in ms, a look-up may take before other attempts tell that there is no address yet. */
@@ -16,7 +16,7 @@ export function proberOfName(name: string, proberOfIp: (ip: string) => Prober): 
     const group = addresses.nextGroup(watch.ips());
     if (group !== undefined) return group.attempt(done);
     done(notReady(watch.reason()));
-    return nothing;
+    return cancelNothing;
   };
   return {
     attempt(done) {

@@ -2,17 +2,17 @@ import type { Address } from "../../../shared/core/address.ts";
 import { type Cancel, type ConnectionCounts, type Done, holdConnection } from "../../../shared/http/connection.ts";
 import { REFUSED, RequestFailed } from "../../../shared/http/request-failed.ts";
 import { type TcpState, tcpCheckAt } from "../../../shared/http/tcp-check.ts";
-import { chooseJudge, maxAnswerOf, type Probe, type Verdict } from "../../../shared/sidecars/core/probe.ts";
+import { chooseJudge, maxAnswerOf, type Probe, type ProbeVerdict } from "../../../shared/sidecars/core/probe.ts";
 import { createHttpClient, type HttpClient } from "../../http/http.ts";
 import type { GrpcProbe, HealthClient } from "../grpc.ts";
-import { nothing, notReady, type Prober, ready, startAfter } from "../prober.ts";
+import { cancelNothing, notReady, type Prober, ready, startAfter } from "../prober.ts";
 
 /** The most attempts of one probe that are under way at the same time. */
 export const MAX_IN_FLIGHT = 8;
 
 /** Sends what an attempt sends, and judges the answer. */
 interface Asker extends Pick<Prober, "isDeciding" | "end"> {
-  ask(done: Done<Verdict>): Cancel;
+  ask(done: Done<ProbeVerdict>): Cancel;
 }
 
 /**
@@ -30,7 +30,7 @@ export function proberAt(address: Address, askerOf: (counts: ConnectionCounts) =
       const obstacle = wasRefused || counts.opening > 0 ? obstacleAt(check, counts) : undefined;
       if (obstacle !== undefined) {
         done(obstacle);
-        return nothing;
+        return cancelNothing;
       }
       return ask((outcome) => {
         wasRefused = outcome instanceof RequestFailed && outcome.message === REFUSED;
@@ -40,7 +40,7 @@ export function proberAt(address: Address, askerOf: (counts: ConnectionCounts) =
   };
 }
 
-const obstacles: Readonly<Partial<Record<TcpState, Verdict>>> = {
+const obstacles: Readonly<Partial<Record<TcpState, ProbeVerdict>>> = {
   refused: notReady(REFUSED),
   silent: notReady("a process listens there, but accepts no connection"),
 };
@@ -50,7 +50,7 @@ const unanswered = notReady("no answer");
  * Returns why an attempt would not be answered, if that is certain: the port refuses or accepts nothing, or, off loopback
  * where the check tells nothing, `MAX_IN_FLIGHT` connections are already being opened.
  */
-function obstacleAt(check: ReturnType<typeof tcpCheckAt>, { opening }: ConnectionCounts): Verdict | undefined {
+function obstacleAt(check: ReturnType<typeof tcpCheckAt>, { opening }: ConnectionCounts): ProbeVerdict | undefined {
   return obstacles[check?.() ?? "open"] ?? (opening >= MAX_IN_FLIGHT ? unanswered : undefined);
 }
 

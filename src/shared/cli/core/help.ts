@@ -55,8 +55,8 @@ export function listCommands(commands: Readonly<Record<string, Pick<CommandHelp,
 
 ${look.heading("usage:")} ${hasRun ? "ebb run [flags] -- CMD ARG...\n       " : ""}ebb COMMAND [flags]
 
-${columns("commands", rows, look)}
-${wrap(others, look.width, "")}
+${titledList("commands", rows, look)}
+${wrapText(others, look.width, "")}
 ebb COMMAND -h             the common flags of a command
 ebb COMMAND --help         all flags, examples and exit codes of a command
 ebb help [TOPIC]           a page of the manual; without TOPIC, a list of all
@@ -69,7 +69,7 @@ ebb --licenses             the licences of the software inside ebb
 /** Returns the text of `ebb help`: the topics of the manual with their titles, by the headings of their groups. */
 export function listPages(groups: Readonly<Record<string, readonly Row[]>>, look: Look): string {
   return `${Object.entries(groups)
-    .map(([heading, pages]) => columns(heading, pages, look))
+    .map(([heading, pages]) => titledList(heading, pages, look))
     .join("\n")}
 ebb --help lists the commands; ebb COMMAND --help lists the flags of one.
 `;
@@ -85,15 +85,15 @@ export function describeCommand(command: Described, look: Look, program = "ebb")
   const more = `${program} help ${page}`;
   const sections = [
     usageOf(command, look, program),
-    wrap(about, width, ""),
-    `${look.heading("examples:")}\n${examples.map(({ call, why }) => `  ${call}\n${wrap(why, width, DEEP)}`).join("")}`,
+    wrapText(about, width, ""),
+    `${look.heading("examples:")}\n${examples.map(({ call, why }) => `  ${call}\n${wrapText(why, width, DEEP)}`).join("")}`,
     ...groupNames.map((group) => describeGroup(group, options, look)),
     nameRare(options, more, look),
-    columns("exit codes", exits, { ...look, flag: same }),
-    (seeAlso.length === 0 ? "" : wrap(`see also: ${seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "")) +
-      wrap(`more: ${more}`, width, "") +
+    titledList("exit codes", exits, { ...look, flag: same }),
+    (seeAlso.length === 0 ? "" : wrapText(`see also: ${seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "")) +
+      wrapText(`more: ${more}`, width, "") +
       (Object.values(options).some(({ also }) => also.length > 0)
-        ? wrap(`variables of other tools that set these flags: ${program} help variables`, width, "")
+        ? wrapText(`variables of other tools that set these flags: ${program} help variables`, width, "")
         : ""),
   ];
   return sections.filter((section) => section !== "").join("\n");
@@ -114,9 +114,9 @@ export function describeBriefly(command: Described, look: Look, program = "ebb")
   const flags = shown.length < all.length ? `all ${all.length} flags, ` : all.length > 0 ? "variables, " : "";
   const sections = [
     usageOf(command, look, program),
-    wrap(summary, look.width, ""),
-    rows.length === 0 ? "" : columns(shown.length === all.length ? "flags" : "common flags", rows, look),
-    wrap(`${program} ${name} --help: ${flags}examples, exit codes; ${program} help ${page}: more`, look.width, ""),
+    wrapText(summary, look.width, ""),
+    rows.length === 0 ? "" : titledList(shown.length === all.length ? "flags" : "common flags", rows, look),
+    wrapText(`${program} ${name} --help: ${flags}examples, exit codes; ${program} help ${page}: more`, look.width, ""),
   ];
   return sections.filter((section) => section !== "").join("\n");
 }
@@ -154,9 +154,9 @@ export function describeTool(name: string, { usage, about, takes }: Tool, look: 
   const own = `ebb's own variables (EBB_...) work too, and win over those of ${name}; \`ebb --help\` and \`ebb COMMAND --help\` list them.`;
   return [
     `${look.heading("usage:")} ${name} ${usage}\n`,
-    wrap(`ebb as a replacement for ${name}. ${about}`, width, ""),
-    `${look.heading(`what ebb reads, with ${name}'s meaning:`)}\n${takes.map((each) => wrap(each, width, "  ")).join("")}`,
-    wrap(own, width, ""),
+    wrapText(`ebb as a replacement for ${name}. ${about}`, width, ""),
+    `${look.heading(`what ebb reads, with ${name}'s meaning:`)}\n${takes.map((each) => wrapText(each, width, "  ")).join("")}`,
+    wrapText(own, width, ""),
     `more: ebb help from-${name}\n`,
   ].join("\n");
 }
@@ -193,7 +193,7 @@ function nameRare(options: Options, page: string, { width, heading }: Look): str
   const rare = Object.values(options).filter(({ isRare }) => isRare);
   return rare.length === 0
     ? ""
-    : `${heading(`rarely set, see ${page}:`)}\n${wrap(rare.map(flagOf).join(", "), width, "  ")}`;
+    : `${heading(`rarely set, see ${page}:`)}\n${wrapText(rare.map(flagOf).join(", "), width, "  ")}`;
 }
 
 function describeOption(option: Option<unknown>, { width, flag }: Look): string {
@@ -201,7 +201,7 @@ function describeOption(option: Option<unknown>, { width, flag }: Look): string 
   const notes = [option.repeatable ? "repeatable" : "", initial === "" ? "" : `default: ${initial}`].filter(Boolean);
   const text = `${option.help}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
   const variable = ownVariable(option);
-  return `  ${flag(flagOf(option))}\n${wrap(text, width, DEEP)}${variable === undefined ? "" : wrap(`[${variable}]`, width, DEEP)}`;
+  return `  ${flag(flagOf(option))}\n${wrapText(text, width, DEEP)}${variable === undefined ? "" : wrapText(`[${variable}]`, width, DEEP)}`;
 }
 
 /** Returns the name of the option's own variable; undefined if only a flag sets it. */
@@ -223,11 +223,11 @@ export function defaultOf({ initially, value }: Option<unknown>): string {
 const TEXT_AT = 32;
 
 /** Returns rows under a heading, their texts below each other, and the words before them marked as flags are. */
-export function columns(title: string, rows: readonly Row[], { width, heading, flag }: Look): string {
+export function titledList(title: string, rows: readonly Row[], { width, heading, flag }: Look): string {
   const left = Math.min(TEXT_AT, Math.max(...rows.map(([name]) => name.length)) + 4);
   const lines = rows.map(([name, text]) => {
     const before = `  ${name}  `.padEnd(left);
-    const after = wrap(text, width, " ".repeat(left), before).slice(before.length);
+    const after = wrapText(text, width, " ".repeat(left), before).slice(before.length);
     return `  ${flag(name)}${before.slice(2 + name.length)}${after}`;
   });
   return `${heading(`${title}:`)}\n${lines.join("")}`;
@@ -237,7 +237,7 @@ export function columns(title: string, rows: readonly Row[], { width, heading, f
  * Wraps a text at blanks to lines of at most `width` columns, with `indent` before each line, `first` before the first,
  * and a line break after it. A word that is too long has its own line.
  */
-export function wrap(text: string, width: number, indent: string, first = indent): string {
+export function wrapText(text: string, width: number, indent: string, first = indent): string {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);

@@ -8,7 +8,7 @@ import type { Syntax } from "./syntax.ts";
 /**
  * An environment variable that sets an option: ebb's own (`EBB_...`), or another tool's, read as that tool reads it.
  */
-export interface Variable {
+export interface OptionVariable {
   readonly name: string;
   /**
    * Translates the variable's value to values for the flag; an empty list does not set the option. Without it the value
@@ -36,9 +36,9 @@ export interface Option<T, C extends CommandName = CommandName> {
   readonly value: string | undefined;
   readonly repeatable: boolean;
   /** All variables that set it, ebb's own first. */
-  readonly variables: readonly Variable[];
+  readonly variables: readonly OptionVariable[];
   /** The variables of other tools among them. */
-  readonly also: readonly Variable[];
+  readonly also: readonly OptionVariable[];
   /** The value if nothing sets the option. */
   readonly initial: T;
   /** The default as help shows it; empty if there is none. */
@@ -76,7 +76,7 @@ interface Declaration<V, C extends CommandName> {
   /** The name of its own variable, if that is not `EBB_` and the flag's name. */
   readonly variable?: string;
   /** Other tools' variables that set it, too. */
-  readonly also?: readonly Variable[];
+  readonly also?: readonly OptionVariable[];
   /** The default as help shows it, if the value does not say it. */
   readonly initially?: string;
   /** Whether no EBB_ variable sets it. */
@@ -181,11 +181,11 @@ class Declared<T, C extends CommandName> implements Option<T, C> {
     return this.secret === true ? hidden : (this.syntax.shown ?? redactUrls);
   }
 
-  get also(): readonly Variable[] {
+  get also(): readonly OptionVariable[] {
     return this.declaration.also ?? nothing;
   }
 
-  get variables(): readonly Variable[] {
+  get variables(): readonly OptionVariable[] {
     const { variable, isFlagOnly, separator = "," } = this.declaration;
     const { also } = this;
     if (isFlagOnly === true) return also;

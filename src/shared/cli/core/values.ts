@@ -2,7 +2,7 @@ import type { Environment } from "../../core/environment.ts";
 import { allOf, EXIT, Failure } from "../../core/exit.ts";
 import type { Warning } from "../../core/log-messages.ts";
 import { isServiceLink } from "../../core/service-links.ts";
-import { nothing, type Option, type Options, OWN, type Values, type Variable } from "./option.ts";
+import { nothing, type Option, type Options, type OptionVariable, OWN, type Values } from "./option.ts";
 import { type Syntax, unexpected } from "./syntax.ts";
 
 /** Where a value came from, for people: `--flag`, a variable's name, or `default`. */
@@ -32,13 +32,13 @@ export interface CompatSettings {
   /** What is wrong with the tool's flags and variables. */
   readonly problems: readonly string[];
   /** Warnings to log about them. */
-  readonly notes: readonly Note[];
+  readonly notes: readonly ToolWarning[];
   /** The only status by which a `ready` URL is ready; undefined for any 2xx. */
   readonly readyStatus?: number;
 }
 
 /** A warning for the log about another tool's settings. */
-export interface Note {
+export interface ToolWarning {
   readonly message: Warning;
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -127,7 +127,7 @@ function findTexts(option: Option<unknown>, { flags, env, compat }: Sources, may
     const value = env[variable.name];
     if (value === undefined || value === "" || (compat !== undefined && !isOwn(variable))) continue;
     if (isServiceLink(variable.name, value)) continue;
-    found = [...found, ...foundBy(variable.name, textsOf(option, variable, { value, env }))];
+    found = [...found, ...foundBy(variable.name, textsFor(option, variable, { value, env }))];
     if (found.length > 0 && !option.repeatable) return found;
   }
   const more = compat?.values.get(option.flag);
@@ -142,7 +142,7 @@ function foundBy(origin: Origin, texts: readonly string[]): readonly Found[] {
 }
 
 /** Reports whether a variable is ebb's own (`EBB_...`), and not another tool's. */
-export function isOwn({ name }: Variable): boolean {
+export function isOwn({ name }: OptionVariable): boolean {
   return name.startsWith(OWN);
 }
 
@@ -156,7 +156,7 @@ interface Setting {
  * Returns the texts that a variable gives for an option: its value, or what the variable's own reader returns for it.
  * @throws BadValue if that reader throws
  */
-function textsOf({ shown }: Option<unknown>, variable: Variable, { value, env }: Setting): readonly string[] {
+function textsFor({ shown }: Option<unknown>, variable: OptionVariable, { value, env }: Setting): readonly string[] {
   if (variable.read === undefined) return [value];
   try {
     return variable.read(value, env);

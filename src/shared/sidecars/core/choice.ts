@@ -1,6 +1,6 @@
 import { parsePort } from "../../core/host-port.ts";
 import { splitBy } from "../../core/text.ts";
-import type { PodFacts } from "./kinds/kind.ts";
+import type { OwnPod } from "./kinds/kind.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
@@ -116,7 +116,7 @@ export function formatChoice({ isAuto, named }: SidecarChoice): string {
 }
 
 /** Returns the named sidecars, with what the pod says of them, and their admin interfaces at the named ports. */
-export function foundByName(pod: PodFacts, named: readonly NamedSidecar[]): readonly FoundSidecar[] {
+export function foundByName(pod: OwnPod, named: readonly NamedSidecar[]): readonly FoundSidecar[] {
   const found: FoundSidecar[] = [];
   for (const { name, port } of named) {
     for (const one of foundIn(pod, [name]))

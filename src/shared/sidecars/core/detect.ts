@@ -3,14 +3,14 @@ import type { Environment } from "../../core/environment.ts";
 import { isServiceLink } from "../../core/service-links.ts";
 import { PLAIN, type PortFinding } from "./identify.ts";
 import { annotationOf } from "./injected.ts";
-import type { Annotations, PodFacts } from "./kinds/kind.ts";
+import type { Annotations, OwnPod } from "./kinds/kind.ts";
 import { isMadeNative, NATIVE } from "./kinds/native.ts";
 import { type SidecarUrls, saysHowToQuit } from "./own-probes.ts";
 import { type FoundSidecar, foundIn, moveAdmin } from "./plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
 /** All that tells which sidecars are in this pod. */
-interface Evidence extends PodFacts {
+interface Evidence extends OwnPod {
   /** The proxy at the admin interface that the user names, unless `adminNamedBy` returns undefined. */
   readonly atAdmin: PortFinding | undefined;
   /** The proxies that were found by their listening ports. */
@@ -67,7 +67,7 @@ export function withNamed(detection: Detection, named: readonly FoundSidecar[]):
 }
 
 /** Adds to a sidecar what its port finding tells. Companions come last in `found`, so the lists' indexes match. */
-function withPortFinding(found: FoundSidecar, finding: PortFinding | undefined, facts: PodFacts): FoundSidecar {
+function withPortFinding(found: FoundSidecar, finding: PortFinding | undefined, facts: OwnPod): FoundSidecar {
   if (finding === undefined) return found;
   const { admin, annotations = new Map(), isSuggested } = finding;
   // the pod's own annotations win over those of its Envoy's node
@@ -90,7 +90,7 @@ function proxyByUser({ env, atAdmin }: Evidence, { names, by }: Naming): void {
  * Returns the option or variable by which the user names an admin interface that tells which proxy is here. Returns
  * undefined if there is none, or if a mesh's variable tells: that wins.
  */
-export function adminNamedBy({ env }: PodFacts, admin: HttpTarget | undefined): string | undefined {
+export function adminNamedBy({ env }: OwnPod, admin: HttpTarget | undefined): string | undefined {
   if (admin === undefined || (namedByUser(env)?.name ?? PLAIN) !== PLAIN) return undefined;
   return (env.ENVOY_ADMIN_API ?? "") === "" ? "--admin" : "ENVOY_ADMIN_API";
 }
@@ -127,7 +127,7 @@ function hasUserVariable(env: Environment): boolean {
 }
 
 /** Returns the sidecars that injectors' variables and annotations show, each with what shows it, for the log. */
-export function shownIn(pod: PodFacts): readonly { readonly name: SidecarName; readonly by: string }[] {
+export function shownSidecars(pod: OwnPod): readonly { readonly name: SidecarName; readonly by: string }[] {
   const naming: Naming = { names: [], by: [] };
   proxiesByAnnotation(pod, naming);
   companions(pod, naming);
@@ -137,13 +137,13 @@ export function shownIn(pod: PodFacts): readonly { readonly name: SidecarName; r
 }
 
 /** Returns the proxies that the pod's annotations name. */
-export function annotatedIn(pod: PodFacts): readonly SidecarName[] {
+export function annotatedIn(pod: OwnPod): readonly SidecarName[] {
   const naming: Naming = { names: [], by: [] };
   proxiesByAnnotation(pod, naming);
   return naming.names;
 }
 
-function proxiesByAnnotation({ annotations }: PodFacts, { names, by }: Naming): void {
+function proxiesByAnnotation({ annotations }: OwnPod, { names, by }: Naming): void {
   for (const name of sidecarNames) {
     const annotation = isProxy(name) ? annotationOf(name, annotations) : undefined;
     if (annotation === undefined) continue;
@@ -159,7 +159,7 @@ function proxiesByPort({ byPort }: Evidence, { names, by }: Naming): void {
   }
 }
 
-function companions({ env, annotations }: PodFacts, { names, by }: Naming): void {
+function companions({ env, annotations }: OwnPod, { names, by }: Naming): void {
   for (const name of sidecarNames) {
     if (isProxy(name)) continue;
     const { variable } = kindOf(name);

@@ -1,7 +1,7 @@
 import { describeTarget, type HttpTarget, parseHttpTarget, withPath } from "../../core/address.ts";
 import { isObject, objectOf, parseObject, textOf } from "../../core/json.ts";
 import { excerpt, type HttpAnswer } from "../../http/core/http-framing.ts";
-import type { Annotations, EnvoyNode, PodFacts } from "./kinds/kind.ts";
+import type { Annotations, EnvoyNode, OwnPod } from "./kinds/kind.ts";
 import { foundIn } from "./plan.ts";
 import { kindOf, type SidecarName, sidecarNames } from "./registry.ts";
 
@@ -58,13 +58,13 @@ export function suggestedBy(listening: ReadonlySet<number>): readonly SuggestedP
 }
 
 /** Returns the admin interface of a suggested proxy: a plain Envoy's is at the port itself. */
-export function adminOf({ name, port }: SuggestedProxy, pod: PodFacts): HttpTarget {
+export function adminOf({ name, port }: SuggestedProxy, pod: OwnPod): HttpTarget {
   const moved = foundIn(pod, [name])[0]?.adjustment?.admin ?? kindOf(name).admin;
   return parseHttpTarget(name === PLAIN ? `http://localhost:${port}` : moved) as HttpTarget;
 }
 
 /** What a program that listens at an admin interface turned out to be. */
-export type Identity =
+export type PortIdentity =
   | { readonly kind: "proxy"; readonly name: SidecarName; readonly annotations?: Annotations }
   /** Another program, such as an app. `problem`: it may be a proxy, but does not allow the path that would tell. */
   | { readonly kind: "other"; readonly problem?: string }
@@ -80,7 +80,7 @@ export function identityPath(name: SidecarName): string {
  * Tells from the answer to `identityPath` what listens there. `name` is the kind that is expected there; the node of an
  * Envoy may show that it is another mesh's, or a plain one.
  */
-export function identify(name: SidecarName, { status, body }: HttpAnswer): Identity {
+export function identify(name: SidecarName, { status, body }: HttpAnswer): PortIdentity {
   const { identity } = kindOf(name);
   if (status === 403) return { kind: "other", problem: `does not allow it (HTTP 403 ${excerpt(body)})` };
   if (status !== 200) return { kind: "other" };
@@ -111,7 +111,7 @@ function parseNode(body: string): EnvoyNode | undefined {
 export function findingOf(
   { name, port }: SuggestedProxy,
   admin: HttpTarget,
-  identity: Extract<Identity, { kind: "proxy" }>,
+  identity: Extract<PortIdentity, { kind: "proxy" }>,
   names: readonly SidecarName[],
 ): PortFinding {
   const { kind: _, name: shown, ...rest } = identity;
@@ -135,7 +135,7 @@ interface MeshSigns {
  * it is while an annotation or another port tells of that mesh; else a plain Envoy's. `by` is the option or variable
  * that names it.
  */
-export function findingAt(admin: HttpTarget, by: string, identity: Identity, signs: MeshSigns): PortFinding {
+export function findingAt(admin: HttpTarget, by: string, identity: PortIdentity, signs: MeshSigns): PortFinding {
   if (identity.kind === "proxy" && identity.name !== PLAIN) {
     const { kind: _, ...shown } = identity;
     return { ...shown, by };
@@ -176,7 +176,7 @@ export function isPortOf({ address }: HttpTarget, port: number): boolean {
 export function doubtOf(
   suggested: SuggestedProxy,
   admin: HttpTarget,
-  identity: Exclude<Identity, { kind: "proxy" }>,
+  identity: Exclude<PortIdentity, { kind: "proxy" }>,
 ): string {
   const where = describeTarget(withPath(admin, identityPath(suggested.name)));
   const name = namesOf(suggested);

@@ -1,6 +1,6 @@
 import { formatChoice, foundByName, type SidecarChoice } from "./choice.ts";
-import { shownIn } from "./detect.ts";
-import type { PodFacts } from "./kinds/kind.ts";
+import { shownSidecars } from "./detect.ts";
+import type { OwnPod } from "./kinds/kind.ts";
 import type { SidecarUrls } from "./own-probes.ts";
 import { foundIn, planSidecars } from "./plan.ts";
 import { isAt } from "./probe.ts";
@@ -20,10 +20,10 @@ interface LeftOut {
  * name, and that no other quit ends. A mesh's proxy beside another one that is named may be the same. Returns undefined if
  * there is none, or if `--sidecar` is `none`, or has `auto`.
  */
-export function leftOut(choice: SidecarChoice, pod: PodFacts, urls: SidecarUrls): LeftOut | undefined {
+export function leftOut(choice: SidecarChoice, pod: OwnPod, urls: SidecarUrls): LeftOut | undefined {
   const { isAuto, named } = choice;
   if (isAuto || named.length === 0 || urls.quit.includes("none")) return undefined;
-  const all = shownIn(pod);
+  const all = shownSidecars(pod);
   if (all.length === 0) return undefined; // as in most pods, of which each start asks
   const hasProxy = urls.admin !== undefined || named.some(({ name }) => isProxy(name));
   const isMeant = (name: SidecarName) => !(hasProxy && isProxy(name)) && !named.some((one) => one.name === name);

@@ -1,7 +1,7 @@
 import { type HttpTarget, withPath } from "../../core/address.ts";
 import type { Header } from "../../http/core/http-framing.ts";
 import { isProven } from "./injected.ts";
-import type { Adjustment, PodFacts, QuitTarget, SidecarKind } from "./kinds/kind.ts";
+import type { Adjustment, OwnPod, QuitTarget, SidecarKind } from "./kinds/kind.ts";
 import { saysNative } from "./kinds/native.ts";
 import { type AdminUrls, ownProbes, probeAt, type SidecarUrls, targetOf } from "./own-probes.ts";
 import { isAt, type Probe, withHeaders } from "./probe.ts";
@@ -25,7 +25,7 @@ export interface FoundSidecar {
 /**
  * Returns the named sidecars, each with what the pod's annotations and variables say of it: native or not, adjustments.
  */
-export function foundIn(pod: PodFacts, names: readonly SidecarName[]): readonly FoundSidecar[] {
+export function foundIn(pod: OwnPod, names: readonly SidecarName[]): readonly FoundSidecar[] {
   const found: FoundSidecar[] = [];
   for (const name of names) {
     const { isNative, adjust } = kindOf(name);

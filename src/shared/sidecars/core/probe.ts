@@ -39,7 +39,7 @@ export type Probe =
   | { readonly kind: "any"; readonly probes: readonly Probe[] };
 
 /** Whether a probe is ready. The reason why not is for people. */
-export type Verdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
+export type ProbeVerdict = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
 /** The forms of a target, for messages. */
 export const TARGET_FORMS =
@@ -126,19 +126,19 @@ export function chooseJudge({
   target: { path },
   except,
   only,
-}: Extract<Probe, { kind: "http" }>): (answer: HttpAnswer) => Verdict {
+}: Extract<Probe, { kind: "http" }>): (answer: HttpAnswer) => ProbeVerdict {
   if (only !== undefined) return (answer) => judgeOnly(answer, only);
   if (isServerInfo(path)) return judgeState;
   return except === undefined ? judgeStatus : (answer) => judgeBut(answer, except);
 }
 
-function judgeOnly(answer: HttpAnswer, only: number): Verdict {
+function judgeOnly(answer: HttpAnswer, only: number): ProbeVerdict {
   const verdict = judgeStatus(answer);
   if (!verdict.ready || answer.status === only) return verdict;
   return { ready: false, reason: `HTTP ${answer.status}, expected ${only}` };
 }
 
-function judgeBut(answer: HttpAnswer, except: string): Verdict {
+function judgeBut(answer: HttpAnswer, except: string): ProbeVerdict {
   const verdict = judgeStatus(answer);
   if (!verdict.ready || answer.body.trim() !== except) return verdict;
   return { ready: false, reason: `HTTP ${answer.status} ${excerpt(answer.body)}, which does not prove it is ready` };
@@ -160,7 +160,7 @@ function isServerInfo(path: string): boolean {
  * Judges by the state: LIVE, DRAINING, PRE_INITIALIZING, INITIALIZING (envoyproxy.io,
  * api-v3/admin/v3/server_info.proto).
  */
-function judgeState(answer: HttpAnswer): Verdict {
+function judgeState(answer: HttpAnswer): ProbeVerdict {
   const verdict = judgeStatus(answer);
   if (!verdict.ready) return verdict;
   const state = stateIn(answer.body);
@@ -183,7 +183,7 @@ function stateIn(body: string): string | undefined {
 /**
  * Judges an answer by its status: 2xx is ready. For any other the reason has the status, and an excerpt of the body.
  */
-export function judgeStatus(answer: HttpAnswer): Verdict {
+export function judgeStatus(answer: HttpAnswer): ProbeVerdict {
   const { status, headers, body } = answer;
   if (status >= 200 && status < 300) return { ready: true };
   if (status >= 300 && status < 400) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { createHealthClient, type GrpcProbe, type HealthClient } from "../../../../src/pod/probe/grpc.ts";
 import type { RequestFailed } from "../../../../src/shared/http/request-failed.ts";
-import { parseProbe, type Verdict } from "../../../../src/shared/sidecars/core/probe.ts";
+import { type ProbeVerdict, parseProbe } from "../../../../src/shared/sidecars/core/probe.ts";
 import { until } from "../../../harness/ebb.ts";
 import { freePort } from "../../../harness/free-port.ts";
 import { startGrpcServer } from "../../../stand-in/grpc.ts";
@@ -10,7 +10,7 @@ import { type RawServer, startRawServer } from "../../../stand-in/raw-server.ts"
 
 const probeAt = (port: number) => parseProbe(`grpc://127.0.0.1:${port}`) as GrpcProbe;
 const clientAt = (port: number, counts = { opening: 0, held: 0 }) => createHealthClient(probeAt(port), counts);
-const check = (client: HealthClient) => new Promise<Verdict | RequestFailed>((done) => void client.check(done));
+const check = (client: HealthClient) => new Promise<ProbeVerdict | RequestFailed>((done) => void client.check(done));
 
 describe("a health client", () => {
   test("keeps one connection of several, and closes it at its end", async () => {

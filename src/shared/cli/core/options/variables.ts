@@ -1,4 +1,4 @@
-import type { Variable } from "../option.ts";
+import type { OptionVariable } from "../option.ts";
 import { boolean, duration } from "../syntax.ts";
 
 export const url = "a URL such as http://localhost:15000/path";
@@ -7,7 +7,7 @@ export const url = "a URL such as http://localhost:15000/path";
  * Declares another tool's switch that sets an option to `value` where it is true. A word that is neither true nor false is
  * refused.
  */
-export function whenTrue(name: string, value: string): Variable {
+export function whenTrue(name: string, value: string): OptionVariable {
   return { name, read: (given) => (isTrue(given) ? [value] : []) };
 }
 
@@ -17,7 +17,7 @@ export function oneMore(quit: string): string {
 }
 
 /** Declares another tool's duration that sets an option to `value`, or to itself. Zero counts as not set. */
-export function unlessZero(name: string, value?: string): Variable {
+export function unlessZero(name: string, value?: string): OptionVariable {
   return { name, read: (given) => (duration.parse(given) === 0 ? [] : [value ?? given]) };
 }
 

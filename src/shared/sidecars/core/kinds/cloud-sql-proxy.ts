@@ -2,7 +2,7 @@ import { parseHttpTarget } from "../../../core/address.ts";
 import type { Probe } from "../probe.ts";
 import { listenersOfFirst } from "./google-listeners.ts";
 import { shownOfGoogleProxy } from "./google-proxy.ts";
-import type { Adjustment, PodFacts, QuitTarget, Shown, ShownContainer, SidecarKind } from "./kind.ts";
+import type { Adjustment, OwnPod, QuitTarget, Shown, ShownContainer, SidecarKind } from "./kind.ts";
 
 /**
  * The Cloud SQL Auth Proxy. It binds its databases' ports, and then starts the admin server, which it has only with
@@ -77,7 +77,7 @@ function inManifest(container: ShownContainer): Shown {
 }
 
 /** Adds a quit and a probe for each of the operator's proxies in this pod. */
-function adjust({ env }: PodFacts): Adjustment {
+function adjust({ env }: OwnPod): Adjustment {
   const quits: QuitTarget[] = [];
   const ready: Probe[] = [];
   for (const url of (env.CSQL_PROXY_QUIT_URLS ?? "").split(" ")) {

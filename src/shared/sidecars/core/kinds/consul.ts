@@ -2,8 +2,8 @@ import { inboundDrain } from "../inbound.ts";
 import type { Probe } from "../probe.ts";
 import {
   type Adjustment,
+  type OwnPod,
   onPort,
-  type PodFacts,
   portOf,
   type QuitTarget,
   type SidecarKind,
@@ -73,7 +73,7 @@ reaper | read consul-dataplane 28a963a pkg/consuldp/lifecycle.go:154-214
  * Returns a quit and a probe for each service of the pod: each has a sidecar of its own, on consecutive ports
  * (consul-k8s, webhook/consul_dataplane_sidecar.go).
  */
-function adjust({ annotations }: PodFacts): Adjustment {
+function adjust({ annotations }: OwnPod): Adjustment {
   const annotation = (name: string) => annotations.get(`consul.hashicorp.com/${name}`) || undefined;
   const path = annotation("sidecar-proxy-lifecycle-graceful-shutdown-path") ?? "";
   const first = portOf(annotation("sidecar-proxy-lifecycle-graceful-port")) ?? GRACEFUL_PORT;

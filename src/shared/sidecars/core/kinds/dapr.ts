@@ -2,7 +2,7 @@ import {
   type Adjustment,
   type Annotations,
   adminOn,
-  type PodFacts,
+  type OwnPod,
   type SidecarKind,
   saysYes,
   secondsIn,
@@ -68,7 +68,7 @@ reaper | read dapr v1.18.3 pkg/runtime/config.go:475
  * Returns where the pod puts daprd's API, on a port or a unix socket (pkg/api/http/server.go), and the header with its
  * token. The token is sent to daprd alone, and never logged.
  */
-function adjust({ env, annotations }: PodFacts): Adjustment {
+function adjust({ env, annotations }: OwnPod): Adjustment {
   const token = env.DAPR_API_TOKEN ?? "";
   const isHeader = token !== "" && !/[\r\n\0]/.test(token);
   return {
@@ -81,7 +81,7 @@ function adjust({ env, annotations }: PodFacts): Adjustment {
  * Returns daprd's unix socket as the admin interface, or undefined if the pod has no such annotation. If no annotation
  * names the app's id, it is the pod's name (pkg/injector/patcher/sidecar_container.go).
  */
-function adminSocket({ env, annotations }: PodFacts): Adjustment | undefined {
+function adminSocket({ env, annotations }: OwnPod): Adjustment | undefined {
   const folder = annotations.get("dapr.io/unix-domain-socket-path");
   const id = annotations.get("dapr.io/app-id") ?? env.HOSTNAME;
   if (folder?.startsWith("/") !== true || id === undefined) return undefined;

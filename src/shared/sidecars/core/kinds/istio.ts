@@ -5,8 +5,8 @@ import {
   type Adjustment,
   type Annotations,
   type EnvoyNode,
+  type OwnPod,
   onPort,
-  type PodFacts,
   portOf,
   type SidecarKind,
 } from "./kind.ts";
@@ -123,7 +123,7 @@ function injectionStatus(annotations: Annotations) {
  * Returns the quit on the port to which the pod moves pilot-agent's. If that is 0, pilot-agent has none (istio#18505),
  * and the quit is Envoy's own, which ends pilot-agent too.
  */
-function adjust({ annotations }: PodFacts): Adjustment | undefined {
+function adjust({ annotations }: OwnPod): Adjustment | undefined {
   const text = annotations.get("status.sidecar.istio.io/port");
   const port = text === "0" ? ADMIN_PORT : portOf(text);
   if (port === undefined) return undefined;

@@ -10,7 +10,7 @@ import type { Probe } from "../probe.ts";
 export type Annotations = ReadonlyMap<string, string>;
 
 /** What a container can know of its pod: its environment, and the pod's annotations by the downward API. */
-export interface PodFacts {
+export interface OwnPod {
   readonly env: Environment;
   readonly annotations: Annotations;
 }
@@ -146,7 +146,7 @@ export interface SidecarKind {
   /** Returns the names of the ordinary containers that its injector says it has added. */
   readonly injected?: (annotations: Annotations) => readonly string[];
   /** Returns in what the pod differs from these defaults, or undefined if it does not. */
-  readonly adjust?: (pod: PodFacts) => Adjustment | undefined;
+  readonly adjust?: (pod: OwnPod) => Adjustment | undefined;
   /** When it exits after it has answered a quit, to end a sentence in the log. Left out: at once. */
   readonly exitsWhen?: string;
   /** The port of its quit closes when it begins to exit, not when it has exited. */

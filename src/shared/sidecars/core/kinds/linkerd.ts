@@ -1,6 +1,6 @@
 import { parseDuration } from "../../../core/duration.ts";
 import { parseObject } from "../../../core/json.ts";
-import { type Adjustment, type Annotations, adminOn, type PodFacts, type SidecarKind } from "./kind.ts";
+import { type Adjustment, type Annotations, adminOn, type OwnPod, type SidecarKind } from "./kind.ts";
 
 const GRACE_SECONDS = 120;
 
@@ -92,7 +92,7 @@ function isNative(annotations: Annotations): boolean {
   return false;
 }
 
-function adjust({ annotations }: PodFacts): Adjustment | undefined {
+function adjust({ annotations }: OwnPod): Adjustment | undefined {
   const port = annotations.get("config.linkerd.io/admin-port");
   const grace = graceMs(annotations) === undefined ? undefined : annotations.get(GRACE);
   if (port === undefined && grace === undefined) return undefined;

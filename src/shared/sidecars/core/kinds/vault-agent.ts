@@ -1,4 +1,4 @@
-import { type Adjustment, type Annotations, onPort, type PodFacts, portOf, type SidecarKind, saysYes } from "./kind.ts";
+import { type Adjustment, type Annotations, type OwnPod, onPort, portOf, type SidecarKind, saysYes } from "./kind.ts";
 
 /**
  * Vault Agent. Its quit (vault command/agent.go, handleQuit) answers 404 if it is off, and 405 to all but POST. The
@@ -50,7 +50,7 @@ function startsEmpty(annotations: Annotations): boolean {
 }
 
 /** A configuration in a ConfigMap may say anything. */
-function adjust({ annotations }: PodFacts): Adjustment {
+function adjust({ annotations }: OwnPod): Adjustment {
   const port = portOf(annotations.get(`${PREFIX}agent-cache-listener-port`));
   const listens = isOn(annotations, "agent-cache-enable") || isOn(annotations, "agent-enable-quit");
   const isKnown = listens && !annotations.has(`${PREFIX}agent-configmap`);

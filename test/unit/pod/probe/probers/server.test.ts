@@ -4,26 +4,26 @@ import { proberOf } from "../../../../../src/pod/probe/probers/kinds.ts";
 import { MAX_IN_FLIGHT, proberAt } from "../../../../../src/pod/probe/probers/server.ts";
 import type { ConnectionCounts, Done } from "../../../../../src/shared/http/connection.ts";
 import { REFUSED, RequestFailed } from "../../../../../src/shared/http/request-failed.ts";
-import { type Probe, parseProbe, type Verdict } from "../../../../../src/shared/sidecars/core/probe.ts";
+import { type Probe, type ProbeVerdict, parseProbe } from "../../../../../src/shared/sidecars/core/probe.ts";
 import { temporaryFolder } from "../../../../harness/ebb.ts";
 import { freePort } from "../../../../harness/free-port.ts";
 import { startGrpcServer } from "../../../../stand-in/grpc.ts";
 import { startRawServer } from "../../../../stand-in/raw-server.ts";
 import { fakeSidecar } from "../../../../stand-in/sidecar.ts";
 
-const verdictOf = (prober: Prober) => new Promise<Verdict>((done) => void prober.attempt(done));
+const verdictOf = (prober: Prober) => new Promise<ProbeVerdict>((done) => void prober.attempt(done));
 const broken = new RequestFailed("broken", "broken");
 const refused = new RequestFailed("refused", REFUSED);
 
 /** A prober whose answers are given, one for each time that it asks; it hangs after them. */
-function scripted(port: number, answers: readonly (Verdict | RequestFailed)[], host = "127.0.0.1") {
+function scripted(port: number, answers: readonly (ProbeVerdict | RequestFailed)[], host = "127.0.0.1") {
   const left = [...answers];
   let asked = 0;
   let counts: ConnectionCounts | undefined;
   const prober = proberAt({ kind: "tcp", host, port }, (own) => {
     counts = own;
     return {
-      ask(done: Done<Verdict>) {
+      ask(done: Done<ProbeVerdict>) {
         asked += 1;
         const answer = left.shift();
         if (answer !== undefined) done(answer);

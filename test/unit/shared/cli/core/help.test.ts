@@ -11,7 +11,7 @@ import {
   flagOf,
   listCommands,
   lookOf,
-  wrap,
+  wrapText,
 } from "../../../../../src/shared/cli/core/help.ts";
 import type { Option } from "../../../../../src/shared/cli/core/option.ts";
 import { options, pickOptions } from "../../../../../src/shared/cli/core/options.ts";
@@ -153,7 +153,7 @@ test.each([
   ["one two three", 9, "  ", "  one two\n  three\n"],
   ["averylongword b", 4, " ", " averylongword\n b\n"],
 ])("%j in %d columns, after %j", (text, width, indent, lines) => {
-  expect(wrap(text, width, indent)).toBe(lines);
+  expect(wrapText(text, width, indent)).toBe(lines);
 });
 
 test("the help of options that few set names them, and the page that has the rest", () => {

@@ -5,10 +5,10 @@ import {
   doubtOf,
   findingAt,
   findingOf,
-  type Identity,
   identify,
   isSharedAdmin,
   type PortFinding,
+  type PortIdentity,
 } from "../../../../../src/shared/sidecars/core/identify.ts";
 import type { SidecarName } from "../../../../../src/shared/sidecars/core/registry.ts";
 
@@ -122,7 +122,7 @@ describe("whose admin interface it is that the user names", () => {
   const [plain, silent, other] = [{ kind: "proxy", name: "envoy" }, { kind: "silent" }, { kind: "other" }] as const;
   const shows = (name: SidecarName) => ({ kind: "proxy", name, annotations }) as const;
 
-  test.each<[string, Identity, readonly number[], Omit<PortFinding, "by">]>([
+  test.each<[string, PortIdentity, readonly number[], Omit<PortFinding, "by">]>([
     ["http://localhost:15000", shows("istio"), [], { name: "istio", annotations }],
     ["http://localhost:9000", shows("istio"), [], { name: "istio", annotations }],
     ["http://localhost:19000", shows("consul"), [], { name: "consul", annotations }],
@@ -158,7 +158,7 @@ test.each<[string, boolean]>([
   expect(isSharedAdmin(parseHttpTarget(url) as HttpTarget)).toBe(isShared);
 });
 
-test.each<[Exclude<Identity, { kind: "proxy" }>, RegExp]>([
+test.each<[Exclude<PortIdentity, { kind: "proxy" }>, RegExp]>([
   [
     { kind: "silent" },
     /port 15021 suggests istio, but http:.*:15000\/server_info does not answer: set --sidecar istio/,

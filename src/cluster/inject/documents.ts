@@ -109,10 +109,3 @@ function isJson(text: string): boolean {
     return false;
   }
 }
-
-/** Counts the line breaks of a text. */
-export function linesIn(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
-  return lines;
-}

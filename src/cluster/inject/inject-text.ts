@@ -1,4 +1,5 @@
 import { type Change, type Path, withValuesAt } from "../../shared/core/json.ts";
+import { linesIn } from "../../shared/core/text.ts";
 import { STATUS } from "./core/annotation-names.ts";
 import { writtenIn } from "./core/edits/written.ts";
 import type { Injection } from "./core/inject-pod.ts";
@@ -11,7 +12,7 @@ import {
   type NoObject,
   objectsIn,
 } from "./core/workload/workload.ts";
-import { isEmptyDocument, linesIn, splitDocuments } from "./documents.ts";
+import { isEmptyDocument, splitDocuments } from "./documents.ts";
 import { nodeAt, readDocument, type YamlDocument } from "./yaml/document.ts";
 import { editsTo } from "./yaml/edit.ts";
 import { NotYaml, withIndents } from "./yaml/parse.ts";

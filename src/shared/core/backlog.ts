@@ -1,3 +1,5 @@
+import { linesIn } from "./text.ts";
+
 /**
  * Writes what follows the first `from` bytes of a text, without blocking. Returns the number of bytes written (0 if
  * none is left), `full` if the reader takes nothing now, or `failed` if writing failed for good.
@@ -81,10 +83,4 @@ export function createBacklog(write: Write, { room, describeLoss }: BacklogLimit
     return flush();
   };
   return { add, flush };
-}
-
-function linesIn(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
-  return lines;
 }

@@ -99,6 +99,13 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
+/** Counts the line breaks of a text. */
+export function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
+
 /**
  * Parses a command line to its words: a JSON array of strings, or words separated by white space. Returns undefined if
  * there are no words or the first is empty, and if words that are not JSON have quotes or backslashes, because no shell

@@ -6,8 +6,6 @@ export const PREFIX = "ebb.dev/";
 export const ASK = "ebb.dev/inject";
 /** The annotation that records what ebb has put into a pod, so that it can be renewed or taken out. */
 export const STATUS = "ebb.dev/status";
-/** The annotation that tells `auto` detection which sidecars of a pod are native: no injector's annotation says it. */
-export const NATIVE = "ebb.dev/native";
 /** Cluster Autoscaler's annotation: the emptyDirs that do not keep a pod on its node. */
 export const LOCAL_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
 /** The name of the init container that copies ebb; with a number behind it if the pod has a container of that name. */

@@ -4,9 +4,10 @@ import { nearest } from "../../../shared/cli/core/suggestion.ts";
 import { boolean } from "../../../shared/cli/core/syntax.ts";
 import { redactUrls } from "../../../shared/core/redact.ts";
 import { parseCommandLine, splitBy } from "../../../shared/core/text.ts";
+import { NATIVE } from "../../../shared/sidecars/core/kinds/native.ts";
 import { sidecarNames } from "../../../shared/sidecars/core/registry.ts";
 import { LONGEST_READ } from "../../core/readable.ts";
-import { ASK, annotationField, isEbbKey, NATIVE, PREFIX, STATUS } from "./annotation-names.ts";
+import { ASK, annotationField, isEbbKey, PREFIX, STATUS } from "./annotation-names.ts";
 import { readNativeValue } from "./facts/native-value.ts";
 import { brief, MOST_REMARKS, type Remark, type Remarks } from "./pod.ts";
 

@@ -7,9 +7,9 @@ import {
 } from "../../../../shared/sidecars/core/choice.ts";
 import { type Detection, detect, isDescribed } from "../../../../shared/sidecars/core/detect.ts";
 import type { Annotations } from "../../../../shared/sidecars/core/kinds/kind.ts";
+import { NATIVE } from "../../../../shared/sidecars/core/kinds/native.ts";
 import { foundIn } from "../../../../shared/sidecars/core/plan.ts";
 import { isProxy, kindOf, type SidecarName, sidecarNames } from "../../../../shared/sidecars/core/registry.ts";
-import { NATIVE } from "../annotation-names.ts";
 import { variablesIn } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { readNativeValue } from "../facts/native-value.ts";

@@ -1,5 +1,5 @@
 import { listOf, objectOf, textOf } from "../../../../shared/core/json.ts";
-import { NATIVE } from "../annotation-names.ts";
+import { NATIVE } from "../../../../shared/sidecars/core/kinds/native.ts";
 import { namedSidecars } from "../apps/sidecar-options.ts";
 import { isChange } from "../edits/edit.ts";
 import type { SeenContainer } from "../facts/container-facts.ts";

@@ -1,5 +1,5 @@
+import { NATIVE } from "../../../../shared/sidecars/core/kinds/native.ts";
 import { isProxy, type SidecarName } from "../../../../shared/sidecars/core/registry.ts";
-import { NATIVE } from "../annotation-names.ts";
 import { type App, runsEbb } from "../apps/app.ts";
 import { quits } from "../apps/quits.ts";
 import { choiceIn } from "../apps/sidecar-options.ts";

@@ -1,5 +1,6 @@
 import { valueAt } from "../../../../shared/core/json.ts";
-import { LOCAL_VOLUMES, NATIVE } from "../annotation-names.ts";
+import { NATIVE } from "../../../../shared/sidecars/core/kinds/native.ts";
+import { LOCAL_VOLUMES } from "../annotation-names.ts";
 import type { TrackedImage } from "../facts/former-injection.ts";
 import type { Container, Mount, Pod, Volume } from "../pod.ts";
 import { withNatives } from "./natives.ts";

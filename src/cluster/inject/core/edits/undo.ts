@@ -1,5 +1,6 @@
 import { isObject, type Path, valueAt } from "../../../../shared/core/json.ts";
-import { ANNOTATIONS, APPS, INSTALL, isNumbered, LOCAL_VOLUMES, NATIVE, STATUS, VOLUME } from "../annotation-names.ts";
+import { NATIVE } from "../../../../shared/sidecars/core/kinds/native.ts";
+import { ANNOTATIONS, APPS, INSTALL, isNumbered, LOCAL_VOLUMES, STATUS, VOLUME } from "../annotation-names.ts";
 import { EBB, EBB_FOLDER } from "../facts/command.ts";
 import { kindOfHook } from "../facts/existing-hooks.ts";
 import type { Former, FormerWords, TrackedImage } from "../facts/former-injection.ts";

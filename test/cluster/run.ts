@@ -1,9 +1,3 @@
 import { runSuite } from "./suite.ts";
 
-await runSuite({
-  task: "test:cluster",
-  folder: "test/cluster",
-  program: import.meta.path,
-  users: ["cluster"],
-  together: ["test/cluster/inject", "test/cluster/reaper", "test/cluster/run"],
-});
+await runSuite({ task: "test:cluster", folder: "test/cluster", program: import.meta.path, users: ["cluster"] });

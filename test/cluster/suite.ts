@@ -1,5 +1,3 @@
-import { join } from "node:path";
-import { cacheFolder } from "../../build/setup/cache.mjs";
 import { runHere, runTask } from "../harness/task.ts";
 import { compiledProgram } from "../sidecars/compile.ts";
 import { programsOf, type User } from "../sidecars/programs.ts";
@@ -10,7 +8,7 @@ import { startProxy } from "./proxy.ts";
 import { inRunningCluster, withCluster } from "./rig/enter.ts";
 
 /** Tests that need a Kubernetes. */
-interface Suite {
+export interface Suite {
   /** The task that runs them: `test:cluster`. */
   readonly task: string;
   /** Their folder. */
@@ -23,8 +21,6 @@ interface Suite {
   readonly prepare?: () => void;
   /** The images that they need beside those of test/cluster. */
   readonly images?: MoreContents;
-  /** The folders whose files run two at a time, because they look at no namespaces but their own; the others run after. */
-  readonly together?: readonly string[];
   /** How many of a file's concurrent tests run at once; by default as many as Bun has it. */
   readonly atOnce?: number;
 }
@@ -53,19 +49,10 @@ async function main(suite: Suite, words: readonly string[]): Promise<number> {
   if (first === "--join") return await inRunningCluster(again(suite, rest));
   if (!process.env.KUBECONFIG) return await withCluster(again(suite, words), console.log);
   if (first === "--shell") return await runHere([process.env.SHELL ?? "sh"]);
+  const tests = words.length > 0 ? words : [suite.folder];
   const limit = suite.atOnce === undefined ? [] : ["--max-concurrency", `${suite.atOnce}`];
-  const test = (...tests: readonly string[]): Promise<number> =>
-    runWithImages([process.execPath, "test", "--timeout", "300000", ...limit, ...tests], suite.images);
-  if (words.length > 0) return await test(...words);
-  const { folder, together = [] } = suite;
-  const code = together.length > 0 ? await test(...twoAtATime, ...together) : 0;
-  const apart = together.flatMap((each) => ["--path-ignore-patterns", `${each}/**`]);
-  return Math.max(code, await test(folder, ...apart));
+  return await runWithImages([process.execPath, "test", "--timeout", "300000", ...limit, ...tests], suite.images);
 }
-
-/** The slowest files of the last run start first. Together they run no more tests at once than one file of 20. */
-const timings = ["--timings", join(cacheFolder(), "test-timings.json"), "--update-timings"];
-const twoAtATime = ["--parallel=2", "--no-isolate", "--max-concurrency=8", ...timings];
 
 /**
  * Gives the tests' images, and more, to the nodes of KUBECONFIG's cluster, and runs a command that needs them there, by

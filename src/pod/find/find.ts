@@ -59,7 +59,7 @@ export interface FoundSidecars {
  * Finds the sidecars to wait for and to quit: those that `--sidecar` names or, with `auto`, those that annotations,
  * variables or listening ports tell of. With `auto` it looks until there is a proxy, or `forMs` is over. Resolves with
  * empty lists if it finds none; looks for none if the user says both what to wait for and what to quit. Logs what it
- * finds.
+ * finds, unless the signal was aborted meanwhile.
  */
 export async function findSidecars(settings: SidecarSettings, options: FindOptions): Promise<FoundSidecars> {
   const result = await search(settings, options);
@@ -85,7 +85,7 @@ async function search(settings: SidecarSettings, options: FindOptions): Promise<
 }
 
 /** Logs what was found by `by`, if it is not what an earlier search has found. */
-function tellFound(found: readonly FoundSidecar[], by: string, { before, log, onFound }: FindOptions): void {
+function tellFound(found: readonly FoundSidecar[], by: string, { before, log, signal, onFound }: FindOptions): void {
   if (before !== undefined && found.some(({ isSuggested }) => isSuggested)) return;
   const sidecars: string[] = [];
   let native = false;
@@ -94,7 +94,7 @@ function tellFound(found: readonly FoundSidecar[], by: string, { before, log, on
     native ||= isNative;
   }
   const isNews = before === undefined || before.map(({ name }) => name).join() !== sidecars.join();
-  if (isNews) log.info({ sidecars, by, native }, "found");
+  if (isNews && !signal.aborted) log.info({ sidecars, by, native }, "found");
   onFound?.(by);
 }
 
@@ -132,7 +132,7 @@ async function searchPod(
     if (findings.length > 0) return { ...detectWith(findings), doubts };
     const lookedMs = Math.round(performance.now() - start);
     const isOver = lookedMs >= options.forMs;
-    if (isOver && !isSilent) await logNone(lookedMs, settings, options);
+    if (isOver && !isSilent && !options.signal.aborted) await logNone(lookedMs, settings, options);
     if (isOver || companions.areReady()) return { ...detection, doubts };
     options.signal.throwIfAborted();
     await Bun.sleep(Math.max(LOOK_PERIOD_MS, LOOK_REST * tookMs));

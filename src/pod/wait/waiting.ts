@@ -59,6 +59,7 @@ export function startWait(given: WaitOptions): Wait {
     const { settings, env, log, signal, lookMs, after } = options;
     await after;
     here = await findSidecars(settings, { env, forMs: lookMs, signal, log });
+    signal.throwIfAborted();
     for (const reason of here.doubts) log.info({ reason }, "did not wait for a proxy");
     for (const name of unnamedFor(["wait"], here, settings))
       log.warn({ reason: whyUnnamed(name) }, "did not wait for a proxy");

@@ -118,11 +118,11 @@ async function searchPod(
   const detection = detectWith([]);
   if (detection.hasProxy)
     return { ...detection, found: await placed(detection.found, pod, settings, options), doubts: [] };
-  const isSilent = detection.by !== undefined || options.before !== undefined;
+  const isToTell = () => detection.by === undefined && options.before === undefined && !options.signal.aborted;
   const network = await readNetwork(settings, pod.env);
   const searchPorts = createPortSearch(pod, settings, { ...options, network });
   if (network !== "own") {
-    if (!isSilent) options.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");
+    if (isToTell()) options.log.info({ lookedMs: 0, reason: whyNoPort(network) }, "no sidecar found");
     return { ...detection, doubts: (await searchPorts()).doubts };
   }
   const start = performance.now();
@@ -132,7 +132,7 @@ async function searchPod(
     if (findings.length > 0) return { ...detectWith(findings), doubts };
     const lookedMs = Math.round(performance.now() - start);
     const isOver = lookedMs >= options.forMs;
-    if (isOver && !isSilent && !options.signal.aborted) await logNone(lookedMs, settings, options);
+    if (isOver && isToTell()) await logNone(lookedMs, settings, options);
     if (isOver || companions.areReady()) return { ...detection, doubts };
     options.signal.throwIfAborted();
     await Bun.sleep(Math.max(LOOK_PERIOD_MS, LOOK_REST * tookMs));

@@ -84,7 +84,7 @@ test("a reconcile says when the next one is; an earlier addition comes first, a 
   await end();
 });
 
-test("a key that is forgotten does not come, and may be added anew", async () => {
+test("the queue drops a forgotten key, and takes it again", async () => {
   const { queue, begins, begun, end } = controlled(1);
   queue.add("a", 10);
   queue.add("b", 40);

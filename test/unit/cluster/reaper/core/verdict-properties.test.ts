@@ -84,7 +84,7 @@ test("native sidecars, init containers and those of people who debug are never e
   });
 });
 
-test("a pod of which one label or annotation says no is left, whoever else says yes", () => {
+test("one label or annotation that says no wins over all that say yes", () => {
   const no = fc.constantFrom("label", "annotation", "namespace");
   const word = fc.constantFrom("false", "False", "0");
   fc.assert(

@@ -55,6 +55,11 @@ export interface Peer {
  * Records need no boot ID: after a reboot the kubelet starts again only the containers whose records say `restarts`, not
  * those under restartPolicy Never, nor those that succeeded under OnFailure (kubernetes
  * pkg/kubelet/kuberuntime/kuberuntime_manager.go, computePodActions, where it creates a sandbox).
+ *
+ * Two cases are wrong, and rare. Under OnFailure the kubelet also starts a container again that was killed between writing
+ * `ended` and its end; the others count it as ended, and when it starts it finds `quitting` and waits for a new sidecar.
+ * With RestartAllContainers (Kubernetes 1.35), the record of a container that had ended stays until it has started again:
+ * another that ends for good before that quits the sidecars too early.
  */
 function whyNeeded({ name, record, isLocked }: Peer): string | undefined {
   if (record === "missing") return `${name} has not started`;

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { unknownLines } from "../docs/manual-messages.ts";
+import { unknownLines } from "../docs/unknown-lines.ts";
 import { childPath } from "./compiled.ts";
 import { takes } from "./time.ts";
 
@@ -61,7 +61,7 @@ export interface Started extends AsyncDisposable {
   stderr(): string;
   /**
    * Resolves when it has ended and both streams are read to their end. Rejects if it wrote a log message, a field or a
-   * failure that the manual does not have, or has with another exit code.
+   * failure that test/docs/log-messages.ts does not have, or has with another exit code.
    */
   readonly ended: Promise<Ended>;
 }
@@ -81,7 +81,7 @@ export function startEbb(args: readonly string[], options: StartOptions = {}): S
     const exitCode = isDirect && ebb.signalCode === null ? code : undefined;
     // an argument with a line break breaks the line of a failure
     const unknown = args.join("").includes("\n") ? [] : unknownLines(stderr.text(), exitCode);
-    if (unknown.length > 0) throw new Error(`not in src/manual/logs.md: ${unknown.join("\n")}`);
+    if (unknown.length > 0) throw new Error(`not in test/docs/log-messages.ts: ${unknown.join("\n")}`);
     return { code, signal: ebb.signalCode, stdout: stdout.text(), stderr: stderr.text(), log: logOf(stderr.text()) };
   };
   const ended = end();

@@ -1,6 +1,6 @@
 /**
- * The log's messages at warn. The page logs of the manual has the fields of each, its cause and what to do. What runs
- * imports only the types.
+ * The log's messages at warn. The page logs of the manual has the cause of each, and what to do. What runs imports only
+ * the types.
  */
 export const warnings = [
   // the command's life

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Metric, reaperMetrics, webhookMetrics } from "../../../build/metric-tables.ts";
 import { alerts } from "../../../build/monitoring/monitoring.ts";
-import { logMessages } from "../../docs/manual-messages.ts";
+import { logMessages } from "../../docs/log-messages.ts";
 import { panels, queries } from "./dashboard.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");

@@ -32,7 +32,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
   "src/manual/sidecars.md": Object.fromEntries(sidecarNames.map((name) => [name, () => sidecarTable(name)])),
-  "src/manual/how-we-know.md": { facts: factLists },
+  "test/EVIDENCE.md": { facts: factLists },
 };
 
 /** The pages that have such tables, by their paths in the repository. */

@@ -11,7 +11,7 @@ import {
   listPages,
   lookOf,
 } from "./shared/cli/core/help.ts";
-import { ownWords, pluginCall, toolNames } from "./shared/cli/core/names.ts";
+import { ownWords, pageFor, pagelessTopics, toolNames } from "./shared/cli/core/names.ts";
 import { introOf, pagesWith, partsOf, titleOf } from "./shared/cli/core/page.ts";
 import { nearest } from "./shared/cli/core/suggestion.ts";
 import type { Environment } from "./shared/core/environment.ts";
@@ -78,7 +78,7 @@ export async function writeHelp(text: string): Promise<number> {
 
 /**
  * Prints the list of topics, if `topic` is undefined, a flag or `help`, or the page of the manual: formatted at a
- * terminal. For a command or other tool without a page it prints its --help.
+ * terminal. For a topic without a page it prints that of another, or the --help of the command.
  * @throws Failure(64) if there is no such topic
  */
 export async function showPage(topic: string | undefined, env: Environment): Promise<number> {
@@ -86,14 +86,12 @@ export async function showPage(topic: string | undefined, env: Environment): Pro
   if (topic === undefined || topic.startsWith("-") || topic === "help") {
     return await writeHelp(listPages(groupsOf(pages), lookAt(env)));
   }
-  const name = pluginCall(topic) === undefined ? topic : "kubectl";
-  const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
+  const name = Object.hasOwn(pages, topic) ? topic : pageFor(topic);
+  const page = name === undefined ? undefined : pages[name];
   if (page !== undefined) return await writeHelp(isTerminal(1) ? renderPage(page, themeOf(env)) : page);
-  if (ownWords.includes(topic) || toolNames.includes(topic)) {
-    return await showHelp(topic, { isShort: false, env });
-  }
+  if (ownWords.includes(topic)) return await showHelp(topic, { isShort: false, env });
   const having = pagesWith(topic, pages).map((name) => `ebb help ${name}`);
-  const near = nearest(topic, [...Object.keys(pages), ...ownWords, ...toolNames]);
+  const near = nearest(topic, [...Object.keys(pages), ...pagelessTopics, ...ownWords]);
   const others = near === undefined ? "ebb help lists them" : `did you mean ebb help ${near}?`;
   const hint = having.length === 0 ? others : `pages that have the word: ${having.join(", ")}`;
   throw new Failure(EXIT.usage, `help: ${JSON.stringify(topic)}: no such topic; ${hint}`);
@@ -102,14 +100,18 @@ export async function showPage(topic: string | undefined, env: Environment): Pro
 /** Groups the topics with their titles by the headings of `ebb help`; a command's name before a title is removed. */
 function groupsOf(pages: Pages): Parameters<typeof listPages>[0] {
   const topics = Object.entries(pages).map(([topic, text]) => {
-    const group = Object.hasOwn(commands, topic) ? "command" : /^(from|to)-/.test(topic) ? "migration" : "other";
+    const group = Object.hasOwn(commands, topic)
+      ? "command"
+      : /^(from-|migrating$)/.test(topic)
+        ? "migration"
+        : "other";
     return { group, row: [topic, titleOf(text).replace(/^ebb [a-z]+: /, "")] as const };
   });
   const rowsOf = (group: string) => topics.filter((topic) => topic.group === group).map(({ row }) => row);
   return {
     "ebb help TOPIC prints a page of the manual": rowsOf("other"),
     "pages of commands": rowsOf("command"),
-    "from another tool to ebb, and to native sidecars": rowsOf("migration"),
+    "from another tool to ebb": rowsOf("migration"),
   };
 }
 

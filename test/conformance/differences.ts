@@ -19,7 +19,7 @@ export interface Listed {
 const scuttles = ["scuttle", "scuttle-redbox"] as const;
 const go = [...scuttles, "envoy-preflight"] as const;
 
-/** All differences. Those that users notice are also on the pages of the tools, src/manual/from-*.md. */
+/** All differences. Those that users notice are also on the manual's pages from-scuttle and migrating. */
 export const differences = [
   {
     id: "signal-death",

@@ -43,7 +43,9 @@ test("a place for a table that is missing is named", () => {
 });
 
 test("each picture says what it shows", () => {
-  const pictures = all.split("\n").filter((line) => line.includes(".svg)") && line.startsWith("!["));
+  const pictures = `${all}\n${textOf("test/EVIDENCE.md")}`
+    .split("\n")
+    .filter((line) => line.includes(".svg)") && line.startsWith("!["));
   expect(pictures.length).toBeGreaterThan(5);
   expect(pictures.filter((line) => !/^!\[[^\]]{80,}\]\(/.test(line))).toEqual([]);
 });
@@ -61,17 +63,20 @@ const anchorsOf = (text: string) =>
       .replaceAll(" ", "-"),
   );
 
-test.each([...pages, "src/README.md", ".github/CONTRIBUTING.md"])("each link of %s leads to something", (page) => {
-  const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
-  const broken = links.filter((link) => {
-    if (/^https?:/.test(link)) return false;
-    const [path = "", anchor] = link.split("#");
-    const target = path === "" ? page : join(dirname(page), path);
-    if (!existsSync(join(root, target))) return true;
-    return anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor);
-  });
-  expect(broken).toEqual([]);
-});
+test.each([...pages, "src/README.md", ".github/CONTRIBUTING.md", "test/EVIDENCE.md"])(
+  "each link of %s leads to something",
+  (page) => {
+    const links = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+    const broken = links.filter((link) => {
+      if (/^https?:/.test(link)) return false;
+      const [path = "", anchor] = link.split("#");
+      const target = path === "" ? page : join(dirname(page), path);
+      if (!existsSync(join(root, target))) return true;
+      return anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  },
+);
 
 test("each variable of another tool stands on its page, with the flag that it sets", () => {
   const items = textOf("src/manual/variables.md")

@@ -6,7 +6,7 @@ import type { Command } from "../../../src/command.ts";
 import { commands } from "../../../src/commands.ts";
 import { withPage } from "../../../src/help.ts";
 import { describeBriefly, describeCommand, lookOf } from "../../../src/shared/cli/core/help.ts";
-import { toolNames } from "../../../src/shared/cli/core/names.ts";
+import { pageFor, pagelessTopics, toolNames } from "../../../src/shared/cli/core/names.ts";
 import { titleOf } from "../../../src/shared/cli/core/page.ts";
 import { ebb, ebbPath } from "../../harness/ebb.ts";
 
@@ -39,7 +39,7 @@ describe("--help", () => {
     const command = commands[name];
     expect(stdout).toContain(`usage: ebb ${command?.usage}`);
     for (const { flag } of Object.values(command?.options ?? {})) expect(stdout).toContain(`--${flag}`);
-    if (!topics.includes(name)) expect((await ebb(["help", name])).stdout).toBe(stdout);
+    if (!topics.includes(name) && pageFor(name) === undefined) expect((await ebb(["help", name])).stdout).toBe(stdout);
     expect((await ebb([name, "--nonsense", "--help"])).stdout).toBe(stdout);
     expect(stdout).toStartWith(describeCommand(withPage(name, command as Command, pages), lookOf(80)));
   });
@@ -104,9 +104,9 @@ describe("the manual", () => {
       .split("\n\n")
       .map((group) => [...group.matchAll(/^ {2}([a-z0-9-]+) +\S/gm)].map(([, name]) => name));
     const [others = [], ofCommands = [], migrations = []] = groups;
-    expect(others).toContain("migrating");
+    expect(others).toContain("choose");
     expect(ofCommands).toContain("run");
-    expect(migrations).toContain("from-scuttle");
+    expect(migrations).toEqual(["from-scuttle", "migrating"]);
     expect(groups.flat().toSorted()).toEqual(topics.toSorted());
     for (const group of groups) expect(group).toEqual(group.toSorted());
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
@@ -159,8 +159,23 @@ describe("the manual", () => {
     expect(await ebb(["help", topic])).toMatchObject({ code: 64, stdout: "", stderr: `ebb: ${reason}\n` });
   });
 
-  test("ebb help why is the page of kubectl's plugin", async () => {
-    expect((await ebb(["help", "why"])).stdout).toBe(page("kubectl"));
+  test.each([
+    ["why", "kubectl"],
+    ["request", "status"],
+    ["variables", "options"],
+    ["scuttle", "from-scuttle"],
+    ["from-envoy-preflight", "from-scuttle"],
+    ["linkerd-await", "migrating"],
+    ["from-valet", "migrating"],
+  ])("ebb help %s is the page %s, which has it", async (topic, other) => {
+    expect(topics).not.toContain(topic);
+    expect((await ebb(["help", topic])).stdout).toBe(page(other));
+  });
+
+  test("each topic without a page of its own leads to a page", () => {
+    const targets = pagelessTopics.map((topic) => pageFor(topic));
+    expect(targets.length).toBeGreaterThan(2);
+    expect(topics).toEqual(expect.arrayContaining(targets));
   });
 
   test.each(toolNames)("ebb %s --help names its page", async (name) => {

@@ -1,4 +1,4 @@
-import { type CommandName, toolNames } from "./names.ts";
+import { type CommandName, pageFor, toolNames } from "./names.ts";
 import { type Option, type OptionGroup, type Options, OWN } from "./option.ts";
 
 /** What `--help` says about a command, as plain text without line breaks. */
@@ -157,7 +157,7 @@ export function describeTool(name: string, { usage, about, takes }: Tool, look: 
     wrapText(`ebb as a replacement for ${name}. ${about}`, width, ""),
     `${look.heading(`what ebb reads, with ${name}'s meaning:`)}\n${takes.map((each) => wrapText(each, width, "  ")).join("")}`,
     wrapText(own, width, ""),
-    `more: ebb help from-${name}\n`,
+    `more: ebb help ${pageFor(name)}\n`,
   ].join("\n");
 }
 

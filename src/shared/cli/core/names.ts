@@ -48,5 +48,33 @@ export function pluginCall(word: string): string | undefined {
   return pluginCommands.includes(word) ? `kubectl ebb ${word}` : undefined;
 }
 
+/** The pages of the manual for topics that have no page of their own. */
+const pagesFor: Readonly<Record<string, string>> = {
+  request: "status",
+  variables: "options",
+  why: "kubectl",
+  certificates: "webhook",
+  faq: "choose",
+  threats: "security",
+  "to-native-sidecars": "native-sidecars",
+  scuttle: "from-scuttle",
+  "envoy-preflight": "from-scuttle",
+  "linkerd-await": "migrating",
+  valet: "migrating",
+  "pilot-agent": "migrating",
+  kubexit: "migrating",
+  pkill: "migrating",
+  "sleep-and-curl": "migrating",
+};
+
+/** The topics that stand on the page of another. */
+export const pagelessTopics: readonly string[] = Object.keys(pagesFor);
+
+/** Returns the page of the manual for a topic that has none of its own, or `from-` it; undefined if no page has it. */
+export function pageFor(topic: string): string | undefined {
+  const name = topic.replace(/^from-/, "");
+  return Object.hasOwn(pagesFor, name) ? pagesFor[name] : undefined;
+}
+
 /** The names of other inits, which do nothing that ebb does not. */
 export const initNames: readonly string[] = ["tini", "tini-static", "docker-init", "dumb-init", "catatonit"];

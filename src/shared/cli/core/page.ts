@@ -43,10 +43,19 @@ function indented(code: string): string {
   return code.replaceAll(/^```.*\n/gm, "").replaceAll(/^(?=.)/gm, "    ");
 }
 
-/** Replaces each link by its text, with the call that shows its target if that is another page. */
+/**
+ * Replaces each link by its text, with the call that shows its target if that is another page, or its path if it is
+ * another file of ebb's repository. A text that is the title of the target stands alone.
+ */
 function plainLinks(text: string): string {
   return text.replaceAll(/\[([^[\]]*)\]\(([^()]*)\)/g, (_, shown: string, target: string) => {
-    const page = /^([a-z-]+)\.md(#.*)?$/.exec(target)?.[1];
-    return page === undefined || shown === page ? shown : `${shown} (ebb help ${page})`;
+    const [, page, file, anchor] = /^(?:([a-z-]+)\.md|\.\.\/\.\.\/([^#]+))(?:#(.*))?$/.exec(target) ?? [];
+    if (page !== undefined) return shown === page ? shown : `${shown} (ebb help ${page})`;
+    const isTitle =
+      shown
+        .toLowerCase()
+        .replaceAll(/[^a-z ]/g, "")
+        .replaceAll(" ", "-") === anchor;
+    return file === undefined || isTitle ? shown : `${shown} (${file} in ebb's repository)`;
   });
 }

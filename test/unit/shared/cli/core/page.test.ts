@@ -10,6 +10,16 @@ test.each<[string, string, string]>([
   ["code in a sentence is on one line", "- say `ebb\n  run` now", "  * say ebb run now\n"],
   ["a link is its text, and its page", "see [the drain](drain.md#why)", "see the drain (ebb help drain)\n"],
   ["a link that says its page", "see [drain](drain.md)", "see drain\n"],
+  [
+    "a link to another file is its text, and the path in the repository",
+    "see [it](../../test/EVIDENCE.md#apps)",
+    "see it (test/EVIDENCE.md in ebb's repository)\n",
+  ],
+  [
+    "a link to a section of another file that says its title",
+    "see [All, apps](../../a.md#all-apps)",
+    "see All, apps\n",
+  ],
   ["a link elsewhere is its text", "see [it](https://a.example)", "see it\n"],
   ["a link in the page is its text", "see [the limits](#limits)", "see the limits\n"],
   ["an image is not shown", "a\n\n![b](c.svg)\n\nd", "a\n\nd\n"],

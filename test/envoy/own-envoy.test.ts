@@ -8,47 +8,41 @@ import { childPath } from "../harness/compiled.ts";
 import { canUnshare, drainLineOf, startEbb, temporaryFolder, until } from "../harness/ebb.ts";
 import { freePort } from "../harness/free-port.ts";
 import { describeAgainstEnvoy, says } from "./against-envoy.ts";
+import { configurationOf } from "./bootstrap.ts";
 import { holdRequest, startBackend } from "./traffic.ts";
 
 setDefaultTimeout(60_000);
 
-interface Container {
-  readonly name: string;
+interface Web {
   readonly command: readonly string[];
-  readonly args: readonly string[];
+}
+
+interface Proxy {
   readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
 }
 
-const [, section = ""] =
-  /\n## An Envoy of your own\n([\s\S]*?)\n## /.exec(
-    readFileSync(join(import.meta.dirname, "../../src/manual/drain.md"), "utf8"),
-  ) ?? [];
-const [deployment, configMap] = [...section.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = ""]) =>
-  Bun.YAML.parse(yaml),
-) as [{ spec: { template: { spec: { containers: [Container, Container] } } } }, { data: Record<string, string> }];
-const [web, proxy] = deployment.spec.template.spec.containers;
+const page = readFileSync(join(import.meta.dirname, "../../src/manual/drain.md"), "utf8");
+const [, block = ""] = /\n## An Envoy of your own\n[\s\S]*?\n((?: {4}- name: .*\n)(?: {4}.*\n)+)/.exec(page) ?? [];
+const [web, proxy] = Bun.YAML.parse(block) as [Web, Proxy];
 
 const canBePod = canUnshare("--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child");
 
-describeAgainstEnvoy("the manual's Deployment with an Envoy of one's own", () => {
+describeAgainstEnvoy("the manual's pod with an Envoy of one's own", () => {
   test.skipIf(!canBePod)(
     "answers what is in flight when its pod is deleted, and its hook waits for the app",
     async () => {
       await using backend = await startBackend();
       const port = await freePort();
       using folder = temporaryFolder();
-      const config = join(folder.path, "envoy.yaml");
+      const config = join(folder.path, "envoy.json");
       const admin = join(folder.path, "admin.sock"); // containers of the pod's network reach it, and its listener is here
-      const bootstrap = Object.entries({
-        "socket_address: { address: 127.0.0.1, port_value: 9901 }": `pipe: { path: ${admin} }`,
-        "port_value: 8080 ": `port_value: ${port} `,
-        "port_value: 8081 ": `port_value: ${backend.port} `,
-      }).reduce((text, [manual, own]) => text.replace(manual, own), configMap.data["envoy.yaml"] as string);
-      writeFileSync(config, bootstrap);
-      const flags = proxy.args.map((arg) => arg.replace("/etc/envoy/envoy.yaml", config));
-      await using envoy = startEbb([...flags, "--disable-hot-restart", "--concurrency", "1", "--log-level", "off"], {
-        program: envoyPath() as string,
-      });
+      const listeners = [{ name: "web", direction: "INBOUND" as const }];
+      const plan = { admin: { path: admin }, listenerPort: port, listeners, upstreamPort: backend.port };
+      writeFileSync(config, JSON.stringify(configurationOf(plan).bootstrap));
+      await using envoy = startEbb(
+        ["--config-path", config, "--disable-hot-restart", "--concurrency", "1", "--log-level", "off"],
+        { program: envoyPath() as string },
+      );
       await using pod = await startPodNetwork();
       const env = { EBB_ADMIN: `unix:${admin}` };
       await using app = pod.start([...web.command.slice(1), childPath(), "record", `${SIG.TERM}`], { env });

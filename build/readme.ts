@@ -6,7 +6,6 @@ import { defaultOf, flagOf, ownVariable } from "../src/shared/cli/core/help.ts";
 import type { Options } from "../src/shared/cli/core/option.ts";
 import { options } from "../src/shared/cli/core/options.ts";
 import { exitMeanings } from "../src/shared/core/exit.ts";
-import { sidecarNames } from "../src/shared/sidecars/core/registry.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
 import { code, contentOf, list, table, withContent } from "./markdown.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
@@ -31,7 +30,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     "reaper metrics": () => metricList(metrics.reaper, isOwn),
     "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
-  "src/manual/sidecars.md": Object.fromEntries(sidecarNames.map((name) => [name, () => sidecarTable(name)])),
+  "src/manual/sidecars.md": { sidecars: sidecarTable },
   "test/EVIDENCE.md": { facts: factLists },
 };
 

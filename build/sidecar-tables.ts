@@ -17,24 +17,27 @@ function factsOf(name: SidecarName): readonly Fact[] {
   return facts.get(name) ?? [];
 }
 
-/** Returns what ebb knows of a sidecar, as a table of the manual. */
-export function sidecarTable(name: SidecarName): string {
-  const kind = kindOf(name);
-  const drain = kind.drainPath === undefined ? "nothing" : `${drainOf(kind.drainPath)} at ${code(kind.admin)}`;
-  const rows = [
-    [`found by ${code("auto")}`, foundBy(kind)],
-    ["waits for", readyOf(kind) ?? "nothing"],
-    ["drained by", drain],
-    ["shut down by", quitOf(kind)],
-    ["tested with", knownBy(name)],
-  ];
-  return table([code(`--sidecar ${name}`), ""], rows);
+/** Returns where ebb finds and asks the sidecars, as a table of the manual: a row for each. */
+export function sidecarTable(): string {
+  const head = [code("--sidecar"), `found by ${code("auto")}`, "waits for", `shut down by ${code("POST")}`, "drains"];
+  const rows = sidecarNames.map((name) => {
+    const kind = kindOf(name);
+    return [
+      code(name),
+      signsOf(kind)
+        .map(([, sign]) => sign)
+        .join(", ") || "nothing",
+      [kind.ready ?? [], kind.orReady ?? []].flat().map(placeOf).join(", ") || "nothing",
+      placeOf(kind.quit),
+      kind.drainPath === undefined ? "no" : "yes",
+    ];
+  });
+  return table(head, rows);
 }
 
-/** Names the versions of the program that tests run. */
-function knownBy(name: SidecarName): string {
-  const versions = factsOf(name).flatMap((fact) => ("ran" in fact ? [fact.ran] : []));
-  return versions.length === 0 ? "**nothing: it was read, not run**" : [...new Set(versions)].join(", ");
+/** Names an address on the pod's loopback by its port and path: `:15021/healthz/ready`. */
+function placeOf(url: string): string {
+  return code(url.replace(/^\w+:\/\/localhost/, ""));
 }
 
 /** The names of the sidecars as their projects write them. */
@@ -140,11 +143,24 @@ function quitOf({ quit, quitPath, adminSocket }: SidecarKind): string {
   return adminSocket === undefined ? own : `${own}, or ${code(`${quitPath}`)} at ${code(`unix:${adminSocket}`)}`;
 }
 
-function foundBy({ variable, annotation, ports }: SidecarKind): string {
-  const signs = [
-    variable === undefined ? [] : `the variable ${code(variable)}`,
-    annotation === undefined ? [] : `the annotation ${code(annotation)}`,
-    ports.length === 0 ? [] : `port ${ports.join(", ")}`,
-  ].flat();
-  return signs.join("; ") || "nothing; you must name it";
+function foundBy(kind: SidecarKind): string {
+  const labels = { variable: "the variable ", annotation: "the annotation ", ports: "" };
+  return (
+    signsOf(kind)
+      .map(([of, sign]) => `${labels[of]}${sign}`)
+      .join("; ") || "nothing; you must name it"
+  );
+}
+
+/** Returns the signs by which `auto` finds it. */
+function signsOf({
+  variable,
+  annotation,
+  ports,
+}: SidecarKind): (readonly ["variable" | "annotation" | "ports", string])[] {
+  return [
+    ...(variable === undefined ? [] : [["variable", code(variable)] as const]),
+    ...(annotation === undefined ? [] : [["annotation", code(annotation)] as const]),
+    ...(ports.length === 0 ? [] : [["ports", `port ${ports.join(", ")}`] as const]),
+  ];
 }

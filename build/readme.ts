@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../src/command.ts";
 import { commands } from "../src/commands.ts";
-import { defaultOf, flagOf, ownVariable } from "../src/shared/cli/core/help.ts";
-import type { Options } from "../src/shared/cli/core/option.ts";
+import { defaultOf, flagOf, groupTitles, ownVariable } from "../src/shared/cli/core/help.ts";
+import { type Option, type OptionGroup, type Options, variableName } from "../src/shared/cli/core/option.ts";
 import { options } from "../src/shared/cli/core/options.ts";
 import { exitMeanings } from "../src/shared/core/exit.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
@@ -19,7 +19,7 @@ const metrics = { webhook: await webhookMetrics(), reaper: await reaperMetrics()
 /** The pages and their tables, made from declarations. Each stands between `<!-- NAME -->` and `<!-- /NAME -->`. */
 const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
   "README.md": { "terminal output": terminalOutput },
-  "src/manual/options.md": { options: () => optionList(options) },
+  "src/manual/options.md": { options: () => groupedOptions(options) },
   "src/manual/webhook.md": { "rare options": () => rareList("webhook") },
   "src/manual/reaper.md": { "rare options": () => rareList("reaper") },
   "src/manual/exit-codes.md": { exits: exitTable },
@@ -79,6 +79,34 @@ function optionList(options: Options): string {
       return `${code(flagOf(option))} (${notes.filter(Boolean).join("; ")}): ${option.help}`;
     }),
   );
+}
+
+/** The pages about the groups of options. */
+const groupPages: Partial<Record<OptionGroup, string>> = {
+  sidecars: "sidecars",
+  waiting: "wait",
+  child: "run",
+  shutdown: "quit",
+  request: "status",
+  log: "logs",
+};
+
+/** Names the options of each group, with their defaults, and with those of their variables that are not named as usual. */
+function groupedOptions(options: Options): string {
+  const groups = Map.groupBy(Object.values(options), ({ group }) => group);
+  const items = [...groups].map(([group, members]) => {
+    const page = groupPages[group];
+    const title = groupTitles[group];
+    return `${page === undefined ? title : `[${title}](${page}.md)`}: ${members.map(withDefault).join(", ")}`;
+  });
+  return list(items);
+}
+
+function withDefault(option: Option<unknown>): string {
+  const variable = ownVariable(option);
+  const isUsual = variable === undefined || variable === variableName(option.flag);
+  const text = [defaultOf(option), isUsual ? "" : code(variable)].filter(Boolean).join("; ");
+  return `${code(flagOf(option))}${text === "" ? "" : ` (${text})`}`;
 }
 
 function exitTable(): string {

@@ -36,6 +36,9 @@ const MOST_BODY_BYTES = 256 * MiB;
 export const command: Command = {
   summary: "send one HTTP request to the proxy's admin interface, or to a URL",
   usage: "request [flags] [METHOD] PATH|URL",
+  about:
+    "ebb request sends one HTTP request to the proxy's admin interface, or to any URL, from an image that has no curl. To see the state of a proxy, use ebb status, which reads and explains the usual pages. To shut it down, use ebb quit, which also checks that it has exited.",
+  page: "status",
   examples: [
     { call: "ebb request GET stats", why: "With kubectl exec: the statistics of the pod's Envoy." },
     {

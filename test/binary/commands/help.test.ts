@@ -62,8 +62,8 @@ describe("--help", () => {
   test("names no variable of another tool, but the page that has them", async () => {
     const { stdout } = await ebb(["run", "--help"]);
     expect(stdout).not.toMatch(/KILL_ISTIO|SCUTTLE_LOGGING|QUIT_REQUEST_TIMEOUT/);
-    expect(stdout).toContain("ebb help variables");
-    expect((await ebb(["help", "variables"])).stdout).toContain("NEVER_KILL_ISTIO");
+    expect(stdout).toContain("ebb help options");
+    expect((await ebb(["help", "options"])).stdout).toContain("NEVER_KILL_ISTIO");
   });
 
   describe("at a terminal", () => {

@@ -93,7 +93,7 @@ export function describeCommand(command: Described, look: Look, program = "ebb")
     (seeAlso.length === 0 ? "" : wrapText(`see also: ${seeAlso.map((name) => `ebb ${name}`).join(", ")}`, width, "")) +
       wrapText(`more: ${more}`, width, "") +
       (Object.values(options).some(({ also }) => also.length > 0)
-        ? wrapText(`variables of other tools that set these flags: ${program} help variables`, width, "")
+        ? wrapText(`variables of other tools that set these flags: ${program} help options`, width, "")
         : ""),
   ];
   return sections.filter((section) => section !== "").join("\n");
@@ -163,7 +163,8 @@ export function describeTool(name: string, { usage, about, takes }: Tool, look: 
 
 const DEEP = "      ";
 
-const groupTitles: Readonly<Record<OptionGroup, string>> = {
+/** The headings of the groups of options, in their order. */
+export const groupTitles: Readonly<Record<OptionGroup, string>> = {
   sidecars: "sidecars",
   waiting: "waiting",
   child: "the command",

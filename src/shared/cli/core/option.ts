@@ -203,7 +203,7 @@ function textOf(initial: unknown): string {
 export const OWN = "EBB_";
 
 /** Returns the name of ebb's own variable for a flag: `EBB_WAIT_TIMEOUT` for `wait-timeout`. */
-function variableName(flag: string): string {
+export function variableName(flag: string): string {
   return `${OWN}${flag.toUpperCase().replaceAll("-", "_")}`;
 }
 

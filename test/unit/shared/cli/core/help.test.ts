@@ -72,7 +72,7 @@ exit codes:
 see also: ebb wait, ebb quit
 more: ebb help run
 variables of other tools that set these flags: ebb
-help variables
+help options
 `);
 });
 

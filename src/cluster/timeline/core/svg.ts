@@ -6,11 +6,22 @@ const [WIDTH, PAD, AXIS_Y, ROWS_Y, ROW, BAR, LEGEND_ROW] = [800, 12, 60, 70, 50,
 /** The most characters of a name, on a narrow screen, where letters are larger. */
 const LONGEST_NAME = 52;
 
-/** The colours are GitHub's (Primer). */
-const STYLE = `text{font:14px sans-serif;fill:#24292f}.end{text-anchor:end}.dim{fill:#57606a}.count{fill:#fff;font-size:15px}
-.grid{stroke:#d0d7de}.wait{fill:#bf8700}.run{fill:#2da44e}.drain{fill:#0969da}.stop{fill:#8250df}.quit{fill:#bc4c00}
+/** The colours of light pages; all are GitHub's (Primer). As attributes, they reach viewers that read no styles. */
+const fills: Readonly<Record<string, string>> = {
+  paper: "#fff",
+  wait: "#bf8700",
+  run: "#2da44e",
+  drain: "#0969da",
+  stop: "#8250df",
+  quit: "#bc4c00",
+  name: "#24292f",
+  dim: "#57606a",
+  "dim end": "#57606a",
+  count: "#fff",
+};
+const STYLE = `text{font:14px sans-serif}.end{text-anchor:end}.count{font-size:15px}
 @media(max-width:560px){text{font-size:21px}.count{font-size:18px}}
-@media(prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}.dim{fill:#9198a1}.count{fill:#fff}
+@media(prefers-color-scheme:dark){.paper{fill:#0d1117}.name{fill:#e6edf3}.dim{fill:#9198a1}.count{fill:#fff}
 .grid{stroke:#3d444d}.wait{fill:#9e6a03}.run{fill:#238636}.drain{fill:#1f6feb}.stop{fill:#8957e5}.quit{fill:#bd561d}}`;
 
 /** Draws a timeline as an SVG document, for light and dark. */
@@ -21,7 +32,7 @@ export function drawSvg(timeline: Timeline): string {
   const bottom = ROWS_Y + rows.length * ROW;
   const height = bottom + PAD + 3 * LEGEND_ROW;
   const axis = ticks.flatMap(({ place, text }) => [
-    `<path class="grid" d="M${PAD + place} ${AXIS_Y - 12}V${bottom}"/>`,
+    `<path class="grid" stroke="#d0d7de" d="M${PAD + place} ${AXIS_Y - 12}V${bottom}"/>`,
     textAt(PAD + place + 4, AXIS_Y, text, "dim"),
   ]);
   const drawn = labels.flatMap(({ name, exits }, at) => {
@@ -38,7 +49,7 @@ export function drawSvg(timeline: Timeline): string {
     const sign = kind === "open" ? textAt(x + 5, y + 15, OPEN) : boxAt(x, y, BAR, kind);
     return [sign, textAt(x + BAR + 8, y + 15, text)];
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" font-family="sans-serif" font-size="14">
 <title>${escaped(
     `${title}: ${labels
       .slice(0, 10)
@@ -46,18 +57,19 @@ export function drawSvg(timeline: Timeline): string {
       .join(", ")}`,
   )}</title>
 <style>${STYLE}</style>
-<rect class="paper" width="${WIDTH}" height="${height}" fill="#fff"/>
+<rect class="paper" fill="${fills.paper}" width="${WIDTH}" height="${height}"/>
 ${[textAt(PAD, 26, title), ...axis, ...drawn, ...items].join("\n")}
 </svg>
 `;
 }
 
 function boxAt(x: number, y: number, width: number, kind: string): string {
-  return `<rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${BAR}"/>`;
+  return `<rect class="${kind}" fill="${fills[kind]}" x="${x}" y="${y}" width="${width}" height="${BAR}"/>`;
 }
 
 function textAt(x: number, y: number, text: string, kind = "name"): string {
-  return `<text class="${kind}" x="${x}" y="${y}">${escaped(text)}</text>`;
+  const anchor = kind.endsWith(" end") ? ' text-anchor="end"' : "";
+  return `<text class="${kind}" fill="${fills[kind]}"${anchor} x="${x}" y="${y}">${escaped(text)}</text>`;
 }
 
 /** Escapes printable text for XML, which has no lone surrogates, no U+FFFE and no U+FFFF. */

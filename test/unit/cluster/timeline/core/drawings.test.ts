@@ -217,7 +217,6 @@ describe("as SVG", () => {
 
   test("a timeline has the same rows, for light and dark", () => {
     expect(svg).toContain("@media(prefers-color-scheme:dark)");
-    expect(svg).toMatch(/<rect [^>]*fill="#fff"/); // a viewer without styles shows its black text on white
     for (const pod of ["web-7d4b9c5f-abc12", "web-66f9d7bb8-m2n3b"]) expect(svg).toContain(`>${pod}</text>`);
     for (const phase of ["wait", "run", "drain", "stop", "quit"]) expect(svg).toContain(`<rect class="${phase}" `);
     expect([...svg.matchAll(/class="count"[^>]*>(\d+)</g)].map(([, count]) => count).sort()).toEqual([
@@ -226,9 +225,20 @@ describe("as SVG", () => {
     expect(svg).toContain(">exit 143</text>");
   });
 
+  test("a viewer that reads no styles shows each box, line and text in its colour, on white", () => {
+    const [paper, ...shapes] = [...svg.matchAll(/<(?:rect|text|path) [^>]*>/g)].map(([shape]) => shape);
+    expect(paper).toContain(' fill="#fff"');
+    expect(shapes.length).toBeGreaterThan(20);
+    expect(shapes.filter((shape) => !/ (fill|stroke)="#[0-9a-f]{3,6}"/.test(shape))).toEqual([]);
+    expect(shapes.filter((shape) => shape.includes('"count"') !== shape.includes('fill="#fff"'))).toEqual([]);
+  });
+
   test("bars stand within the picture, and follow each other", () => {
-    for (const row of svg.split(/<text x="12" y="\d+">web-/).slice(1)) {
-      const boxes = [...row.matchAll(/<rect class="[^"]+" x="([\d.]+)" y="\d+" width="([\d.]+)" height="18">/g)];
+    const [bars = ""] = svg.split(/<rect [^>]*>\n<text [^>]*>wait</); // the legend follows
+    const rows = bars.split(/<text class="name" [^>]* x="12" y="\d+">web-/).slice(1);
+    expect(rows.length).toBeGreaterThan(2);
+    for (const row of rows) {
+      const boxes = [...row.matchAll(/<rect [^>]* x="([\d.]+)" y="\d+" width="([\d.]+)" height="18"/g)];
       const ends = boxes.map(([, x, width]) => [Number(x), Number(x) + Number(width)] as const);
       expect(ends.length).toBeGreaterThan(1);
       for (const [at, [start, end]] of ends.entries()) {

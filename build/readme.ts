@@ -48,16 +48,10 @@ export function withTables(page: string, text: string): string {
   return made;
 }
 
-/** What commands print, as their pages have it. */
+/** What a command prints, as its page has it. */
 function terminalOutput(): string {
-  const outputs = [
-    ["kubectl.md", "why"],
-    ["reaper.md", "reaper"],
-    ["doctor.md", "doctor"],
-  ].map(([page = "", name]) =>
-    contentOf(readFileSync(join(root, "src/manual", page), "utf8"), `${name} output`)?.trim(),
-  );
-  return `\n${outputs.map((output) => `    ${output}`).join("\n\n")}\n\n`;
+  const page = readFileSync(join(root, "src/manual/kubectl.md"), "utf8");
+  return `\n    ${contentOf(page, "why output")?.trim()}\n\n`;
 }
 
 /** Lists what the command's help only names. */

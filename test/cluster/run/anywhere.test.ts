@@ -14,7 +14,7 @@ interface Manifest extends KubeObject {
 /** The README's Job without the name of its sidecar, so that ebb looks for one, with the tests' image and app. */
 function reportJob(): Manifest {
   const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
-  const manifest = /```yaml\n(apiVersion: batch\/v1\nkind: Job\nmetadata:\n {2}name: report\n.*?)```/s.exec(
+  const manifest = /```yaml\n(apiVersion: batch\/v1\nkind: Job\nmetadata: \{ name: report \}\n.*?)```/s.exec(
     readme,
   )?.[1];
   if (manifest === undefined) throw new Error("README.md: the Job report is gone");

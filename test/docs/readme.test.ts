@@ -92,10 +92,10 @@ test.each([...pages, "src/README.md", ".github/CONTRIBUTING.md", "test/EVIDENCE.
   },
 );
 
-test("each variable of another tool stands on its page, with the flag that it sets", () => {
-  const items = textOf("src/manual/variables.md")
-    .split("\n")
-    .filter((line) => line.startsWith("- `"));
+test("each variable of another tool stands on the page of options, with the flag that it sets", () => {
+  const [, section = ""] =
+    /\n## Variables of other tools\n([\s\S]*?)(\n## |$)/.exec(textOf("src/manual/options.md")) ?? [];
+  const items = section.split("\n").filter((line) => line.startsWith("- `"));
   const missing = Object.values(options).flatMap(({ flag, also }) =>
     also.filter(({ name }) => !items.some((item) => new RegExp(`\`${name}[\`=].*: .*\`--${flag}\\b`).test(item))),
   );

@@ -27,17 +27,24 @@ has() { command -v "$1" >/dev/null; }
 if has docker; then engine=docker; elif has podman; then engine=podman; else fail "neither docker nor podman is in PATH" 69; fi
 has helm || fail "helm is not in PATH, so nothing is built (the image alone: see Dockerfile.distroless)" 69
 
+# a registry on this machine has no TLS; docker knows that
+plain= insecure=
+case $registry in localhost | localhost[:/]* | 127.*)
+  plain=--plain-http
+  [ "$engine" = docker ] || insecure=--tls-verify=false
+  ;;
+esac
+
 version=$(sed -n 's/^appVersion: //p' "$project/build/chart/Chart.yaml")
 image=$registry/ebb
 "$engine" build -f "$project/Dockerfile.distroless" --target scratch -t "$image:$version" "$@" "$project"
-"$engine" push "$image:$version"
+"$engine" push ${insecure:+"$insecure"} "$image:$version"
 
 packed=$(mktemp -d)
 trap 'rm -rf "$packed"' EXIT
 cp -R "$project/build/chart" "$packed/ebb"
 sed "s|^  repository: \"\"|  repository: $image|" "$project/build/chart/values.yaml" >"$packed/ebb/values.yaml"
 helm package --destination "$packed" "$packed/ebb"
-case $registry in localhost | localhost[:/]* | 127.*) plain=--plain-http ;; *) plain= ;; esac
 helm push ${plain:+"$plain"} "$packed/ebb-$version.tgz" "oci://$registry/charts"
 
 cat <<END

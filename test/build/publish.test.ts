@@ -50,17 +50,16 @@ function publish(words: readonly string[], { programs = ["docker", "helm"], fail
   };
 }
 
-const built = (engine: string, image: string, flags = "") => [
-  `${engine} build -f ${project}/Dockerfile.distroless --target scratch -t ${image}${flags} ${project}`,
-  `${engine} push ${image}`,
-];
+const built = (engine: string, image: string, flags = "") =>
+  `${engine} build -f ${project}/Dockerfile.distroless --target scratch -t ${image}${flags} ${project}`;
 
 test("image and chart go into the registry, and the chart has the image as its default", () => {
   const image = "registry.example.com:5000/team/ebb";
   const { code, called, stdout, stderr } = publish(["registry.example.com:5000/team"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(called).toEqual([
-    ...built("docker", `${image}:${version}`),
+    built("docker", `${image}:${version}`),
+    `docker push ${image}:${version}`,
     "helm package --destination TMP TMP/ebb",
     `repository ${image}`,
     `helm push TMP/ebb-${version}.tgz oci://registry.example.com:5000/team/charts`,
@@ -69,12 +68,13 @@ test("image and chart go into the registry, and the chart has the image as its d
   expect(stdout).toContain(`helm install ebb oci://registry.example.com:5000/team/charts/ebb --version ${version} `);
 });
 
-test("podman stands in for docker, flags go to the build, and Helm talks to this machine without TLS", () => {
+test("podman stands in for docker, flags go to the build, and a registry on this machine has no TLS", () => {
   const words = ["localhost:5001", "--platform", "linux/amd64"];
   const { code, called } = publish(words, { programs: ["podman", "helm"] });
   expect(code).toBe(0);
   expect(called).toEqual([
-    ...built("podman", `localhost:5001/ebb:${version}`, " --platform linux/amd64"),
+    built("podman", `localhost:5001/ebb:${version}`, " --platform linux/amd64"),
+    `podman push --tls-verify=false localhost:5001/ebb:${version}`,
     "helm package --destination TMP TMP/ebb",
     "repository localhost:5001/ebb",
     `helm push --plain-http TMP/ebb-${version}.tgz oci://localhost:5001/charts`,

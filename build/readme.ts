@@ -9,7 +9,7 @@ import { exitMeanings } from "../src/shared/core/exit.ts";
 import { type InitFeature, initFeatures } from "./inits.ts";
 import { code, contentOf, list, table, withContent } from "./markdown.ts";
 import { type Metric, reaperMetrics, webhookMetrics } from "./metric-tables.ts";
-import { alertTable } from "./monitoring/monitoring.ts";
+import { alertTable, hangingRule } from "./monitoring/monitoring.ts";
 import { factLists, sidecarTable } from "./sidecar-tables.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -28,8 +28,8 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
     alerts: alertTable,
     "webhook metrics": () => metricList(metrics.webhook, isOwn),
     "reaper metrics": () => metricList(metrics.reaper, isOwn),
-    "process metrics": () => metricList(metrics.webhook, (metric) => !isOwn(metric)),
   },
+  "src/manual/hanging.md": { "hanging alert": hangingRule },
   "src/manual/sidecars.md": { sidecars: sidecarTable },
   "test/EVIDENCE.md": { facts: factLists },
 };

@@ -14,22 +14,50 @@ interface RuleFile {
   readonly groups: readonly { readonly rules: readonly AlertRule[] }[];
 }
 
-/** The path of the alerts, which the chart installs, too. */
+/** The path of the alerts about ebb, which the chart installs, too. */
 export const alertsPath = join(import.meta.dirname, "../chart/alerts.yaml");
 
-const { groups } = Bun.YAML.parse(readFileSync(alertsPath, "utf8")) as RuleFile;
+/** The path of the alert about pods that hang, which needs nothing of ebb. */
+export const hangingPath = join(import.meta.dirname, "hanging.yaml");
 
-/** The alerts. */
-export const alerts: readonly AlertRule[] = groups.flatMap(({ rules }) => rules);
+/** The alerts about ebb. */
+export const alerts: readonly AlertRule[] = rulesIn(alertsPath);
+
+/** The alerts about pods that hang. */
+export const hangingAlerts: readonly AlertRule[] = rulesIn(hangingPath);
+
+function rulesIn(path: string): readonly AlertRule[] {
+  const { groups } = Bun.YAML.parse(readFileSync(path, "utf8")) as RuleFile;
+  return groups.flatMap(({ rules }) => rules);
+}
 
 /** Returns the alerts as a table of the manual. */
 export function alertTable(): string {
-  const rows = alerts.map(({ alert, labels, annotations: { summary, description, runbook } }) => [
+  const rows = alerts.map(({ alert, labels, annotations: { summary, runbook } }) => [
     `${code(alert)} (${labels.severity})`,
-    `${summary}. ${description}`,
+    summary,
     linked(runbook),
   ]);
   return table(["alert", "it means", "do"], rows);
+}
+
+/** Returns the alert about pods that hang as a PrometheusRule of the manual. */
+export function hangingRule(): string {
+  const rules = readFileSync(hangingPath, "utf8").replaceAll(/^#.*\n/gm, "");
+  const head = [
+    "apiVersion: monitoring.coreos.com/v1",
+    "kind: PrometheusRule",
+    "metadata: { name: hanging-pods }",
+    "spec:",
+  ];
+  const lines = [
+    ...head,
+    ...rules
+      .trimEnd()
+      .split("\n")
+      .map((line) => `  ${line}`),
+  ];
+  return `\n${lines.map((line) => `    ${line}\n`).join("")}\n`;
 }
 
 /** Makes a link of the section that a runbook ends with: `ebb help webhook: When it goes wrong`. */

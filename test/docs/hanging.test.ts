@@ -61,7 +61,7 @@ test("the PrometheusRule of the manual has the rule file below its spec", () => 
 
 test("the runbook of the alert ends with a section of the manual", () => {
   const [, name = "", section = ""] =
-    /\. ebb help ([a-z-]+): (.+)$/.exec(hangingAlerts[0]?.annotations.runbook ?? "") ?? [];
+    / ebb help ([a-z-]+): (.+)$/.exec(hangingAlerts[0]?.annotations.runbook ?? "") ?? [];
   expect(name).toBe("hanging");
   expect(page).toContain(`\n## ${section}\n`);
 });

@@ -16,6 +16,8 @@ export interface Container {
   isRunning(): boolean;
   /** Sends a signal to its process 1, as the kubelet does. */
   kill(signal: NodeJS.Signals): void;
+  /** Runs a program beside its process 1, as `kubectl exec` does, and resolves with its stdout. Rejects if it fails. */
+  run(...words: readonly string[]): Promise<string>;
   /** Starts ebb beside its process 1, as an exec hook does. */
   startEbb(args: readonly string[], options?: StartOptions): Started;
 }
@@ -124,6 +126,7 @@ async function startContainer(
   const streams = [collect(starter.stdout), collect(starter.stderr)];
   const log = (): string => streams.map(({ text }) => text()).join("");
   const pid = await until(`${command[0]} starts`, () => childrenOf(starter.pid)[0]);
+  const enter = ["nsenter", "--target", `${pid}`, "--net", "--pid", "--mount"];
   return {
     ...{ pid, log, ended: starter.exited },
     isRunning: () => starter.exitCode === null && starter.signalCode === null,
@@ -135,10 +138,8 @@ async function startContainer(
         if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
       }
     },
-    startEbb(args, options = {}) {
-      const through = ["nsenter", "--target", `${pid}`, "--net", "--pid", "--mount"];
-      return startEbb(args, { ...options, through });
-    },
+    run: (...program) => runTool(...enter, ...program),
+    startEbb: (args, options = {}) => startEbb(args, { ...options, through: enter }),
   };
 }
 

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { quitLineOf } from "../../harness/ebb.ts";
+import { compiledProgram } from "../compile.ts";
+import { execTest } from "../exec.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
@@ -9,7 +11,9 @@ import { startGoogle } from "../traffic.ts";
 import { alloydbAuthProxy } from "./subject.ts";
 
 const proxy = alloydbAuthProxy();
+const program = compiledProgram("alloydb-auth-proxy").path;
 lifeTests(proxy);
+execTest(proxy, "alloydb-auth-proxy", program);
 factTests(proxy, { 400: "PUT 9091/quitquitquit", 404: "POST 9091/nothing" });
 
 const local = ["--quitquitquit", "--alloydbadmin-api-endpoint", "http://127.0.0.1:8099"];
@@ -35,6 +39,7 @@ test("without --quitquitquit its database's port says that it is ready, and that
   const ended = await run(pod, ["run", "--quit-timeout", "500ms", "--", "sh", "-c", "exit 3"], proxy.env);
   expect(quitLineOf(ended).outcome).toMatch(/^connection refused: .*only with --quitquitquit/);
   expect(ended.code).toBe(3);
+  await expect(container.run(program, "shutdown")).rejects.toThrow("connection refused");
   container.kill("SIGTERM");
   expect(await container.ended).toBe(143);
 });

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { envoyVersion } from "../../../build/setup/envoy.mjs";
 import { ebbPath, quitLineOf, temporaryFolder } from "../../harness/ebb.ts";
+import { compiledProgram } from "../compile.ts";
 import { drainTests, startPair } from "../drain.ts";
+import { execTest } from "../exec.ts";
 import { factTests } from "../facts.ts";
 import { lifeTests, run, startReady } from "../life.ts";
 import { startPod } from "../pod.ts";
@@ -14,6 +16,7 @@ besideIstiod();
 
 const istio = istioMesh();
 lifeTests(istio);
+execTest(istio, "istio-proxy", compiledProgram("pilot-agent").path);
 drainTests(istio);
 factTests(istio, { 404: "POST 15020/nothing", 405: "GET 15020/quitquitquit" });
 

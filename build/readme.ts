@@ -26,8 +26,8 @@ const pages: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
   "src/manual/init.md": { inits: initTable },
   "src/manual/monitoring.md": {
     alerts: alertTable,
-    "webhook metrics": () => metricList(metrics.webhook, isOwn),
-    "reaper metrics": () => metricList(metrics.reaper, isOwn),
+    "webhook metrics": () => metricList(metrics.webhook, "ebb_webhook_"),
+    "reaper metrics": () => metricList(metrics.reaper, "ebb_reaper_"),
   },
   "src/manual/hanging.md": { "hanging alert": hangingRule },
   "src/manual/sidecars.md": { sidecars: sidecarTable },
@@ -107,24 +107,21 @@ function exitTable(): string {
   return table(["exit code", "meaning"], exitMeanings);
 }
 
-function isOwn({ name }: Metric): boolean {
-  return /^ebb_(webhook|reaper)_/.test(name);
-}
-
-function metricList(all: readonly Metric[], isListed: (metric: Metric) => boolean): string {
-  const items = all
-    .filter(isListed)
-    .map(
-      ({ name, type, labels, help }) => `${code(name)} (${[type, ...[...labels].map(labelText)].join("; ")}): ${help}`,
-    );
-  return list(items);
+/** Lists the metrics that have a prefix, with what their help begins with. */
+function metricList(all: readonly Metric[], prefix: string): string {
+  const own = all.filter(({ name }) => name.startsWith(prefix));
+  return list(
+    own.map(({ name, labels, help }) => {
+      const by = [...labels].map(labelText).join("; ");
+      return `${code(name)}${by === "" ? "" : ` (${by})`}: ${/^[^,.:;]+/.exec(help)}`;
+    }),
+  );
 }
 
 /** What is said of labels whose values are not ebb's own, or are listed elsewhere. */
 const openLabels: Readonly<Record<string, string>> = {
   code: "HTTP status",
   verb: "the request's verb, `connect` for exec and port-forward",
-  version: "ebb's version",
 };
 
 /** Only the verdicts about pods have more values than this: another page lists them. */

@@ -31,14 +31,13 @@ function rulesIn(path: string): readonly AlertRule[] {
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** Returns the alerts as a table of the manual. */
+/** Returns the alerts as a table of the manual. What to do is in the alert itself. */
 export function alertTable(): string {
   const rows = alerts.map(({ alert, labels, annotations: { summary, runbook } }) => [
-    `${code(alert)} (${labels.severity})`,
-    summary,
-    linked(runbook),
+    `${code(alert)}, ${labels.severity}`,
+    `${summary}: ${sectionOf(runbook)}`,
   ]);
-  return table(["alert", "it means", "do"], rows);
+  return table(["alert", "it means"], rows);
 }
 
 /** Returns the alert about pods that hang as a PrometheusRule of the manual. */
@@ -60,10 +59,8 @@ export function hangingRule(): string {
   return `\n${lines.map((line) => `    ${line}\n`).join("")}\n`;
 }
 
-/** Makes a link of the section that a runbook ends with: `ebb help webhook: When it goes wrong`. */
-function linked(runbook: string): string {
-  return runbook.replace(/ebb help (\S+): (.+)$/, (_, page: string, section: string) => {
-    const anchor = section.toLowerCase().replaceAll(" ", "-");
-    return `[${page}](${page}.md#${anchor})`;
-  });
+/** Returns a link to the section that a runbook ends with: `ebb help webhook: When it goes wrong`. */
+function sectionOf(runbook: string): string {
+  const [, page = "", section = ""] = /ebb help (\S+): (.+)$/.exec(runbook) ?? [];
+  return `[${page}](${page}.md#${section.toLowerCase().replaceAll(" ", "-")})`;
 }

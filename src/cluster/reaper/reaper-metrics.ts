@@ -39,6 +39,12 @@ interface ReaperGauges {
 const outcomes: readonly Outcome["kind"][] = ["ended", "gave-up", "put-off", "left", "gone"];
 const interruptions: readonly Interruption[] = ["ended", "expired", "failed"];
 const VERDICTS = "Changes of the reason why a pod is stuck or left alone, by the new reason.";
+const ACTS =
+  "Requests to sidecars to exit, by method and result. taken: accepted; refused: the method does not work for this pod; unavailable: the API server or the kubelet did not answer.";
+const ATTEMPTS =
+  "Attempts to end a pod's sidecars, by outcome. gave-up: one did not exit; put-off: tried again later; left: no reason to act any more; gone: the pod was deleted.";
+const RESTARTS =
+  "Restarts of the watch of pods, by reason. ended: by the API server, which is normal; expired: its resource version was too old; failed: any other error.";
 const REQUESTS = "Requests to the API server.";
 const buckets = [5, 6, 7, 8, 10, 15, 20, 30, 60, 120, 300, 600];
 
@@ -52,11 +58,11 @@ export function createReaperMetrics(version: string, gauges: ReaperGauges, image
     new Counter({ name: `ebb_reaper_${name}`, help, labelNames, registers: [registry] });
   const verdicts = counter("verdicts_total", VERDICTS, "reason");
   for (const reason of ruleNames) verdicts.inc({ reason }, 0);
-  const acts = counter("acts_total", "Requests to sidecars to exit, by method and result.", "method", "result");
-  const attempts = counter("attempts_total", "Attempts to end a pod's sidecars, by outcome.", "outcome");
+  const acts = counter("acts_total", ACTS, "method", "result");
+  const attempts = counter("attempts_total", ATTEMPTS, "outcome");
   for (const outcome of outcomes) attempts.inc({ outcome }, 0);
   const requests = counter("api_requests_total", REQUESTS, "verb", "code");
-  const restarts = counter("watch_restarts_total", "Restarts of the watch of pods, by reason.", "reason");
+  const restarts = counter("watch_restarts_total", RESTARTS, "reason");
   for (const reason of interruptions) restarts.inc({ reason }, 0);
   const durations = new Histogram({
     name: "ebb_reaper_end_to_ended_seconds",

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { contentOf } from "../../build/markdown.ts";
 import { hangingAlerts, hangingPath } from "../../build/monitoring/monitoring.ts";
 import { kindOf, type SidecarName, sidecarNames } from "../../src/shared/sidecars/core/registry.ts";
+import { temporaryFolder } from "../harness/ebb.ts";
 import { endings } from "./hanging.ts";
 
 const page = readFileSync(join(import.meta.dirname, "../../src/manual/hanging.md"), "utf8");
@@ -64,4 +65,40 @@ test("the runbook of the alert ends with a section of the manual", () => {
     / ebb help ([a-z-]+): (.+)$/.exec(hangingAlerts[0]?.annotations.runbook ?? "") ?? [];
   expect(name).toBe("hanging");
   expect(page).toContain(`\n## ${section}\n`);
+});
+
+const runs = { running: {} };
+const ended = (exitCode: number) => ({ terminated: { exitCode } });
+
+/** A pod of the policy, with these states of its containers. */
+const podOf = (name: string, restartPolicy: string, states: object, metadata: object = {}) => ({
+  metadata: { name, ...metadata },
+  spec: { restartPolicy },
+  status: { containerStatuses: Object.entries(states).map(([container, state]) => ({ name: container, state })) },
+});
+
+test.skipIf(Bun.which("jq") === null)("the loop ends the sidecars of pods that hang, and of no others", () => {
+  const [, loop = ""] = /\n\n( {4}stuck\(\)[\s\S]*?)\n\n/.exec(page) ?? [];
+  const items = [
+    podOf("done", "OnFailure", { app: ended(0), "istio-proxy": runs }),
+    podOf("failed", "Never", { app: ended(1), "istio-proxy": runs }),
+    podOf("again", "OnFailure", { app: ended(1), "istio-proxy": runs }),
+    podOf("server", "Always", { app: ended(0), "istio-proxy": runs }),
+    podOf("busy", "Never", { app: ended(0), other: runs, "istio-proxy": runs }),
+    podOf("waits", "Never", { app: { waiting: {} }, "istio-proxy": runs }),
+    podOf("deleted", "Never", { app: ended(0), "istio-proxy": runs }, { deletionTimestamp: "2026-11-29T00:00:00Z" }),
+    podOf("gone", "Never", { app: ended(0), "istio-proxy": ended(0) }),
+    podOf("native", "Never", { app: ended(0) }),
+    { metadata: { name: "new" }, spec: { restartPolicy: "Never" }, status: {} },
+  ];
+  using folder = temporaryFolder();
+  const kubectl = join(folder.path, "kubectl");
+  writeFileSync(join(folder.path, "pods.json"), JSON.stringify({ items }));
+  writeFileSync(kubectl, `#!/bin/sh\nif [ "$1" = get ]; then cat ${folder.path}/pods.json; else echo "$@"; fi\n`);
+  chmodSync(kubectl, 0o755);
+  const env = { PATH: `${folder.path}:${process.env.PATH}` };
+  const { stdout, stderr } = Bun.spawnSync(["bash", "-c", loop], { env });
+  expect(`${stderr}`).toBe("");
+  const end = (pod: string) => `exec -n NAMESPACE ${pod} -c istio-proxy -- pilot-agent request POST quitquitquit\n`;
+  expect(`${stdout}`).toBe(`${end("done")}${end("failed")}`);
 });

@@ -72,6 +72,7 @@ export const clusterPackages = [
   { name: "iptables", check: { file: "/usr/sbin/xtables-nft-multi" } }, // by which Istio redirects a pod's traffic
   { name: "iproute2", check: { program: "ip" } },
   { name: "openssl", check: { program: "openssl" } },
+  { name: "busybox-static", check: { file: "/bin/busybox" } }, // an image with a shell, a server and a client
 ];
 
 /** The Debian packages that the real sidecars need for networks of their own. */

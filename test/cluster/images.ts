@@ -24,6 +24,11 @@ const contents = {
   /** Bun, /bun, for programs in TypeScript that come in a ConfigMap. */
   bun,
   /** The same two, each with /ebb. */
+  /** Debian's static busybox, as the image of that name has it: by the names of those of its programs that are used. */
+  busybox: () => {
+    const programs = ["busybox", "sh", "sleep", "wget"].map((name) => [`bin/${name}`, "/bin/busybox"]);
+    return { files: Object.fromEntries(programs), config: { Entrypoint: ["/bin/sh"] } };
+  },
   envoyAndEbb: () => withEbb(envoy()),
   bunAndEbb: () => withEbb(bun()),
   /** istiod, and the proxy that Istio's injector puts into pods. */

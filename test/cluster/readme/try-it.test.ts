@@ -20,7 +20,11 @@ const lines = blocks.filter(({ kind }) => kind === "lines");
 const isRun = (line: string) => !notRun.some((words) => line.startsWith(words));
 
 /** The images of the page. */
-const own = { "busybox:1.37": images.busybox, "envoyproxy/envoy:v1.40.0": images.envoy };
+const own = {
+  "busybox:1.37": images.busybox,
+  "envoyproxy/envoy:v1.40.0": images.envoy,
+  '"envoy", "-c"': '"/envoy", "-c"',
+};
 
 /** The page's manifests, by the names of the files as which a reader saves them. */
 const manifests = new Map(

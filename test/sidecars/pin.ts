@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../harness/ebb.ts";
-import { copyOwn, download, pinNames, pinsFolder } from "./go.ts";
+import { copyOwn, download, go, pinNames, pinsFolder } from "./go.ts";
 import { type Program, type ProgramName, packageOf, programOf, programs } from "./programs.ts";
 
 // bun test/sidecars/pin.ts NAME... asks the Go module proxy for all modules of which a program of the table is made,
@@ -21,6 +21,8 @@ function pin(name: ProgramName): void {
   using scratch = temporaryFolder();
   writeFileSync(join(scratch.path, "go.mod"), "module programs\n\ngo 1.26.0\n");
   copyOwn(programOf(name), scratch.path);
+  for (const replaced of sharing.flatMap((each) => each.replaces ?? []))
+    go(["mod", "edit", `-replace=${replaced}`], scratch.path, "-mod=mod");
   download(["get", ...new Set(wanted)], scratch.path, "-mod=mod");
   for (const program of sharing) {
     const tags = `-tags=${(program.tags ?? []).join()}`;

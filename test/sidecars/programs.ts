@@ -13,6 +13,8 @@ export interface Program {
   readonly own?: string;
   /** Modules that it needs in other versions than its go.mod says, because go.mod replaces them. */
   readonly requires?: readonly string[];
+  /** Modules that its go.mod replaces by others: `MODULE=OTHER@VERSION`. Go follows only the main module's go.mod. */
+  readonly replaces?: readonly string[];
   /** Go's build tags. */
   readonly tags?: readonly string[];
   /** Go variables that its release sets to its version. */
@@ -220,6 +222,18 @@ export const programs = {
     version: "v3.1.3",
     folder: "cmd/cosign",
     variables: { "sigs.k8s.io/release-utils/version.gitVersion": "v3.1.3" },
+    usedBy: ["release"],
+  },
+  kyverno: {
+    name: "kyverno",
+    pins: "kyverno",
+    module: "github.com/kyverno/kyverno",
+    version: "v1.19.1",
+    folder: "cmd/cli/kubectl-kyverno",
+    replaces: [
+      "k8s.io/pod-security-admission=github.com/kyverno/pod-security-admission@v0.0.0-20251031094455-46f20778634f",
+    ],
+    variables: { "github.com/kyverno/kyverno/pkg/version.BuildVersion": "v1.19.1" },
     usedBy: ["release"],
   },
   actionlint: {

@@ -177,13 +177,16 @@ test.each([
 test("there are manifests for each of its uses", () => {
   const kinds = manifests.flatMap((manifest) => (manifest as { kind?: string }).kind ?? []); // a chart's values have none
   expect([...new Set(kinds)].sort()).toEqual([
+    "ClusterPolicy",
     "ConfigMap",
     "CronJob",
     "Deployment",
     "Job",
+    "MutatingPolicy",
     "Pod",
     "Service",
-    "TaskRun",
+    "ValidatingPolicy",
+    "Values",
     "Workflow",
   ]);
   expect(calls).not.toEqual([]);

@@ -5,10 +5,10 @@ import { compiledProgram } from "../sidecars/compile.ts";
 import { programsOf } from "../sidecars/programs.ts";
 
 const HELP = `npm run test:release -- [WORD...]
-  compiles cosign, Helm 3 and 4, Kustomize, actionlint and containerd, once, and runs the tests of a release, or \`bun test WORD...\`
+  compiles cosign, Helm 3 and 4, Kustomize, Kyverno, actionlint and containerd, once, and runs the tests of a release, or \`bun test WORD...\`
   runs the tests of the commands for a desk, too, with a desk build for this machine
   bun test/release/cluster/run.ts [WORD...]  runs those that need a Kubernetes alone
-  the first time it downloads Go modules and compiles for 10 minutes on two cores`;
+  the first time it downloads Go modules and compiles for 16 minutes on two cores`;
 
 /** The tests of the commands that need no pod. test/binary/cluster/inject-sidecars.test.ts runs what it injects. */
 const deskTests = [

@@ -184,7 +184,6 @@ test("there are manifests for each of its uses", () => {
     "Job",
     "MutatingPolicy",
     "Pod",
-    "Service",
     "ValidatingPolicy",
     "Values",
     "Workflow",

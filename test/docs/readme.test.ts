@@ -184,6 +184,7 @@ test("there are manifests for each of its uses", () => {
     "Job",
     "MutatingPolicy",
     "Pod",
+    "TaskRun",
     "ValidatingPolicy",
     "Values",
     "Workflow",

@@ -76,6 +76,13 @@ test.each(recipes)("%s: without what it pastes, the pod %s stays as it is", (_, 
   expect(injectPod(golden(file), asked).kind).not.toBe("changed");
 });
 
+test("GitLab Runner: what stands in for ebb next to Istio's proxy", () => {
+  const { runners } = Bun.TOML.parse(blocksOf("GitLab Runner", "toml")[1] ?? "") as Loose;
+  const annotations = runners.kubernetes.pod_annotations;
+  expect(annotations["sidecar.istio.io/nativeSidecar"]).toBe("true");
+  expect(Bun.YAML.parse(annotations["proxy.istio.io/config"])).toEqual({ holdApplicationUntilProxyStarts: true });
+});
+
 describe("Argo Workflows", () => {
   const [annotations = {}] = ofArgo;
 
@@ -115,10 +122,16 @@ const agent = {
 
 /** Returns the pod of a recipe's manifest, after Istio's injector and others. */
 function podOf(recipe: string, { said = {}, more = [] as readonly object[] } = {}): Loose {
-  const [{ pod } = {}] = podsIn(yamlOf(recipe)[0]) as readonly { pod?: Loose }[];
+  const pod = writtenPod(recipe);
   const annotations = { ...pod.metadata.annotations, ...istioStatus({ containers: ["istio-proxy"] }), ...said };
   const containers = [...pod.spec.containers, ...more, proxy];
   return { metadata: { ...pod.metadata, annotations }, spec: { ...pod.spec, containers } };
+}
+
+/** Returns the pod of a recipe's manifest as it stands there. */
+function writtenPod(recipe: string, at = 0): Loose {
+  const [{ pod } = {}] = podsIn(yamlOf(recipe)[at]) as readonly { pod?: Loose }[];
+  return pod;
 }
 
 function without({ metadata, spec }: Loose, annotation: string): Loose {
@@ -152,6 +165,31 @@ describe("Vault and Istio", () => {
     expect(messages(without(pod, "vault.hashicorp.com/agent-enable-quit"))).toEqual([
       expect.stringContaining("agent-enable-quit"),
     ]);
+  });
+
+  test("a server needs no agent-enable-quit, and keeps Istio's proxy but not the agent", () => {
+    const { metadata, spec } = without(pod, "vault.hashicorp.com/agent-enable-quit");
+    const { env, container } = changed({ metadata, spec: { ...spec, restartPolicy: "Always" } });
+    expect(env).toMatchObject({ EBB_READY: "file:/vault/secrets/db?nonempty", EBB_DRAIN: "24s" });
+    expect(container("istio-proxy").lifecycle.preStop.exec.command).toContain("hold");
+    expect(container("vault-agent").lifecycle).toBeUndefined();
+  });
+});
+
+describe("Cloud SQL without a mesh", () => {
+  test("the native proxy listens where its probe asks, and the pod does not ask for ebb", () => {
+    const pod = writtenPod("Cloud SQL without a mesh");
+    const [sidecar] = pod.spec.initContainers;
+    expect(sidecar.restartPolicy).toBe("Always");
+    expect(sidecar.args).toEqual(expect.arrayContaining(["--health-check", "--http-address=0.0.0.0"]));
+    expect(sidecar.startupProbe.httpGet).toEqual({ path: "/startup", port: 9090 }); // as cloud-sql-proxy --help has it
+    expect(injectPod(pod, policy).kind).toBe("unchanged");
+  });
+
+  test("ebb names the ordinary proxy to the app", () => {
+    expect(changed(writtenPod("Cloud SQL without a mesh", 1)).env).toMatchObject({
+      EBB_SIDECAR: "auto,cloud-sql-proxy",
+    });
   });
 });
 

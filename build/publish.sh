@@ -52,5 +52,9 @@ cat <<END
 image  $image:$version
 chart  oci://$registry/charts/ebb
 
-    helm install ebb oci://$registry/charts/ebb --version $version --namespace ebb --create-namespace --wait
+    helm install ebb oci://$registry/charts/ebb --version $version --namespace ebb --create-namespace --wait${plain:+ $plain}
+
+The manual's commands take the chart as a file, ebb-$version.tgz:
+
+    helm pull oci://$registry/charts/ebb --version $version${plain:+ $plain}
 END

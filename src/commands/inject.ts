@@ -68,7 +68,7 @@ export const short = { f: "filename", R: "recursive", i: "in-place", q: "quiet" 
  */
 export const command: Command = {
   summary: "add ebb to the pods in manifests (YAML or JSON)",
-  usage: "inject [flags] [-f FILE]...",
+  usage: "inject [flags] [FILE|FOLDER]...",
   examples: [
     {
       call: "ebb inject --image registry.example.com/ebb:0.1.0 deploy/ | kubectl apply -f -",

@@ -66,12 +66,14 @@ test("image and chart go into the registry, and the chart has the image as its d
   ]);
   expect(stdout).toContain(`image  ${image}:${version}\n`);
   expect(stdout).toContain(`helm install ebb oci://registry.example.com:5000/team/charts/ebb --version ${version} `);
+  expect(stdout).toContain(`helm pull oci://registry.example.com:5000/team/charts/ebb --version ${version}\n`);
 });
 
 test("podman stands in for docker, flags go to the build, and a registry on this machine has no TLS", () => {
   const words = ["localhost:5001", "--platform", "linux/amd64"];
-  const { code, called } = publish(words, { programs: ["podman", "helm"] });
+  const { code, called, stdout } = publish(words, { programs: ["podman", "helm"] });
   expect(code).toBe(0);
+  expect(stdout).toContain(`helm pull oci://localhost:5001/charts/ebb --version ${version} --plain-http\n`);
   expect(called).toEqual([
     built("podman", `localhost:5001/ebb:${version}`, " --platform linux/amd64"),
     `podman push --tls-verify=false localhost:5001/ebb:${version}`,

@@ -9,6 +9,7 @@ import { ownNames } from "../../src/cluster/inject/core/pod-annotations.ts";
 import type { InjectPolicy } from "../../src/cluster/inject/core/policy.ts";
 import { methodKinds } from "../../src/cluster/reaper/core/methods.ts";
 import { eventTypes } from "../../src/cluster/reaper/core/report.ts";
+import { rightsNeeded } from "../../src/cluster/reaper/core/rights.ts";
 import { createReaperMetrics } from "../../src/cluster/reaper/reaper-metrics.ts";
 import { createMetrics } from "../../src/cluster/webhook/metrics.ts";
 import { commands } from "../../src/commands.ts";
@@ -237,6 +238,13 @@ test("the manual names each metric of the reaper and each of its methods", async
   );
   expect(metrics.length).toBeGreaterThan(8);
   expect(missingFrom(all, [...metrics, ...methodKinds])).toEqual([]);
+});
+
+test.each(methodKinds)("the manual has the verbs and the resource that the method %s needs", (method) => {
+  const needed = rightsNeeded({ namespaces: [], methods: [method], onlyLooks: false });
+  const own = needed.filter((right) => right.method === method);
+  const row = textOf("src/manual/reaper.md").match(new RegExp(`^\\| \`${method}\` (?:in|there).* \\| (.*) \\|$`, "m"));
+  expect(row?.[1]).toBe(`${own.map(({ verb }) => verb).join(", ")} \`${own[0]?.resource}\``);
 });
 
 test("the manual has the reason and type of each Event, and no others; each reason is a word as Kubernetes has it", () => {

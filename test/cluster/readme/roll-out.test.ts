@@ -112,7 +112,9 @@ test("from looking to waves, and back", async () => {
   expect(await hasEbb(shop)).toBe(true);
   expect(await shell.tryRun(lineOf(ask))).toMatchObject({ code: 0, stderr: "" });
 
-  const [logs = ""] = next(1);
+  const [askAgain = "", warnings = "", logs = ""] = next(3);
+  expect(await shell.tryRun(lineOf(askAgain))).toMatchObject({ code: 0, stderr: "" });
+  await run(warnings);
   await shop.until("the reaper says what it would end", async () =>
     (await run(logs)).stdout
       .split("\n")

@@ -99,7 +99,7 @@ test("from looking to waves, and back", async () => {
   await run(one);
   await run(rollout);
   expect(await hasEbb(shop)).toBe(true);
-  expect((await run(status)).stdout).toMatch(/ web-\S+ .* yes /m);
+  expect((await run(status)).stdout).toMatch(/^web-\S+ .* yes /m);
   const [again = ""] = next(1);
   await run(again);
   expect(await hasEbb(shop)).toBe(true);

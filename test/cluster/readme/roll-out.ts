@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import packageJson from "../../../package.json";
@@ -25,7 +25,8 @@ const beside = (...command: readonly string[]) => ({
   volumes: [volume],
 });
 
-test("from looking to waves, and back", async () => {
+/** From looking to waves, and back. */
+export async function rollOut(): Promise<void> {
   await using shop = await namespace();
   await using bank = await namespace();
   await using crm = await namespace();
@@ -147,4 +148,4 @@ test("from looking to waves, and back", async () => {
   await run(act);
   expect(await kubectl(["get", "mutatingwebhookconfiguration", "-o", "name"])).toContain("/ebb-webhook\n");
   expect(rest).toEqual([]);
-}, 600_000);
+}

@@ -25,7 +25,7 @@ export const exitMeanings: readonly (readonly [code: string, meaning: string])[]
   ["128+n", "the command, or the wait before it, was ended by signal n"],
   ["127", "the command, its interpreter or its loader was not found"],
   ["126", "the command was found but cannot be executed"],
-  ["1", "request: status 400 or more; doctor: something to change"],
+  ["1", "request: status 400 or more; doctor: something to change; kubectl ebb why: the pod is stuck"],
   ["64", "usage: an unknown flag or command, or a bad value"],
   [
     "65",

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
+import { deskCommands } from "../../src/shared/cli/core/names.ts";
 import { unknownLines } from "../docs/unknown-lines.ts";
 import { childPath } from "./compiled.ts";
 import { takes } from "./time.ts";
@@ -10,6 +11,11 @@ const project = resolve(import.meta.dirname, "../..");
 
 /** The executable under test: the built one, unless EBB names another. */
 export const ebbPath = resolve(process.env.EBB ?? join(project, "dist", "ebb"));
+
+/** Whether ebb lists this command of its own: a desk build (test/release/run.ts) lists those for a desk alone. */
+export function isListed(command: string): boolean {
+  return basename(ebbPath) !== "ebb-desk" || deskCommands.includes(command);
+}
 
 /**
  * Creates an empty folder below the system's, which is removed with the test's scope: `using folder =

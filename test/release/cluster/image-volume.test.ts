@@ -18,7 +18,7 @@ test("the manual's command that tries a node pool", async () => {
   const { text } = blockWith("kubectl run ebb-try", "src/manual/versions.md");
   const own = { "registry.example.com/ebb:0.1.0": images.ebb, '"LABEL": "VALUE"': '"kubernetes.io/os": "linux"' };
   const { code, stdout, stderr } = await runProgram(["sh", "-c", fill(text, own)], {});
-  expect({ code, stdout, stderr }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ebb \d+\.\d+\.\d+/) });
+  expect({ code, stdout, stderr }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ebb \d+\.\d+\.\d+/m) });
 });
 
 test("the manual's image volume", async () => {

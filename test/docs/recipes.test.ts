@@ -92,7 +92,7 @@ describe("Argo Workflows", () => {
     expect("pod" in injection && injection.pod.metadata?.annotations).toMatchObject({ [name]: value });
   });
 
-  test("a template with input artifacts needs the native sidecar of which the recipe tells", () => {
+  test("a template with input artifacts needs the native sidecar, as the recipe says", () => {
     const ordinary = injectPod(withIstio("argo-workflows", false, annotations), asked);
     expect(ordinary.warnings.map(({ message }) => message)).toEqual([expect.stringMatching(/only a native sidecar/)]);
     expect(injectPod(withIstio("argo-workflows", true, annotations), asked).warnings).toEqual([]);

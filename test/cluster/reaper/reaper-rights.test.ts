@@ -50,7 +50,7 @@ async function isReady({ here, name }: Installation): Promise<boolean> {
   return status.readyReplicas === 1;
 }
 
-test("each right that is missing at the start is named; nothing needs to be started again once it is there", async () => {
+test.concurrent("each right that is missing at the start is named; nothing needs to be started again once it is there", async () => {
   await using work = await namespace();
   await using reaper = await install(work);
   await reaper.here.until("it is ready", () => isReady(reaper));
@@ -69,7 +69,7 @@ test("each right that is missing at the start is named; nothing needs to be star
   expect(replica?.status.containerStatuses?.[0]?.restartCount).toBe(0);
 });
 
-test("a right that goes while it runs is named by the 403, and the reaper is not ready until it is back", async () => {
+test.concurrent("a right that goes while it runs is named by the 403, and the reaper is not ready until it is back", async () => {
   await using work = await namespace();
   await using reaper = await install(work);
   await reaper.here.until("it is ready", () => isReady(reaper));
@@ -100,7 +100,7 @@ function verbsOf({ rules }: Role) {
   );
 }
 
-test("without the right to a port-forward nobody blames the sidecar; once it is there, the pod ends", async () => {
+test.concurrent("without the right to a port-forward nobody blames the sidecar; once it is there, the pod ends", async () => {
   await using work = await namespace();
   await using reaper = await install(work, { methods: ["port-forward"] });
   const role = await work.object<Role>(`role/${reaper.name}`);
@@ -121,7 +121,7 @@ test("without the right to a port-forward nobody blames the sidecar; once it is 
   expect(reasons).not.toContain("SidecarDidNotExit");
 });
 
-test("a binding that is gone for some seconds leaves no pod behind, and blames no sidecar", async () => {
+test.concurrent("a binding that is gone for some seconds leaves no pod behind, and blames no sidecar", async () => {
   await using work = await namespace();
   await using reaper = await install(work);
   await reaper.here.until("it is ready", () => isReady(reaper));

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import type { Secret, WebhookConfiguration } from "../../../src/cluster/api/core/objects.ts";
+import { AUTHORITY_MS } from "../../../src/cluster/certificates/core/rotation.ts";
 import { type KeyPair, readAuthorities, readSecret } from "../../../src/cluster/certificates/held.ts";
 import { collect, temporaryFolder } from "../../harness/ebb.ts";
 import { takes } from "../../harness/time.ts";
@@ -11,7 +12,8 @@ import { kubectl } from "../kubectl.ts";
 import type { KubeObject } from "../objects.ts";
 import { plantAuthority } from "./plant.ts";
 
-// The certificates of `ebb webhook` on a real API server: replicas, a Secret, a webhook configuration.
+// The certificates of `ebb webhook` on a real API server: replicas, a Secret, a webhook configuration. A CA that ends:
+// rotation.test.ts.
 
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
 
@@ -94,8 +96,6 @@ const emptySecret = (here: Namespace): KubeObject => ({
   kind: "Secret",
   metadata: { name: secretOf(here) },
 });
-/** The life of a CA: two thirds of it, and the 10 s in which API servers learn of the next one, leave 20 s. */
-const LIFE_MS = 90_000;
 
 test.concurrent.each([
   ["an empty Secret", true],
@@ -138,7 +138,7 @@ test.concurrent("after one replica ends and one is killed, the last one serves o
   await here.until("the last keeps the Secret", async () => (await heldIn(here)).key !== undefined);
 }, 240_000);
 
-test.concurrent("another CA in the Secret, one that ends, a replica killed, a Secret deleted, a caBundle wiped: what is served is trusted, always", async () => {
+test.concurrent("another CA in the Secret, a replica killed, a Secret deleted, a caBundle wiped: what is served is trusted, always", async () => {
   await using here = await arrange();
   await using first = startReplica(here);
   await here.until("the first serves", () => first.served().length > 0);
@@ -164,9 +164,8 @@ test.concurrent("another CA in the Secret, one that ends, a replica killed, a Se
     await act();
     await here.until("it serves another certificate", () => second.served().length > count);
   };
-  await renewed(() => plantAuthority(here, secretOf(here), LIFE_MS));
+  await renewed(() => plantAuthority(here, secretOf(here), AUTHORITY_MS));
   await first.end("SIGKILL");
-  await renewed(async () => undefined); // the CA ends
   await renewed(() => request("DELETE", secretPath(here)));
   isWiped = true;
   await here.apply([configurationOf(here, { caBundle: "" })]);
@@ -175,7 +174,7 @@ test.concurrent("another CA in the Secret, one that ends, a replica killed, a Se
   isOver = true;
   await watching;
   expect(distrusted).toEqual([]);
-  expect(new Set(served).size).toBeGreaterThan(3);
+  expect(new Set(served).size).toBeGreaterThan(2);
 }, 400_000);
 
 test.concurrent("without permissions: what is missing is told, and it goes on as soon as they are there", async () => {

@@ -126,7 +126,9 @@ describe.skipIf(lacking !== undefined)("in gVisor", () => {
     const folders = "mkdir -p /tmp/v/a /tmp/v/b /ebb.dev-apps /ebb.dev-own && mount --bind /tmp/v /ebb.dev-apps";
     const run = (name: string, lastOf: string, app: string) =>
       `unshare --mount --propagation unchanged sh -c "mount --bind /tmp/v/${name} /ebb.dev-own && exec ${ebbPath} run ${admin} --last-of ${lastOf} -- ${app}"`;
-    const script = `${folders}; ${run("a", "a,b", "sleep 2")} & until [ -s /tmp/v/a/state ] || ! kill -0 $!; do sleep 0.1; done; ${run("b", "b,a", "true")}; wait $!`;
+    const a = run("a", "a,b", `${ebbPath} wait --sidecar none --wait-timeout 100s file:/tmp/v/b-has-ended`);
+    const hasStarted = "until [ -s /tmp/v/a/state ] || ! kill -0 $!; do sleep 0.1; done";
+    const script = `${folders}; ${a} & ${hasStarted}; ${run("b", "b,a", "true")}; touch /tmp/v/b-has-ended; wait $!`;
     const { log, stderr } = await shell(`${realpathSync(process.execPath)} ${proxy} >/dev/null & ${script}`);
     const said = log.filter(({ msg }) => /kept the|asked the/.test(msg)).map(({ msg, reason }) => reason ?? msg);
     expect(said, stderr).toEqual(["--last-of: a runs", "ebb: asked the sidecar to exit"]);

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { availableParallelism, homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { canShow, runShown } from "./setup/progress.mjs";
+import { canShow, runShown, runTests } from "./setup/progress.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** The working directory and the environment of the commands. */
@@ -235,8 +235,15 @@ async function help() {
 
 /** Runs a command, and ends this process as the command ended if it fails. */
 async function run(command) {
-  const code = await tryRun(command);
+  const code = canShow && command.includes(manyFiles[0]) ? await showTests(command) : await tryRun(command);
   if (code !== 0) process.exit(code);
+}
+
+/** Runs many tests at a terminal, which shows how far they are. Resolves with the exit code. */
+async function showTests(command) {
+  const { status, error } = await runTests(command, place);
+  if (error !== undefined) fail(`${command[0]}: ${error.message}`);
+  return status ?? 1;
 }
 
 /**

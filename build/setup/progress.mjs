@@ -21,33 +21,69 @@ export const canShow = isTerminal;
  * Then it prints what `done` makes of all other lines, nothing if that is undefined. If the command fails it prints
  * these lines to standard error. Resolves with status, signal and error, as `spawnSync` returns them. Never rejects.
  */
-export function runShown(what, [program, ...words], options, { done, keeps }) {
+export function runShown(what, command, options, { done, keeps }) {
   const start = performance.now();
-  const child = spawn(program, words, { ...options, stdio: ["inherit", "pipe", "pipe"] });
   const others = [];
   let newest = "";
-  const timer = setInterval(() => draw(newest === "" ? what : `${what}: ${newest}`, start), PERIOD_MS);
   const hear = (line) => {
     newest = line.trim().replace(TOOK, " done") || newest;
-    if (keeps !== undefined && line.startsWith(keeps)) stdout.write(`${ERASE}${line}\n`);
+    if (keeps !== undefined && line.startsWith(keeps)) keep(line);
     else others.push(line);
   };
+  const end = ({ status }) => {
+    const output = others.join("\n");
+    if (status === 0) sayDone(done(output), start);
+    else if (output !== "") process.stderr.write(`${output}\n`);
+  };
+  return runDrawn(command, options, { text: () => (newest === "" ? what : `${what}: ${newest}`), hear, end });
+}
+
+/**
+ * Runs `bun test`, and shows while it runs how many tests have passed and failed. What it prints of a test that fails
+ * stays, and its summary. Resolves as `runShown` does. Never rejects.
+ */
+export function runTests(command, options) {
+  const counts = { "(pass) ": 0, "(fail) ": 0 };
+  let lines = [];
+  const keepLines = () => {
+    lines.forEach(keep);
+    lines = [];
+  };
+  const hear = (line) => {
+    const verdict = line.slice(0, "(pass) ".length);
+    if (Object.hasOwn(counts, verdict)) counts[verdict] += 1;
+    if (verdict === "(pass) " || line.endsWith(".test.ts:")) lines = [];
+    else lines.push(line);
+    if (verdict === "(fail) ") keepLines();
+  };
+  const text = () => `testing: ${counts["(pass) "]} passed, ${counts["(fail) "]} failed`;
+  return runDrawn(command, options, { text, hear, end: keepLines });
+}
+
+/** Runs a command, and draws `text()` while it runs. `hear` gets its lines, `end` what it resolves with. */
+function runDrawn([program, ...words], options, { text, hear, end }) {
+  const start = performance.now();
+  const child = spawn(program, words, { ...options, stdio: ["inherit", "pipe", "pipe"] });
+  const timer = setInterval(() => draw(text(), start), PERIOD_MS);
   for (const stream of [child.stdout, child.stderr]) createInterface(stream).on("line", hear);
   const wait = () => undefined; // Ctrl-C reaches the command too, whose end is waited for
   process.on("SIGINT", wait);
   return new Promise((resolve) => {
-    const end = (result) => {
+    const finish = (result) => {
       clearInterval(timer);
       process.off("SIGINT", wait);
       stdout.write(ERASE);
-      const output = others.join("\n");
-      if (result.status === 0) sayDone(done(output), start);
-      else if (output !== "") process.stderr.write(`${output}\n`);
+      end(result);
       resolve(result);
     };
-    child.once("error", (error) => end({ status: null, signal: null, error }));
-    child.once("close", (status, signal) => end({ status, signal, error: undefined }));
+    child.once("error", (error) => finish({ status: null, signal: null, error }));
+    child.once("close", (status, signal) => finish({ status, signal, error: undefined }));
   });
+}
+
+/** Prints a line in place of the one that is drawn, which is drawn below it again. */
+function keep(line) {
+  stdout.write(`${ERASE}${line}\n`);
 }
 
 function draw(text, start) {

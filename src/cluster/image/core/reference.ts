@@ -35,12 +35,14 @@ const digest = new RegExp(`^(?:${DIGEST})$`);
 const remainder = new RegExp(`^(${PART}(?:/${PART})*)(?::(${TAG}))?(?:@(${DIGEST}))?$`);
 /** The most characters of a repository (distribution/reference, RepositoryNameTotalLengthMax). */
 const LONGEST_REPOSITORY = 255;
-/** The most of a name with its host (a name of DNS and a port), repository, tag and digest. */
-export const LONGEST_IMAGE = 253 + 6 + 1 + LONGEST_REPOSITORY + 129 + 136;
+/** The most of a host: a name of DNS, and a port. */
+const LONGEST_HOST = 253 + 6;
+/** The most of a name with its host, repository, tag and digest. */
+export const LONGEST_IMAGE = LONGEST_HOST + 1 + LONGEST_REPOSITORY + 129 + 136;
 
 /** Parses the name of an image: `nginx` is `docker.io/library/nginx:latest`. Returns undefined if it is none. */
 export function parseReference(text: string): Reference | undefined {
-  if (text.length > LONGEST_IMAGE || /^[a-f0-9]{64}$/.test(text)) return undefined; // the latter is an image's ID
+  if (/^[a-f0-9]{64}$/.test(text)) return undefined; // an image's ID
   const slash = text.indexOf("/");
   const first = text.slice(0, Math.max(slash, 0));
   const isHost = first === "localhost" || /[.:A-Z]/.test(first);
@@ -77,7 +79,7 @@ const faults: readonly (readonly [isWrong: (text: string) => boolean, string])[]
 
 /** Reports whether a text is `HOST` or `HOST:PORT`; an IPv6 address stands in brackets. */
 export function isRegistryHost(text: string): boolean {
-  return host.test(text) && URL.canParse(`https://${text}`); // not [1], 1.2.3.4.5 or port 99999
+  return text.length <= LONGEST_HOST && host.test(text) && URL.canParse(`https://${text}`); // not [1], 1.2.3.4.5 or port 99999
 }
 
 /** Reports whether a text is a digest that can be verified: `sha256:...` or `sha512:...`. */

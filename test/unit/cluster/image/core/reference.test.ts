@@ -66,6 +66,7 @@ describe("names of images, in full", () => {
     ["nginx\n", "a line break"],
     ["a".repeat(248), "a repository that is too long with library/"],
     ["a/".repeat(10_000), "a long text"],
+    [`${"a".repeat(260)}.example/nginx`, "a host that is too long"],
   ])("%p is none: %s", (text) => {
     expect(parseReference(text)).toBeUndefined();
   });

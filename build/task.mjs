@@ -29,7 +29,7 @@ const manyFiles = [
   timings,
   "--update-timings",
 ];
-const apart = ["cluster", "orchestrators", "release", "sidecars"].flatMap((folder) => [
+const apart = ["cluster", "orchestrators", "release", "sidecars", "targets"].flatMap((folder) => [
   "--path-ignore-patterns",
   `test/${folder}/**`,
 ]);
@@ -85,7 +85,7 @@ const tasks = {
     help: "npm run binary -- [FILE...]\n  builds, and runs the tests of the executable from outside",
   },
   test: {
-    setup: ["envoy", "container", "registry", "shells", "inits", "targets"],
+    setup: ["envoy", "container", "registry", "shells", "inits"],
     build: [],
     check: true,
     run: [[...testing, ...manyFiles, ...apart]],
@@ -99,7 +99,7 @@ const tasks = {
   40 min more
   as root it installs nginx, PHP-FPM, Apache, uWSGI and gunicorn from Debian, and what the other tasks need
   goes on after a failure; the last line counts what passed and failed
-  without root it runs test, test:faults, fuzz and test:syscalls, and says what it leaves out`,
+  without root it runs test, test:targets, test:faults, fuzz and test:syscalls, and says what it leaves out`,
   },
   "test:cluster": { setup: ["envoy", "cluster"], build: [], run: [["bun", "test/cluster/run.ts"]], ownHelp: true },
   "test:orchestrators": {
@@ -115,6 +115,12 @@ const tasks = {
     ownHelp: true,
   },
   "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
+  "test:targets": {
+    setup: ["targets"],
+    build: [],
+    run: [[...testing, "test/targets"]],
+    help: "npm run test:targets\n  builds ebb for every processor and for macOS, and runs it on emulated processors",
+  },
   "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },
   "test:syscalls": { setup: [], build: [], run: [["bun", "test/syscalls/syscalls.ts"]], ownHelp: true },
   release: {

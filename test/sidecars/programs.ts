@@ -149,9 +149,9 @@ export const programs = {
     name: "helm",
     pins: "helm-4",
     module: "helm.sh/helm/v4",
-    version: "v4.3.0",
+    version: "v4.3.2",
     folder: "cmd/helm",
-    variables: { "helm.sh/helm/v4/internal/version.version": "v4.3.0" },
+    variables: { "helm.sh/helm/v4/internal/version.version": "v4.3.2" },
     usedBy: ["release"],
   },
   "cert-manager-controller": {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** All tasks that test: those that need no root, and those that do. */
-const anybodys = ["test", "test:targets", "test:faults", "fuzz --for 20s", "test:syscalls"];
+const anybodys = ["test", "test:builds", "test:faults", "fuzz --for 20s", "test:syscalls"];
 const roots = ["test:sidecars", "test:release", "test:orchestrators", "test:cluster"];
 
 const [, , ...given] = process.argv;

@@ -29,7 +29,7 @@ const manyFiles = [
   timings,
   "--update-timings",
 ];
-const apart = ["cluster", "orchestrators", "release", "sidecars", "targets"].flatMap((folder) => [
+const apart = ["cluster", "container", "orchestrators", "release", "sidecars", "targets"].flatMap((folder) => [
   "--path-ignore-patterns",
   `test/${folder}/**`,
 ]);
@@ -85,7 +85,7 @@ const tasks = {
     help: "npm run binary -- [FILE...]\n  builds, and runs the tests of the executable from outside",
   },
   test: {
-    setup: ["envoy", "container", "registry", "shells", "inits"],
+    setup: ["envoy", "registry", "shells", "inits"],
     build: [],
     check: true,
     run: [[...testing, ...manyFiles, ...apart]],
@@ -99,7 +99,7 @@ const tasks = {
   40 min more
   as root it installs nginx, PHP-FPM, Apache, uWSGI and gunicorn from Debian, and what the other tasks need
   goes on after a failure; the last line counts what passed and failed
-  without root it runs test, test:targets, test:faults, fuzz and test:syscalls, and says what it leaves out`,
+  without root it runs test, test:builds, test:faults, fuzz and test:syscalls, and says what it leaves out`,
   },
   "test:cluster": { setup: ["envoy", "cluster"], build: [], run: [["bun", "test/cluster/run.ts"]], ownHelp: true },
   "test:orchestrators": {
@@ -115,11 +115,13 @@ const tasks = {
     ownHelp: true,
   },
   "test:sidecars": { setup: ["envoy", "sidecars"], build: [], run: [["bun", "test/sidecars/run.ts"]], ownHelp: true },
-  "test:targets": {
-    setup: ["targets"],
+  "test:builds": {
+    setup: ["container", "targets"],
     build: [],
-    run: [[...testing, "test/targets"]],
-    help: "npm run test:targets\n  builds ebb for every processor and for macOS, and runs it on emulated processors",
+    run: [[...testing, ...manyFiles, "test/container", "test/targets"]],
+    alone: [...testing],
+    help: `npm run test:builds -- [FILE...]
+  builds the image, and ebb for every processor and for macOS; runs them in containers, in gVisor, and by an emulator`,
   },
   "test:faults": { setup: [], build: [], run: [["bun", "test/faults/faults.ts"]], ownHelp: true },
   "test:syscalls": { setup: [], build: [], run: [["bun", "test/syscalls/syscalls.ts"]], ownHelp: true },

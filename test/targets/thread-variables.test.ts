@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readElf } from "../../../build/link/elf.ts";
-import { readDynamic } from "../../../build/link/elf-dynamic.ts";
-import { findToolchain } from "../../../build/link/toolchain.ts";
-import { type Target, targetNamed } from "../../../build/targets.ts";
-import { verify } from "../../../build/verify.ts";
-import { dynamicProgram, everything, executeOn, link, x64 } from "./small-elf.ts";
+import { readElf } from "../../build/link/elf.ts";
+import { readDynamic } from "../../build/link/elf-dynamic.ts";
+import { findToolchain } from "../../build/link/toolchain.ts";
+import { type Target, targetNamed } from "../../build/targets.ts";
+import { verify } from "../../build/verify.ts";
+import { dynamicProgram, everything, executeOn, link, x64 } from "../build/link/small-elf.ts";
 
 setDefaultTimeout(60_000);
 

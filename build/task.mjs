@@ -95,7 +95,7 @@ const tasks = {
     setup: ["apps"],
     run: [["node", "build/suites.mjs"]],
     help: `npm run test:all
-  runs all tests, and each fuzzer for 20 s: some 75 min on two cores; the first time it downloads and compiles for some
+  runs all tests, and each fuzzer for 20 s: some 90 min on two cores; the first time it downloads and compiles for some
   40 min more
   as root it installs nginx, PHP-FPM, Apache, uWSGI and gunicorn from Debian, and what the other tasks need
   goes on after a failure; the last line counts what passed and failed
@@ -218,9 +218,8 @@ async function perform() {
 /** Runs a command of setup or build. For a `brief` task a terminal shows only that it goes on, and what came of it. */
 async function prepare(command, what, shown) {
   if (task.brief !== true || !canShow) return run(command);
-  const { status, error } = await runShown(what, command, place, shown);
-  if (error !== undefined) fail(`${command[0]}: ${error.message}`);
-  if (status !== 0) process.exit(status ?? 1);
+  const code = await codeOf(command, runShown(what, command, place, shown));
+  if (code !== 0) process.exit(code);
 }
 
 /**
@@ -241,16 +240,17 @@ async function help() {
   await run([...task.run[0], "--help"]);
 }
 
-/** Runs a command, and ends this process as the command ended if it fails. */
+/** Runs a command, and ends this process as the command ended if it fails. A terminal shows how far many tests are. */
 async function run(command) {
-  const code = canShow && command.includes(manyFiles[0]) ? await showTests(command) : await tryRun(command);
+  const isShown = canShow && command.includes(manyFiles[0]);
+  const code = isShown ? await codeOf(command, runTests(command, place)) : await tryRun(command);
   if (code !== 0) process.exit(code);
 }
 
-/** Runs many tests at a terminal, which shows how far they are. Resolves with the exit code. */
-async function showTests(command) {
-  const { status, error } = await runTests(command, place);
-  if (error !== undefined) fail(`${command[0]}: ${error.message}`);
+/** Resolves with the exit code of a command that is shown while it runs. */
+async function codeOf([program], running) {
+  const { status, error } = await running;
+  if (error !== undefined) fail(`${program}: ${error.message}`);
   return status ?? 1;
 }
 

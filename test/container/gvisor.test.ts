@@ -93,15 +93,11 @@ describe.skipIf(lacking !== undefined)("in gVisor", () => {
     expect(lineOf(ended, "asked the sidecar to exit")).toMatchObject({ status: 200, outcome: "exited" });
   });
 
-  test("a wait says why it goes on, and why when time is up", async () => {
+  test("a wait says one reason, and when time is up that one", async () => {
     const ended = await inside("wait", "--sidecar", "none", "--wait-timeout", "700ms", "tcp://127.0.0.1:1");
     expect(ended.code).toBe(69);
-    const reasons = ended.log.map(({ reason }) => reason);
-    expect(reasons[0]).toBe("connection refused");
-    // gVisor's loopback may answer after ebb's check, which then takes it for a listener that accepts nothing
-    expect(reasons.at(-1)).toMatch(
-      /^not ready within 700ms: tcp:\/\/127\.0\.0\.1:1: (connection refused|a process listens)/,
-    );
+    const failure = "not ready within 700ms: tcp://127.0.0.1:1: connection refused";
+    expect(ended.log.map(({ reason }) => reason)).toEqual(["connection refused", failure]);
   });
 
   test("wait becomes its command once its targets are ready", async () => {

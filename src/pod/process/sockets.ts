@@ -1,7 +1,7 @@
 import { memoizeLast } from "../../shared/core/memoize-last.ts";
 import { parseListeners } from "../../shared/http/core/listening.ts";
+import { readListeners } from "../../shared/http/listeners.ts";
 import { readIfThere } from "../../shared/io/file.ts";
-import { native } from "../../shared/native/native.ts";
 import type { Log } from "../../shared/output/log.ts";
 import type { Sidecar } from "../../shared/sidecars/core/sidecar.ts";
 import { isOwnAddress, type SocketTables } from "./core/net.ts";
@@ -39,14 +39,11 @@ export function createListenerReader(log: Log): () => readonly number[] {
 }
 
 /**
- * Reads the TCP sockets, IPv4 and IPv6, that listen in this network namespace, as lines of /proc/net/tcp and tcp6. There
- * may be others among them if a seccomp profile forbids netlink: this then takes milliseconds, and otherwise hardly any.
- * Returns "", which is logged at debug, if neither netlink nor /proc/net/tcp can be read.
+ * Reads the TCP sockets that listen in this network namespace, as `readListeners` does. Returns "" if they cannot be
+ * read, which is logged at debug.
  */
 export function readListeningSockets(log: Log): string {
-  const table = native.listeners();
-  if (table !== undefined) return table;
-  const tables = [readIfThere("/proc/net/tcp"), readIfThere("/proc/net/tcp6")].filter((table) => table !== undefined);
-  if (tables.length === 0) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");
-  return tables.join("");
+  const table = readListeners();
+  if (table === undefined) log.debug({}, "cannot read /proc/net/tcp: listening ports are unknown");
+  return table ?? "";
 }

@@ -2,6 +2,7 @@ import { type Address, hostsToDial, isLoopback } from "../core/address.ts";
 import { ERRNO } from "../native/errno.ts";
 import { native } from "../native/native.ts";
 import { parseListeners } from "./core/listening.ts";
+import { readListeners } from "./listeners.ts";
 
 /**
  * What a connection attempt meets: `refused`, no listener; `silent`, a listener that accepts nothing,
@@ -49,7 +50,7 @@ export function tcpCheck(ip: string, port: number): TcpState | undefined {
 }
 
 function mayListen(port: number): boolean {
-  const listeners = native.listeners();
+  const listeners = readListeners();
   return listeners === undefined || parseListeners(listeners).includes(port);
 }
 

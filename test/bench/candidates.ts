@@ -31,6 +31,7 @@ const kinds = {
   "linkerd-await": { words: linkerdAwait },
   tini: { words: withoutSidecar },
   "dumb-init": { words: withoutSidecar },
+  "pilot-agent": { words: pilotAgent },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /**
@@ -43,6 +44,11 @@ function linkerdAwait(path: string, task: Task, url: string): readonly string[] 
 
 function withoutSidecar(path: string, task: Task): readonly string[] | undefined {
   return task === "none" ? [path, "--"] : undefined;
+}
+
+/** Returns the shell's words around `pilot-agent wait`; its `request` reaches no sidecar at any other port than Istio's. */
+function pilotAgent(path: string, task: Task, url: string): readonly string[] | undefined {
+  return task === "leave" ? ["/bin/sh", "-c", `"$0" wait --url ${url}/ready && exec "$@"`, path] : undefined;
 }
 
 export const ebb: Candidate = { name: "ebb", path: ebbPath, kind: kinds.ebb };

@@ -12,7 +12,7 @@ const restricted = { "pod-security.kubernetes.io/enforce": "restricted" };
 
 /** "WORK" is the namespace with the stuck Job. */
 const watching: readonly [string, object, RegExp][] = [
-  ["in the whole cluster, by exec", { allJobs: true }, /by exec in envoy: \/shared\/ebb \.\.\./],
+  ["in the whole cluster, by exec", { allJobs: true, methods: ["exec"] }, /by exec in envoy: \/shared\/ebb \.\.\./],
   [
     "in one namespace, without exec",
     { reapNamespace: ["WORK"], methods: ["port-forward"] },

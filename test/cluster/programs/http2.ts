@@ -50,8 +50,8 @@ const grpcCall: Call = {
 const ENDLESS_MS = 600_000;
 
 /**
- * Returns a client that reads a stream of gRPC until the server ends it, and calls once more on the same connection, which
- * nothing but that call tells it to leave.
+ * Returns a client that reads a stream of gRPC until the server ends it, and calls once more: on the same connection, unless
+ * a GOAWAY has come by then.
  */
 export function subscriber(host: string, port: string): Requester {
   let connection: Connection | undefined;
@@ -64,6 +64,7 @@ export function subscriber(host: string, port: string): Requester {
         if (hasLeft) return "";
         if (ms === 0) return await send(connection, grpcCall, 0);
         connection.pod = await send(connection, grpcCall, ENDLESS_MS);
+        if (connection.goaway !== undefined) connection = await openHttp2(host, port, () => undefined);
         return await send(connection, grpcCall, 0);
       } catch (error) {
         if (hasLeft) return "";

@@ -3,7 +3,7 @@ import { hasCondition } from "../objects.ts";
 import type { Calls, LostCalls } from "../programs/careful.ts";
 import type { Loss } from "../programs/mix.ts";
 import { restartWeb, underLoad } from "../run/rollout.ts";
-import { deploy, MIN_DRAIN_SECONDS, portsOf, type Roll, type Way } from "./ways.ts";
+import { areAnswered, deploy, MIN_DRAIN_SECONDS, portsOf, type Roll, type Way } from "./ways.ts";
 
 /** What became of the requests of clients, and of the calls of the apps, when the pods went. */
 interface Counted {
@@ -31,7 +31,10 @@ const REPLICAS = 2;
 export const goings = {
   restart: { prepare: undefined, change: restartWeb },
   "scale-down": {
-    prepare: (here: Namespace) => scale(here, 2 * REPLICAS),
+    async prepare(here: Namespace) {
+      await scale(here, 2 * REPLICAS);
+      await areAnswered(here, 2 * REPLICAS); // without a readiness probe a pod is ready while ebb waits
+    },
     change: (here: Namespace) => scale(here, REPLICAS),
   },
   eviction: { prepare: undefined, change: evictAll },

@@ -166,13 +166,17 @@ export async function deploy(here: Namespace, way: Way, { shape, needsMs }: Roll
   const made = withPod(object, (pod) => way.pod(pod, shape), way.annotations?.(shape) ?? {});
   await here.apply([configMap, serviceOf("web", named(portsOf(way)))]);
   await here.apply([way.isInjected ? await addEbb(made) : made]);
-  const count = shape === "job" ? 1 : 2;
+  await areAnswered(here, shape === "job" ? 1 : 2);
+  if (shape !== "job") await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
+}
+
+/** Waits until the calls of so many apps are answered. */
+export async function areAnswered(here: Namespace, count: number): Promise<void> {
   await here.until("the apps' calls are answered", async () => {
     const pods = await here.pods("app=web");
     const logs = await Promise.all(pods.map(({ metadata }) => here.logs(metadata.name, "app")));
     return logs.filter((log) => log.includes("is answered\n")).length === count;
   });
-  if (shape !== "job") await here.kubectl("rollout", "status", "deployment/web", "--timeout=240s");
 }
 
 /** What a roll is of. */

@@ -26,6 +26,12 @@ export async function read<T>(path: string): Promise<T | undefined> {
   return JSON.parse(text) as T;
 }
 
+/** The `36` of Kubernetes 1.36; a provider may write `36+`. */
+export async function minorVersion(): Promise<number> {
+  const version = await read<{ readonly minor: string }>("/version");
+  return Number.parseInt(version?.minor ?? "", 10);
+}
+
 /**
  * Calls `see` with each piece of text that a path sends, such as a watch, or a log that is followed. Resolves at its end.
  * Rejects if it is refused or cut, or aborted.

@@ -10,7 +10,7 @@ import type { PodRecords } from "../../../src/cluster/reaper/pod-record.ts";
 import { createReconciler } from "../../../src/cluster/reaper/reconciler.ts";
 import { temporaryFolder } from "../../harness/ebb.ts";
 import { collectLog } from "../../unit/cluster/collect-log.ts";
-import { read } from "../api.ts";
+import { minorVersion } from "../api.ts";
 import { images, type Namespace, namespace } from "../cluster.ts";
 import { envoySidecar } from "../envoy.ts";
 import { type Container, exitCodeOf, hasCondition, jobOf, type Pod, podOf, statusOf } from "../objects.ts";
@@ -206,12 +206,6 @@ async function accountFor(here: Namespace, folder: string, rules: readonly objec
   const path = join(folder, "kubeconfig");
   await Bun.write(path, JSON.stringify({ ...config, users: [{ name: config.users[0].name, user: { token } }] }));
   return path;
-}
-
-/** The `36` of Kubernetes 1.36; a provider may write `36+`. */
-async function minorVersion(): Promise<number> {
-  const version = await read<{ readonly minor: string }>("/version");
-  return Number.parseInt(version?.minor ?? "", 10);
 }
 
 const rule = (resource: string, ...verbs: readonly string[]) => ({ apiGroups: [""], resources: [resource], verbs });

@@ -101,7 +101,12 @@ const tasks = {
   goes on after a failure; the last line counts what passed and failed
   without root it runs test, test:builds, test:faults, fuzz and test:syscalls, and says what it leaves out`,
   },
-  "test:cluster": { setup: ["envoy", "cluster"], build: [], run: [["bun", "test/cluster/run.ts"]], ownHelp: true },
+  "test:cluster": {
+    setup: ["envoy", "cluster", "registry"],
+    build: [],
+    run: [["bun", "test/cluster/run.ts"]],
+    ownHelp: true,
+  },
   "test:orchestrators": {
     setup: ["envoy", "cluster"],
     build: [],

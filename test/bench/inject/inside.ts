@@ -24,7 +24,7 @@ type Way = readonly [name: string, pod: KubeObject];
 
 const [, , output = "", how = "", ...others] = process.argv;
 /** How many pods at once, and how often. */
-const rounds = how === "quick" ? { 1: 1, 3: 1 } : { 1: 9, 10: 3, 40: 3, 100: 1 };
+const rounds = how === "quick" ? { 1: 1, 3: 1 } : { 1: 5, 10: 3, 40: 2, 100: 1 };
 const volumes = "/var/lib/kubelet/pods";
 const LIMIT_MS = 600_000;
 

@@ -49,14 +49,32 @@ export interface Change<T> {
   readonly object: T;
 }
 
-/** Calls `see` with each change of a list, whose path has a query, from now on, until `over`: then `ended` rejects. */
+interface Versioned {
+  readonly metadata: { readonly resourceVersion: string };
+}
+
+/**
+ * Calls `see` with each change of a list, whose path has a query, from now on, until `over`: then `ended` rejects. Where
+ * the API server ends the watch, as of one that is slow in a burst, the next one goes on from the last change.
+ */
 export async function changes<T>(list: string, over: AbortSignal, see: (change: Change<T>) => void) {
-  const now = await read<{ readonly metadata: { readonly resourceVersion: string } }>(list);
-  let rest = "";
-  const seePiece = (piece: string): void => {
-    const lines = (rest + piece).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) see(JSON.parse(line));
+  let version = (await read<Versioned>(list))?.metadata.resourceVersion;
+  const watchOnce = async (): Promise<void> => {
+    let rest = "";
+    const seePiece = (piece: string): void => {
+      const lines = (rest + piece).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const change: Change<T & Versioned> = JSON.parse(line);
+        if (change.type === "ERROR") throw new Error(`${list}: ${line}`);
+        version = change.object.metadata.resourceVersion;
+        see(change);
+      }
+    };
+    await follow(`${list}&watch=1&resourceVersion=${version}`, seePiece, over);
   };
-  return { ended: follow(`${list}&watch=1&resourceVersion=${now?.metadata.resourceVersion}`, seePiece, over) };
+  const watch = async (): Promise<never> => {
+    for (;;) await watchOnce();
+  };
+  return { ended: watch() };
 }

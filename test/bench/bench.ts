@@ -1,7 +1,7 @@
 // bun test/bench/bench.ts [--rival NAME=PATH]... [--quick] [--for 1h] [--file FILE] [FIGURE]... measures dist/ebb (or
 // EBB=PATH) beside other tools. NAME is scuttle, envoy-preflight, linkerd-await, pilot-agent, tini or dumb-init, or one of
 // these with a suffix (scuttle-old); the tini and dumb-init of PATH always take part. Ratios are to the first rival that
-// can do the task. Nothing else should run meanwhile. It takes some minutes, scale twenty, inject thirty, and drain more
+// can do the task. Nothing else should run meanwhile. It takes some minutes, scale twenty, inject ten, and drain more
 // at first: it compiles the programs that it runs. --for and --file are for rolls and soak, which go on for so long, and
 // count in FILE.
 import { existsSync } from "node:fs";

@@ -55,7 +55,7 @@ interface Versioned {
 
 /**
  * Calls `see` with each change of a list, whose path has a query, from now on, until `over`: then `ended` rejects. Where
- * the API server ends the watch, as of one that is slow in a burst, the next one goes on from the last change.
+ * the API server ends the watch, as in a burst of 100 pods, the next one goes on from the last change.
  */
 export async function changes<T>(list: string, over: AbortSignal, see: (change: Change<T>) => void) {
   let version = (await read<Versioned>(list))?.metadata.resourceVersion;

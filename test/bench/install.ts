@@ -59,7 +59,7 @@ export const install: Figure = {
     const pairs = [...cpuLimits, ...memoryLimits].flatMap((limit) => placed.map((candidate) => ({ limit, candidate })));
     const results: Result[] = [];
     for (const { limit, candidate } of shuffled(pairs.flatMap((pair) => Array<(typeof pairs)[0]>(times).fill(pair))))
-      results.push(await measureOnce(candidate, limit, folder.path));
+      results.push(await measureOnce(candidate, limit, folder.path, killedStart(results, limit, candidate.name)));
     const shows = [
       `medians of ${times} of each, in a random order; -: killed, for want of memory or after two minutes`,
     ];
@@ -107,11 +107,16 @@ function ownOf(results: readonly Result[], limit: Limit, tool: string): readonly
   return results.filter((one) => one.limit === limit && one.candidate.name === tool);
 }
 
-async function measureOnce(candidate: Candidate, limit: Limit, folder: string): Promise<Result> {
+/** Returns the start that was killed, if one was: another would take two minutes to show the same. */
+function killedStart(results: readonly Result[], limit: Limit, tool: string): Limited | undefined {
+  return ownOf(results, limit, tool).find(({ start }) => start?.code === KILLED)?.start;
+}
+
+async function measureOnce(candidate: Candidate, limit: Limit, folder: string, killed?: Limited): Promise<Result> {
   const path = join(folder, "copy");
   const copy = await liveWithin({ words: [candidate.path, "install", path], env: {} }, limit);
   const line = commandLine({ ...candidate, path }, "none", "", ["true"]);
-  const start = limit.controller === "memory" ? await liveWithin(line, limit) : undefined;
+  const start = killed ?? (limit.controller === "memory" ? await liveWithin(line, limit) : undefined);
   rmSync(path, { force: true }); // there is none if the copying was killed
   return { limit, candidate, copy, start };
 }

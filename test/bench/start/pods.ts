@@ -63,7 +63,8 @@ async function usesOf(lines: (url: string) => Lines, count: number, readyInMs: n
 /** Starts `count` tools at the same time, each with a child, reads their memory after 1 s, and kills them. */
 async function together(line: CommandLine, count: number): Promise<readonly Use[]> {
   const lives = Array.from({ length: count }, () => start(line));
-  for (const { stdout } of lives) await until("the child runs", () => /^ready$/m.test(stdout()), 30_000);
+  for (const [at, { stdout }] of lives.entries())
+    await until(`child ${at + 1} of ${count} of ${line.words[0]} runs`, () => /^ready$/m.test(stdout()), 30_000);
   await takes(SETTLED_MS);
   const pids = lives.map(toolOf);
   const uses = pids.map(readUse);

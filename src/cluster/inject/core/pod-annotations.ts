@@ -16,6 +16,10 @@ export const annotationOptions: ReadonlyMap<string, Option<unknown>> = new Map(
   Object.values(options).flatMap((option) => (option.isAnnotation ? [[option.flag, option]] : [])),
 );
 
+const variableNames: ReadonlyMap<string, readonly string[]> = new Map(
+  [...annotationOptions].map(([flag, { variables }]) => [flag, variables.map(({ name }) => name)]),
+);
+
 /** Returns ebb's own variable that sets an option: `EBB_DRAIN` for `drain`. The flag must be of `annotationOptions`. */
 export function variableOf(flag: string): string {
   return variablesOf(flag)[0] as string;
@@ -23,7 +27,7 @@ export function variableOf(flag: string): string {
 
 /** Returns all variables that set an option: ebb's own, then those of other tools. Empty if there is no such option. */
 export function variablesOf(flag: string): readonly string[] {
-  return annotationOptions.get(flag)?.variables.map(({ name }) => name) ?? [];
+  return variableNames.get(flag) ?? [];
 }
 
 /** What is wrong with a value. */

@@ -22,30 +22,33 @@ export const MOST_REMARKS = 50;
 
 // The fields whose shape ebb relies on. Others are read by objectOf and listOf, whatever they are. The API server checks all.
 
+/** A loose object, checked in less time: the copy that zod makes lacks the other fields, and nobody takes it. */
+const object = z.object as typeof z.looseObject;
+
 const text = z.string();
 /** A text that ebb may repeat in each container. */
 const short = text.check(z.maxLength(LONGEST_READ));
 /** The name of a container or volume: a DNS label (apimachinery, pkg/util/validation, DNS1123LabelMaxLength). */
 const label = z.string().check(z.maxLength(63));
-const named = z.looseObject({ name: label });
+const named = object({ name: label });
 const amounts = z.nullish(z.record(text, z.union([text, z.number()])));
 
 const listOf = <T extends z.ZodMiniType>(item: T) => z.nullish(z.array(item));
 
-const resources = z.nullish(z.looseObject({ requests: amounts, limits: amounts }));
+const resources = z.nullish(object({ requests: amounts, limits: amounts }));
 
-/** A preStop hook. */
+/** A preStop hook, as ebb.dev/status also keeps it. */
 export const hook = z.looseObject({ exec: z.nullish(z.looseObject({ command: listOf(text) })) });
 
-const container = z.looseObject({
+const container = object({
   name: label,
   image: z.nullish(text.check(z.maxLength(LONGEST_IMAGE))),
   command: listOf(text),
   args: listOf(text),
-  env: listOf(z.looseObject({ name: text, value: z.nullish(text) })),
-  volumeMounts: listOf(z.looseObject({ name: text, mountPath: text, subPath: z.nullish(text) })),
+  env: listOf(object({ name: text, value: z.nullish(text) })),
+  volumeMounts: listOf(object({ name: text, mountPath: text, subPath: z.nullish(text) })),
   lifecycle: z.nullish(
-    z.looseObject({
+    object({
       stopSignal: z.nullish(text),
       preStop: z.nullish(hook),
     }),
@@ -54,32 +57,32 @@ const container = z.looseObject({
   restartPolicy: z.nullish(text),
 });
 
-const annotationFile = z.looseObject({
+const annotationFile = object({
   path: z.nullish(short),
-  fieldRef: z.nullish(z.looseObject({ fieldPath: z.nullish(text) })),
+  fieldRef: z.nullish(object({ fieldPath: z.nullish(text) })),
 });
 
-const downwardApi = z.nullish(z.looseObject({ items: listOf(annotationFile) }));
+const downwardApi = z.nullish(object({ items: listOf(annotationFile) }));
 
-const volume = z.looseObject({
+const volume = object({
   name: label,
   downwardAPI: downwardApi,
-  projected: z.nullish(z.looseObject({ sources: listOf(z.looseObject({ downwardAPI: downwardApi })) })),
+  projected: z.nullish(object({ sources: listOf(object({ downwardAPI: downwardApi })) })),
 });
 
 const podWith = <C extends z.ZodMiniType, N extends z.ZodMiniType, V extends z.ZodMiniType>(c: C, n: N, v: V) =>
-  z.looseObject({
-    metadata: z.nullish(z.looseObject({ annotations: z.nullish(z.record(text, text)) })),
-    spec: z.looseObject({
+  object({
+    metadata: z.nullish(object({ annotations: z.nullish(z.record(text, text)) })),
+    spec: object({
       containers: z.array(c).check(z.minLength(1)),
       initContainers: listOf(c),
       ephemeralContainers: listOf(n),
       volumes: listOf(v),
       restartPolicy: z.nullish(short),
       terminationGracePeriodSeconds: z.nullish(z.number()),
-      securityContext: z.nullish(z.looseObject({ runAsUser: z.nullish(z.number()) })),
+      securityContext: z.nullish(object({ runAsUser: z.nullish(z.number()) })),
       resources,
-      os: z.nullish(z.looseObject({ name: z.nullish(text) })),
+      os: z.nullish(object({ name: z.nullish(text) })),
       nodeSelector: z.nullish(z.record(text, text)),
     }),
   });

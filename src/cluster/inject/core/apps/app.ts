@@ -1,6 +1,6 @@
 import { parseChoice } from "../../../../shared/sidecars/core/choice.ts";
 import type { AppContainer } from "../facts/container-facts.ts";
-import { variablesIn } from "../facts/env.ts";
+import { hasVariable, variablesIn } from "../facts/env.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import { variableOf } from "../pod-annotations.ts";
 import { type AnnotationsFile, annotationsFileFor } from "./annotations-file.ts";
@@ -38,9 +38,10 @@ export function appsOf(facts: PodFacts): readonly App[] {
 /** Returns the app, to be left as it is if its own variable names a sidecar without an address: `ebb run` refuses that. */
 function unlessRefused(app: AppContainer, facts: PodFacts): AppContainer {
   const { container, start } = app;
+  if (start.kind !== "wrapped" || !hasVariable(container, variableOf("sidecar"))) return app;
   const env = variablesIn(container);
   const choice = parseChoice(env[variableOf("sidecar")] ?? "");
-  if (start.kind !== "wrapped" || choice === undefined) return app;
+  if (choice === undefined) return app;
   const [name] = unnamedOf(choice.named, { env, options: givenOptions(app, facts).all, facts });
   if (name === undefined) return app;
   const reason = `it sets ${variableOf("sidecar")} itself, which names ${name} without its port, and on the node's network its usual ports may be another pod's: write ${name}:PORT`;

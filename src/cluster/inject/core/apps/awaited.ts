@@ -3,7 +3,7 @@ import { kindOf } from "../../../../shared/sidecars/core/registry.ts";
 import { portsOf } from "../facts/shown-sidecars.ts";
 import type { PodSidecar } from "../facts/sidecars.ts";
 import { variablesOf } from "../pod-annotations.ts";
-import { type Saying, urlsIn } from "./unnamed.ts";
+import type { Saying, Urls } from "./unnamed.ts";
 
 /** What is waited for beside the sidecars that are named. */
 interface Awaited {
@@ -21,11 +21,9 @@ const MOST = 50;
  * The kubelet itself waits for one that has a startupProbe. If the user says how to quit, a target of ours would say that
  * all is described.
  */
-export function awaited(others: readonly PodSidecar[], saying: Saying): Awaited {
-  const { facts, env, options } = saying;
-  const urls = urlsIn(saying);
+export function awaited(others: readonly PodSidecar[], { facts, env, options }: Saying, urls: Urls): Awaited {
   const isTaken = variablesOf("ready").some((name) => name in env);
-  if (urls === undefined || isTaken || saysHowToQuit(urls)) return { ready: [], unwaited: [] };
+  if (isTaken || saysHowToQuit(urls)) return { ready: [], unwaited: [] };
   const all = [
     ...others.map((one) => {
       return { name: one.container, isProbed: one.at === undefined && one.isProbed, target: targetOf(one) };

@@ -1,12 +1,16 @@
 import { pickOptions } from "../../../../shared/cli/core/options.ts";
-import { valuesIn, variablesIn } from "../facts/env.ts";
+import type { Environment } from "../../../../shared/core/environment.ts";
+import { valuesIn } from "../facts/env.ts";
 import { mayEnd } from "../facts/restart.ts";
 import type { Pod } from "../pod.ts";
 import type { App } from "./app.ts";
 
+const endOptions = pickOptions("quitOn", "restartPolicy");
+const quitOptions = pickOptions("quit", "signalProcess");
+
 /** Reports whether `ebb run` will quit the sidecars there, by its variables. A value that it will refuse counts as yes. */
 export function quits(app: App): boolean {
-  const values = valuesIn(envOf(app), pickOptions("quitOn", "restartPolicy"));
+  const values = valuesIn(envOf(app), endOptions);
   return values?.quitOn !== "never" && values?.restartPolicy !== "Always";
 }
 
@@ -25,11 +29,11 @@ export function lastQuits(apps: readonly App[], pod: Pod): boolean {
 
 /** Reports whether variables leave out the proxy's quit (`--quit none`), with nothing instead. */
 function sparesProxy(app: App): boolean {
-  const { quit = [], signalProcess = [] } = valuesIn(envOf(app), pickOptions("quit", "signalProcess")) ?? {};
+  const { quit = [], signalProcess = [] } = valuesIn(envOf(app), quitOptions) ?? {};
   return quit.length > 0 && quit.every((one) => one === "none") && signalProcess.length === 0;
 }
 
 /** Returns the variables of a container that ebb starts or drains, with those that it adds. */
-export function envOf({ container, variables }: App): Readonly<Record<string, string>> {
-  return variablesIn({ env: [...(container.env ?? []), ...variables.map((one) => ({ ...one }))] });
+export function envOf({ evidence, variables }: App): Environment {
+  return { ...evidence.env, ...Object.fromEntries(variables.map(({ name, value }) => [name, value])) };
 }

@@ -17,7 +17,7 @@ import type { PodSidecar } from "../facts/sidecars.ts";
 import { variableOf, variablesOf } from "../pod-annotations.ts";
 import { awaited } from "./awaited.ts";
 import type { WithOptions } from "./options.ts";
-import { type Saying, unnamedOf, urlsIn } from "./unnamed.ts";
+import { unnamedOf, urlsIn } from "./unnamed.ts";
 
 /** What a container's variables and the pod's annotations tell of the sidecars. */
 interface SidecarEvidence {
@@ -99,13 +99,15 @@ function shownOptions(
   const options = new Map<string, string>();
   const choice = choiceIn(env, given);
   const isNone = choice?.isAuto === false && choice.named.length === 0;
-  if (isNone || describesAll(saying)) return { options, unnamed: [], unwaited: [] };
+  const urls = urlsIn(saying);
+  const saysAll = urls === undefined || isDescribed(urls, env); // a bad value counts as yes
+  if (isNone || saysAll) return { options, unnamed: [], unwaited: [] };
   const { found, hasProxy } = detected;
   const all = sidecars.filter((one) => isKnownNative(one, annotations));
   const first = firstOfEach(all);
   const isFound = ({ name }: PodSidecar) => found.some((one) => one.name === name);
   const hasNoName = (one: PodSidecar) => kindOf(one.name).ready !== undefined && !first.includes(one) && !isFound(one);
-  const { ready, unwaited } = awaited(all.filter(hasNoName), saying);
+  const { ready, unwaited } = awaited(all.filter(hasNoName), saying, urls);
   if (ready.length > 0) options.set("ready", ready.join(","));
   const unnamed = unnamedOf(first.flatMap(namedSidecars), saying);
   const usable = first.filter(({ name }) => !unnamed.includes(name));
@@ -156,12 +158,6 @@ function furtherQuits(first: PodSidecar, sidecars: readonly PodSidecar[]): reado
     if (name !== first.name || at === undefined || port === undefined || port === first.port) return [];
     return problem === undefined ? [`+POST http://localhost:${port}${kindOf(name).quitPath}`] : [];
   });
-}
-
-/** Reports whether the user says both what to wait for and what to quit. A bad value counts as yes. */
-function describesAll(saying: Saying): boolean {
-  const values = urlsIn(saying);
-  return values === undefined || isDescribed(values, saying.env);
 }
 
 /**

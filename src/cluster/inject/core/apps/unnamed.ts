@@ -15,10 +15,15 @@ export interface Saying {
   readonly facts: PodFacts;
 }
 
+const urlOptions = pickOptions("admin", "ready", "quit", "signalProcess");
+
+/** What variables and options say to ask of the sidecars. */
+export type Urls = NonNullable<ReturnType<typeof urlsIn>>;
+
 /** Returns what variables and options say to ask of the sidecars; undefined if a value is bad. */
 export function urlsIn({ env, options }: Pick<Saying, "env" | "options">) {
   const variables = Object.fromEntries([...options].map(([flag, text]) => [variableOf(flag), text]));
-  return valuesIn({ ...variables, ...env }, pickOptions("admin", "ready", "quit", "signalProcess"));
+  return valuesIn({ ...variables, ...env }, urlOptions);
 }
 
 /**

@@ -8,11 +8,11 @@ import { quantile } from "../statistics.ts";
 import { number, type Table } from "../table.ts";
 
 const IMAGES = 50;
-const PER_SECOND = 200;
+const PER_SECOND = 100;
 const COLD_RUNS = 5;
 
 /**
- * Measures what it costs that pods have no command: 200 pods a second of 50 images, which a real registry has. Undefined
+ * Measures what it costs that pods have no command: 100 pods a second of 50 images, which a real registry has. Undefined
  * if there is none on this machine.
  */
 export async function measureImages(seconds: number): Promise<Table | undefined> {

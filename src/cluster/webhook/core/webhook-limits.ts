@@ -17,7 +17,7 @@ export interface WebhookLimits {
 export const webhookLimits: WebhookLimits = {
   requestMs: 5000, // the API server sends a pod at once, and waits 10 s for the answer (timeoutSeconds of the registration)
   maxRequestBytes: 7 * MIB, // two objects of at most 3 MB each and the rest: as controller-runtime's pkg/webhook/admission/http.go
-  maxRequestsInFlight: 100, // of 3 to 4 ms of CPU each: the last one waits for less than half a second
+  maxRequestsInFlight: 100, // of 4 to 7 ms of CPU each: the last one waits for less than a second
 };
 
 /** Returns how many bytes of request bodies the webhook holds at a time: 4 of the biggest. */

@@ -1,6 +1,6 @@
 import { duration } from "../../../../shared/cli/core/syntax.ts";
 import { planShutdown } from "../../../../shared/core/shutdown-budget.ts";
-import { kindOfHook } from "../facts/existing-hooks.ts";
+import { type HookKind, kindOfHook } from "../facts/existing-hooks.ts";
 import type { PodFacts } from "../facts/facts.ts";
 import type { Container } from "../pod.ts";
 import { variablesOf } from "../pod-annotations.ts";
@@ -77,6 +77,8 @@ interface Wish {
   /** The option or variable that says so; undefined if none does. */
   readonly option: string | undefined;
   readonly own: EnvVar | undefined;
+  /** What the container's own preStop hook does. */
+  readonly hook: HookKind;
   /** Whether the container may drain unasked. */
   readonly isServer: boolean;
   /** Why it would not drain. */
@@ -91,28 +93,29 @@ function wishOf(app: WithDelay, facts: PodFacts): Wish {
   const own = variableIn(container, "drain");
   const hasNone = facts.isOnNode && !hasOwnProxy(evidence, facts, options);
   const isServer = facts.restartsAlways && start.kind !== "own-ebb" && own === undefined && !hasNone;
-  const isDrained = isRun(app) && kindOfHook(container.lifecycle?.preStop).kind === "known";
+  const hook = kindOfHook(container.lifecycle?.preStop);
+  const isDrained = isRun(app) && hook.kind === "known";
   const text =
     own === undefined ? (option ?? (isServer && !isDrained ? DEFAULT_DRAIN : "0")) : evidence.env[own.name] || "0";
   const isAlone = options.get("sidecar") === "none";
   const why = own !== undefined ? `it sets ${own.name} itself` : isAlone ? "its sidecar is none" : NO_DRAIN;
-  return { text, ms: isAlone ? 0 : msOf(text), option, own, isServer, why: hasNone ? NO_PROXY : why };
+  return { text, ms: isAlone ? 0 : msOf(text), option, own, hook, isServer, why: hasNone ? NO_PROXY : why };
 }
 
 /** Returns how long a drain that may replace the container's own sleep takes at most. */
-function wholeMs({ container, options }: WithDelay, wish: Wish, facts: PodFacts): number {
-  const leastMs = wish.isServer ? msSlept(container.lifecycle?.preStop) : 0;
+function wholeMs({ options }: WithDelay, wish: Wish, facts: PodFacts): number {
+  const leastMs = wish.isServer ? msSlept(wish.hook) : 0;
   return wish.ms === 0 ? 0 : fit(Math.max(wish.ms, leastMs), facts, options);
 }
 
 function planHook(app: WithDelay, wish: Wish, facts: PodFacts): DrainPlan {
-  const own = app.container.lifecycle?.preStop;
   const times = timesOf(wish, wholeMs(app, wish, facts));
-  const sleptMs = msSlept(own);
+  const sleptMs = msSlept(wish.hook);
   const isHooked = wish.isServer && times.drainMs > 0;
+  const isFree = app.container.lifecycle?.preStop == null || canReplace(wish.hook, times.drainMs);
   return {
     ...times,
-    kind: !isHooked ? "none" : canReplace(own, times.drainMs) ? "hook" : "own-hook",
+    kind: !isHooked ? "none" : isFree ? "hook" : "own-hook",
     sleptMs,
     sleep: undefined,
     options: new Map(),
@@ -123,9 +126,9 @@ function planHook(app: WithDelay, wish: Wish, facts: PodFacts): DrainPlan {
 
 function planRun(app: WithDelay, wish: Wish, facts: PodFacts): DrainPlan {
   const { container, options, isGiven } = app;
-  const sleptMs = msSlept(container.lifecycle?.preStop);
+  const sleptMs = msSlept(wish.hook);
   const wholeTime = wholeMs(app, wish, facts);
-  const sleep = wish.isServer && wholeTime > 0 ? fateOfSleep(container, wholeTime) : undefined;
+  const sleep = wish.isServer && wholeTime > 0 ? fateOfSleep(container, wish.hook, wholeTime) : undefined;
   const least = variableIn(container, "min-drain");
   const following = new Map<string, string>();
   if (sleptMs > 0 && sleep !== "replaced" && facts.grace > 0 && !isGiven("pod-grace"))
@@ -139,9 +142,8 @@ function planRun(app: WithDelay, wish: Wish, facts: PodFacts): DrainPlan {
 }
 
 /** Returns what becomes of an app's hook that only sleeps, if a drain of `drainMs` is there; undefined for another one. */
-function fateOfSleep(container: Container, drainMs: number): DrainPlan["sleep"] {
-  const own = container.lifecycle?.preStop;
-  if (kindOfHook(own).kind !== "replaceable") return undefined;
+function fateOfSleep(container: Container, own: HookKind, drainMs: number): DrainPlan["sleep"] {
+  if (own.kind !== "replaceable") return undefined;
   const least = variableIn(container, "min-drain");
   if (!canReplace(own, drainMs)) {
     const left = `terminationGracePeriodSeconds leaves ${wholeSeconds(drainMs)} for a drain`;

@@ -1,7 +1,6 @@
 import { duration } from "../../../../shared/cli/core/syntax.ts";
 import { EBB } from "../facts/command.ts";
-import { kindOfHook } from "../facts/existing-hooks.ts";
-import type { Hook } from "../pod.ts";
+import type { HookKind } from "../facts/existing-hooks.ts";
 
 /** How long a hook drains. */
 export interface HookTimes {
@@ -24,12 +23,11 @@ export function leastOf(sleptMs: number, options: ReadonlyMap<string, string>): 
 }
 
 /** Returns how long a container's own hook sleeps, in milliseconds, if it does nothing else; else 0. */
-export function msSlept(own: Hook | null | undefined): number {
-  const what = kindOfHook(own);
-  return what.kind === "replaceable" ? Math.ceil(what.seconds * 1000) : 0;
+export function msSlept(own: HookKind): number {
+  return own.kind === "replaceable" ? Math.ceil(own.seconds * 1000) : 0;
 }
 
 /** Reports whether a drain of `drainMs` at most may take the place of a container's own hook. */
-export function canReplace(own: Hook | null | undefined, drainMs: number): boolean {
-  return own == null || (kindOfHook(own).kind === "replaceable" && msSlept(own) <= drainMs);
+export function canReplace(own: HookKind, drainMs: number): boolean {
+  return own.kind === "replaceable" && msSlept(own) <= drainMs;
 }

@@ -91,7 +91,7 @@ interface HookDrain {
 /** Returns what to say of a container's own hook, if `ebb drain` replaces it, or is not added because of it. */
 export function messageOn(own: Hook, { drain, drainMs, command }: HookDrain): string | undefined {
   const what = kindOfHook(own);
-  if (what.kind === "replaceable" && canReplace(own, drainMs))
+  if (what.kind === "replaceable" && canReplace(what, drainMs))
     return `replaced "${what.shown}" by ${["ebb", ...command.slice(1)].join(" ")}`;
   if (what.kind === "replaceable")
     return `kept "${what.shown}", as terminationGracePeriodSeconds leaves ${drain} for a drain: raise that, or remove this hook, and ebb drains`;

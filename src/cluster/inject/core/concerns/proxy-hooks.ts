@@ -110,13 +110,14 @@ function drainsIn(proxies: readonly Proxy[], { options, apps, facts }: Drained):
       const message = `it gets no drain hook: nothing names its port for that on the node's network; set ebb.dev/sidecar: ${sidecar.name}:PORT`;
       return { name, command: [], isSet: false, message: isSaid ? undefined : message };
     }
-    const isLonger = msSlept(own) > longest.drainMs;
-    const drainMs = isLonger ? fit(msSlept(own), facts, options) : longest.drainMs;
+    const what = kindOfHook(own);
+    const isLonger = msSlept(what) > longest.drainMs;
+    const drainMs = isLonger ? fit(msSlept(what), facts, options) : longest.drainMs;
     const drain = isLonger ? wholeSeconds(drainMs) : longest.drain;
-    const sleptMs = Math.min(Math.max(slept, msSlept(own)), drainMs);
+    const sleptMs = Math.min(Math.max(slept, msSlept(what)), drainMs);
     const command = drainOf(named, { drain, sleptMs }, options);
     const message = own == null ? undefined : messageOn(own, { drain, drainMs, command });
-    return { name, command, isSet: canReplace(own, drainMs), message };
+    return { name, command, isSet: own == null || canReplace(what, drainMs), message };
   });
 }
 

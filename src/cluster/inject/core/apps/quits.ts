@@ -1,6 +1,6 @@
 import { pickOptions } from "../../../../shared/cli/core/options.ts";
 import type { Environment } from "../../../../shared/core/environment.ts";
-import { valuesIn } from "../facts/env.ts";
+import { valuesIn, variablesIn } from "../facts/env.ts";
 import { mayEnd } from "../facts/restart.ts";
 import type { Pod } from "../pod.ts";
 import type { App } from "./app.ts";
@@ -35,5 +35,5 @@ function sparesProxy(app: App): boolean {
 
 /** Returns the variables of a container that ebb starts or drains, with those that it adds. */
 export function envOf({ evidence, variables }: App): Environment {
-  return { ...evidence.env, ...Object.fromEntries(variables.map(({ name, value }) => [name, value])) };
+  return { ...evidence.env, ...variablesIn({ env: variables.map((one) => ({ ...one })) }) };
 }

@@ -99,9 +99,9 @@ function shownOptions(
   const options = new Map<string, string>();
   const choice = choiceIn(env, given);
   const isNone = choice?.isAuto === false && choice.named.length === 0;
-  const urls = urlsIn(saying);
-  const saysAll = urls === undefined || isDescribed(urls, env); // a bad value counts as yes
-  if (isNone || saysAll) return { options, unnamed: [], unwaited: [] };
+  const urls = isNone ? undefined : urlsIn(saying);
+  // a bad value counts as if the user said all
+  if (urls === undefined || isDescribed(urls, env)) return { options, unnamed: [], unwaited: [] };
   const { found, hasProxy } = detected;
   const all = sidecars.filter((one) => isKnownNative(one, annotations));
   const first = firstOfEach(all);
